@@ -7,10 +7,13 @@ TEST_JOBS ?= 2
 # Each process begins with files of its own, so most fixtures of a file are made once.
 SPREAD := --dist worksteal
 # One process a core: threads of linear algebra would only wait for each other.
-test test-docs test-benchmarks test-no-torch test-clients test-oldest fuzz: export OMP_NUM_THREADS ?= 1
+test test-docs test-benchmarks test-no-torch test-clients test-oldest fuzz mutate: export OMP_NUM_THREADS ?= 1
 PYTEST_ARGS ?=
 FUZZ_CALLS ?= 100000
 BENCH_ARGS ?=
+FILE ?= skbiasamp
+SAMPLE ?= 20
+SEED ?= 0
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -20,6 +23,9 @@ CLIENTS_READY := .venv-clients/.ready
 OLDEST_READY := .venv-oldest/.ready
 SPARK_READY := .venv-spark/.ready
 DOCS_READY := .venv/.docs-ready
+MUTATE_READY := .venv/.mutate-ready
+# Which tests execute a line.
+TESTS_OF_LINES := .coverage.mutate.json
 # What meets scikit-learn, SciPy and Matplotlib: the tests that their releases could break.
 COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py comparison_display.py compose.py \
 	exact_attacker.py mitigation_*.py model_selection.py plotting*.py predictability.py probe.py \
@@ -40,7 +46,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help audit test test-docs test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
-	bench clean
+	bench mutate clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -103,8 +109,11 @@ dist: ## build sdist and wheel, check both, and run README's code with the wheel
 bench: $(READY) ## run all benchmarks and write their pages (BENCH_ARGS="--short", or names)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
+mutate: $(TESTS_OF_LINES) ## change a module or folder, and list what no test notices (FILE=skbiasamp/inference/_growth.py, SAMPLE=20, SEED=0)
+	$(BIN)/python benchmarks/mutate.py $(FILE) --sample $(SAMPLE) --seed $(SEED)
+
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-audit .venv-clients .venv-core .venv-dist .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated compas-score.html compas-classifier.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-audit .venv-clients .venv-core .venv-dist .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated compas-score.html compas-classifier.html .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage*
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.
@@ -127,6 +136,14 @@ $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable ".[docs]"
 	@touch $@
+
+$(MUTATE_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[mutate]"
+	@touch $@
+
+$(TESTS_OF_LINES): $(MUTATE_READY) $(shell find skbiasamp tests -name '*.py')
+	$(BIN)/python benchmarks/mutate.py --measure
 
 $(READY): EXTRAS := all,ibis,torch,test,dev
 # Modules that a first audit does not import are not compiled: a third of the time and the size.

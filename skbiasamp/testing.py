@@ -9,8 +9,9 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option, is_one
 from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._utils.formatting import INCONCLUSIVE
 from skbiasamp.results import AuditReport, AuditResult
-from skbiasamp.results.gate import FAILED, INCONCLUSIVE, UNDEFINED, Limit, gate_of, pair_checks
+from skbiasamp.results.gate import FAILED, UNDEFINED, Limit, gate_of, pair_checks
 
 __all__ = ["assert_amplification"]
 

@@ -150,6 +150,28 @@ def test_worst_names_the_pair_and_covers_the_largest():
     assert worst["n_above"] == 1
 
 
+def test_the_interval_of_the_worst_is_that_of_the_largest_of_all_pairs():
+    """Of two pairs that amplify, that of few rows is smaller and reaches further."""
+    n, hired = {"a": 2_000, "b": 2_000, "c": 40}, {"a": 0.3, "b": 0.6, "c": 0.7}
+    predicted = {"a": 0.3, "b": 0.8, "c": 0.875}
+    group = np.repeat(list(n), list(n.values()))
+    labels, guesses = (
+        np.concatenate([np.arange(n[one]) < round(share[one] * n[one]) for one in n]).astype(int)
+        for share in (hired, predicted)
+    )
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    result = auditor.audit(labels, guesses, sensitive_features=group)
+    table = result.table.set_index("group")
+    assert table.loc["c", ENDS[1]] > table.loc["b", ENDS[1]] + 0.05
+    assert table.loc["b", "amplification"] == pytest.approx(0.2)
+    assert table.loc["c", "amplification"] == pytest.approx(0.175)
+    worst = result.worst()
+    assert worst["group"] == "b"
+    assert worst["high"] == table.loc["c", ENDS[1]]
+    assert worst["low"] == table.loc["b", ENDS[0]]
+    assert worst["n_above"] == (table[ENDS[0]] > 0).sum()
+
+
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_sizes_have_no_sign():
     group, labels, guesses = rows()

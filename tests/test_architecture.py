@@ -137,8 +137,7 @@ def names_of_modules(package):
 def defined_twice(package):
     found = defaultdict(list)
     for name, module in names_of_modules(package):
-        if module != "_io/schema.py":  # whose names are always written with the module's
-            found[name].append(module)
+        found[name].append(module)
     return {name: modules for name, modules in found.items() if len(modules) > 1}
 
 

@@ -157,6 +157,18 @@ def test_y_at_is_the_sign_or_the_lean():
     assert fitted(DirectionalAuditor(base=own)).y_at_[1].tolist() == [1, -1]
 
 
+def test_signs_of_own_rates_compare_with_their_mean_over_rows():
+    """Of 10, 30 and 60 rows the mean is 31.5 %; the mean of the three rates would be 48.3 %."""
+    sex = ["a"] * 10 + ["b"] * 30 + ["c"] * 60
+    own = pd.DataFrame({1: [0.9, 0.35, 0.2]}, index=["a", "b", "c"])
+    auditor = DirectionalAuditor(base=own).fit([0, 1] * 50, sensitive_features=sex)
+    assert auditor.y_at_[1].tolist() == [1, 1, -1]
+    # In the other direction a rate is compared with the share of its group: 10, 30 and 60 %.
+    own = pd.DataFrame({1: [0.05, 0.35, 0.6]}, index=["a", "b", "c"])
+    auditor = DirectionalAuditor("T->A", base=own).fit([0, 1] * 50, sensitive_features=sex)
+    assert auditor.y_at_[1].tolist() == [-1, 1, 0]
+
+
 def test_combinations_of_attributes_are_groups_with_tuples_as_names():
     both = pd.DataFrame({"sex": SEX, "old": [True, False] * 4})
     auditor = DirectionalAuditor().fit(HIRED, sensitive_features=both)

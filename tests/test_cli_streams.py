@@ -100,12 +100,7 @@ def test_a_reader_who_leaves_changes_nothing(command, buffered, monkeypatch, cap
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("rich", [True, False])
-def test_a_reader_who_leaves_changes_neither_gate_nor_files(folder, monkeypatch, rich):
-    if rich:
-        pytest.importorskip("rich")
-    else:
-        monkeypatch.setitem(sys.modules, "rich", None)
+def test_a_reader_who_leaves_changes_neither_gate_nor_files(folder, monkeypatch):
     read, write = os.pipe()
     os.close(read)
     with stream(write, buffered=True) as pipe:

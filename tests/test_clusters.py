@@ -84,6 +84,26 @@ def test_rows_that_are_repeated_say_nothing_new(interval):
     assert copied.high - copied.low < 0.6 * (again.high - again.low)
 
 
+@pytest.mark.parametrize(("changed", "n"), [(1, 40), (5, 200)], ids=["together", "apart"])
+def test_few_rows_that_changed_are_counted_by_cluster(changed, n):
+    """Of 40 clusters of 5 women, 5 rows of one or 1 row of five are predicted otherwise.
+
+    Clopper and Pearson's bounds count the first as 1 of 40, and the others as 5 of 200.
+    """
+    sex, labels = np.repeat(["f", "m"], 200), np.repeat([1, 0, 1, 0], [125, 75, 75, 125])
+    guesses, person = labels.copy(), np.repeat(np.arange(80), 5)
+    guesses[125 : 125 + 5 * changed : changed] = 1
+    table = (
+        DirectionalAuditor(reference="test", random_state=0, n_resamples=199)
+        .audit(labels, guesses, sensitive_features=sex, clusters=person)
+        .table.set_index("group")
+    )
+    gained = stats.binomtest(changed, n).proportion_ci(method="exact")
+    lost = stats.binomtest(0, n).proportion_ci(method="exact")
+    low = 1 / 40 - np.hypot(1 / 40 - gained.low, lost.high)
+    assert table.loc["f", ["low", "high"]].tolist() == pytest.approx([low, gained.high])
+
+
 def test_analytic_errors_are_the_sandwich():
     """By hand: the sum over families of the squared sum of their rows' influences."""
     frame = families()

@@ -1,6 +1,7 @@
 """Several models on the same rows: values, differences, tests, and every way rows come in."""
 
 import itertools
+import json
 import os
 import warnings
 from pathlib import Path
@@ -171,6 +172,35 @@ def test_values_differ_as_in_ten_lines_of_numpy():
 
 
 # ---------------------------------------------------------------------- pairs and churn
+
+
+def test_few_rows_that_differ_have_the_exact_bounds_of_their_numbers():
+    """Of 60 women a model gains 3, and of as many men none: Clopper and Pearson's bounds."""
+    sex, n = np.repeat(["f", "m"], 60), 60
+    old = np.repeat([1, 0, 1, 0], [40, 20, 20, 40])
+    new = np.where(np.isin(np.arange(120), [40, 41, 42]), 1, old)
+    auditor = DirectionalAuditor(reference="test", random_state=0, n_resamples=199)
+    pairs = auditor.compare(old, {"old": old, "new": new}, sensitive_features=sex).pairs
+    gained = stats.binomtest(3, n).proportion_ci(method="exact")
+    lost = stats.binomtest(0, n).proportion_ci(method="exact")
+    low = 3 / n - np.hypot(3 / n - gained.low, lost.high)
+    women, men = pairs.set_index("group").loc[["f", "m"], ["low", "high"]].to_numpy()
+    assert women.tolist() == pytest.approx([low, gained.high])
+    assert men.tolist() == pytest.approx([-lost.high, lost.high])
+
+
+@pytest.mark.parametrize(("high", "said"), [(0.0, False), (-0.01, True)])
+def test_an_interval_that_ends_at_0_includes_it(high, said):
+    """Only an interval without 0 needs to say that the test is adjusted for other models."""
+    old, sex = np.tile([1, 0, 1, 1, 0, 0], 20), ["f", "f", "m"] * 40
+    models = {"old": old, "new": np.roll(old, 1), "third": np.roll(old, 2)}
+    auditor = DirectionalAuditor(reference="test", random_state=0, n_resamples=99)
+    held = json.loads(auditor.compare(old, models, sensitive_features=sex).to_json())
+    (row,) = (one for one in held["table"] if one["model"] == "new")
+    row |= {"difference": -0.05, "difference_low": -0.1, "difference_high": high, "p_adjusted": 0.2}
+    read = ComparisonResult.from_json(json.dumps(held))
+    assert read.sentence("new").startswith("No clear difference")
+    assert ("adjusted for 2 models, p = 0.2" in read.sentence("new")) is said
 
 
 def test_rows_gained_and_lost_have_mcnemars_exact_test(rows):

@@ -1,18 +1,17 @@
 """The page of a comparison: one file, made of what JSON holds, with every text escaped."""
 
-import json
 import re
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from test_page import ATTACK, Reading, assert_alone, assert_sound, hostile_audit, shown
+from test_page import ATTACK, Reading, assert_alone, assert_sound, hostile_audit, parts, shown
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp.render import comparison_page
-from skbiasamp.render._comparison import TAGS, comparison_view
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
+from skbiasamp._utils.formatting import SIDE_OF
+from skbiasamp.render.document import Section, Table
 from skbiasamp.results import ComparisonReport
 
 pytest.importorskip("jinja2")
@@ -63,6 +62,10 @@ def hostile():
 @pytest.fixture(scope="module")
 def hostile_page(hostile):
     return hostile.to_html()
+
+
+def tables_of(report):
+    return {one.id: one for one in parts(report.to_document()) if isinstance(one, Table)}
 
 
 def labels(n=800):
@@ -137,7 +140,7 @@ def test_tables_and_pictures_speak(read):
 def test_the_page_is_made_of_what_json_holds(name, request):
     report = request.getfixturevalue(name)
     again = ComparisonReport.from_json(report.to_json())
-    assert again.to_html() == report.to_html() == comparison_page(json.loads(report.to_json()))
+    assert again.to_html() == report.to_html()
 
 
 def test_the_page_opens_with_a_verdict_about_each_model(hostile, plain):
@@ -152,32 +155,35 @@ def test_the_page_opens_with_a_verdict_about_each_model(hostile, plain):
 
 def test_numbers_of_the_page_are_those_of_the_results(plain):
     sex, _, old, new = labels()
-    seen = comparison_view(plain.to_dict(), most=10)
-    (card,) = seen["cards"]
-    rows = {one["name"]: one for one in card["pairs"].drawn}
-    texts = dict(zip(card["pairs"].columns, (text for text, _ in rows["m"]["texts"]), strict=True))
-    assert card["pairs"].caption.startswith("new: how often '1' is predicted in each group,")
+    tables = tables_of(plain)
+    pairs, churn = tables["pairs-1"], tables["churn-1"]
+    rows = {row.name: row for row in pairs.rows}
+    cells = dict(zip(pairs.columns, rows["m"].cells, strict=True))
+    texts = {name: cell.text for name, cell in cells.items()}
+    assert pairs.caption.startswith("new: how often '1' is predicted in each group,")
     gained = int(((new == 1) & (old == 0) & (sex == "m")).sum())
     shares = [100 * one[sex == "m"].mean() for one in (old, new)]
     assert texts["Rows gained"] == str(gained)
     assert texts["Rows lost"] == "0"
     assert [texts["Reference"], texts["Model"]] == [f"{one:.1f} %" for one in shares]
-    change, _, interval = texts["Change, percentage points"].partition("\n")
-    assert change == f"{shares[1] - shares[0]:+.2f}"
+    change = cells["Change, percentage points"]
+    assert change.text == f"{shares[1] - shares[0]:+.2f}"
     pair = plain["directional A->T"].pairs.query("group == 'm'").iloc[0]
-    assert interval == f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}"
-    churn = dict(zip(("f", "m"), plain["MALS"].churn["changed"], strict=True))
-    assert {one["name"]: one["texts"][1][1] for one in card["churn"].drawn} == churn
-    assert card["test"] == (
-        "Predictions changed more often in some groups than in others (p < 0.001)."
-    )
-    differences = {one["name"]: one for one in seen["differences"].drawn}
+    assert change.ends == f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}"
+    changed = dict(zip(("f", "m"), plain["MALS"].churn["changed"], strict=True))
+    assert {row.name: row.cells[1].value for row in churn.rows} == changed
+    (section,) = (one for one in parts(plain.to_document()) if getattr(one, "id", "") == "model-1")
+    assert isinstance(section, Section)
+    assert "Predictions changed more often in some groups than in others (p < 0.001)." in [
+        getattr(one, "text", "") for one in section.items
+    ]
+    differences = {row.name: row for row in tables["differences-table"].rows}
     assert list(differences) == [name.replace("->", "→") for name in plain]
     for name, one in plain.items():
         row = one.table.set_index("model").loc["new"]
         drawn = differences[name.replace("->", "→")]
-        assert drawn["side"] == TAGS[one.verdict("new")][1]
-        numbers = [value for _, value in drawn["texts"]]
+        assert drawn.side == SIDE_OF[one.verdict("new")]
+        numbers = [cell.value for cell in drawn.cells]
         expected = [row["difference"], row["p_adjusted"], one.table["value"][0], row["value"]]
         assert numbers[1:] == pytest.approx(expected)
 
@@ -192,10 +198,9 @@ def test_changes_of_a_negative_association_have_their_interval_turned():
     pair = report["directional A->T"].pairs.query("group == 'f'").iloc[0]
     assert pair["sign"] == -1
     assert pair["difference"] < 0 < pair["low"]
-    (card,) = comparison_view(report.to_dict(), most=10)["cards"]
-    (text, _) = {one["name"]: one for one in card["pairs"].drawn}["f"]["texts"][4]
+    (row,) = (row for row in tables_of(report)["pairs-1"].rows if row.name == "f")
     low, high = (100 * -pair[end] for end in ("high", "low"))
-    assert text.split("\n")[1] == f"{low:+.2f} to {high:+.2f}".replace("-", "−")
+    assert row.cells[4].ends == f"{low:+.2f} to {high:+.2f}".replace("-", "−")
 
 
 def disagreeing():
@@ -206,6 +211,19 @@ def disagreeing():
     return skbiasamp.compare(
         hired, {"old": hired, "new": new}, sensitive_features=sex, random_state=0
     )
+
+
+def test_changes_of_numbers_are_shown_in_the_unit_of_the_value():
+    """Wages of men are raised by 60, which is 0.17 of their standard deviation."""
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 200)
+    wage = 3000 + 500 * (sex == "m") + rng.normal(0, 250, 400)
+    models = {"old": wage, "new": wage + 60 * (sex == "m")}
+    auditor = NumericAuditor(reference="test", random_state=0, n_resamples=99)
+    report = skbiasamp.compare(wage, models, sensitive_features=sex, auditors=[auditor])
+    cells = " ".join(Reading(report.to_html()).texts("td"))
+    assert f"{60 / wage.std():+.4f}" in cells
+    assert "+60.0000" not in cells
 
 
 def test_metrics_that_disagree_are_named_and_explained():
@@ -221,6 +239,9 @@ def test_metrics_that_disagree_are_named_and_explained():
     page = " ".join(Reading(report.to_html()).texts("p"))
     assert f"Metrics disagree. {note.replace('->', '→')}" in page
     assert "Metrics disagree." in " ".join(repr(report).split())
+    numbers = report.summary.filter(like="difference").stack()
+    assert len(numbers) > 3
+    assert all(f" {number:+.4f}" in repr(report) for number in numbers)
     assert "Metrics disagree." in report.to_markdown()
     assert "Metrics disagree." in report._repr_html_()
 

@@ -461,8 +461,6 @@ def test_probes_see_what_a_step_removes(run):
 
 
 def test_the_gate_stops_a_build_only_where_it_is_sure(run, monkeypatch):
-    pytest.importorskip("rich")
-
     def in_this_process(command, *, cwd, **_):
         assert command[:3] == [sys.executable, "-m", "skbiasamp"]
         monkeypatch.chdir(cwd)

@@ -418,9 +418,42 @@ def test_the_paired_test_is_mcnemar_s_exact_one(gained):
     assert_allclose(paired_p_values(lost, gained), expected, rtol=1e-9)
 
 
+def test_the_interval_of_a_mean_of_few_changes_reaches_as_far_to_either_side():
+    """In both groups 1 row of 100 is gained and 1 lost: wider than percentiles, and symmetric."""
+    sex, labels = np.repeat(["f", "m"], 100), np.repeat([1, 0, 1, 0], [60, 40, 40, 60])
+    guesses = labels.copy()
+    guesses[[0, 60, 100, 140]] ^= 1
+    auditor = DirectionalAuditor(reference="test", random_state=0)
+    result = auditor.audit(labels, guesses, sensitive_features=sex)
+    assert result.low == pytest.approx(-result.high, rel=0.1)
+    # Percentiles are 1.96 standard errors of the mean of two independent changes.
+    assert result.high > 1.2 * 1.96 * (2 / 100**2) ** 0.5 / 2**0.5
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["gained", "lost"])
+def test_an_interval_that_its_exact_test_contradicts_reaches_to_the_exact_bound(turned):
+    """Of 11 labels that change 9 are gained: p = 0.065, and 7 is more than 1.96 times √11."""
+    sex, labels = np.repeat(["f", "m"], 200), np.repeat([1, 0, 1, 0], [120, 80, 80, 120])
+    guesses = labels.copy()
+    guesses[[0, 1, *range(120, 129)]] ^= 1
+    if turned:
+        labels, guesses = guesses, labels
+    auditor = DirectionalAuditor(reference="test", random_state=0)
+    table = auditor.audit(labels, guesses, sensitive_features=sex).table.set_index("group")
+    assert table.loc["f", "p_value"] == pytest.approx(stats.binomtest(2, 11).pvalue)
+    exact = stats.binomtest(9, 11).proportion_ci(method="exact").low
+    bound = (2 * exact - 1) * 11 / 200
+    assert bound < 0
+    low, high = table.loc["f", ["low", "high"]] if not turned else -table.loc["f", ["high", "low"]]
+    assert low == pytest.approx(bound)
+    assert high == pytest.approx(7 / 200 + 1.96 * 11**0.5 / 200, abs=0.004)
+
+
 def test_the_paired_test_takes_numbers_and_tables():
     assert float(paired_p_values(0, 0)) == 1
     assert paired_p_values([[3, 4], [5, 6]], [[0, 0], [0, 1]]).shape == (2, 2)
+    with pytest.raises(ValueError, match=r"one shape; got \(2,\) and \(3,\)\."):
+        paired_p_values([3, 4], [0, 0, 1])
 
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
@@ -1478,7 +1511,7 @@ def test_the_size_of_a_change_that_may_go_either_way_may_be_zero():
 
 
 def test_the_summary_counts_the_flags():
-    text = repr(audit(DirectionalAuditor(random_state=0, n_resamples=9), coin()))
+    text = " ".join(repr(audit(DirectionalAuditor(random_state=0, n_resamples=9), coin())).split())
     distinguishable = "the training correlation is not statistically distinguishable from 0"
     assert f"(2 of 2 pairs: {distinguishable}, sign_certain=False)" in text
     assert "distinguishable" not in repr(audit(DirectionalAuditor(interval=None), coin()))

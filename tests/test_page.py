@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,14 @@ import pytest
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
 from skbiasamp._utils.formatting import (
+    AMPLIFIES,
+    CANNOT,
+    NO_EFFECT,
+    NOT_MEASURED,
+    REDUCES,
+    REVEALS_LESS,
+    REVEALS_MORE,
+    REVERSES,
     group_of,
     name_of,
     number,
@@ -27,8 +36,9 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
     task_of,
 )
-from skbiasamp.render import page
-from skbiasamp.render._view import TAGS, Axis, look_next, view
+from skbiasamp.render.axis import Axis
+from skbiasamp.render.document import Bars, Card, Document, Section, Table
+from skbiasamp.results import AuditResult, Finding
 
 pytest.importorskip("jinja2")
 
@@ -74,6 +84,25 @@ class Reading(HTMLParser):
 
     def texts(self, tag, **attributes):
         return [" ".join(one["text"].split()) for one in self.all(tag, **attributes)]
+
+
+def parts(held):
+    """Yield all parts of a document, whatever section they are in."""
+    for part in held.sections if isinstance(held, Document) else held.items:
+        if part is not None:
+            yield part
+            yield from parts(part) if isinstance(part, Section) else ()
+
+
+def part_of(content, kind, **named):
+    """Return the one part of its kind that a report, or what JSON holds of it, shows."""
+    report = AuditReport.from_dict(content) if isinstance(content, dict) else content
+    (found,) = (
+        part
+        for part in parts(report.to_document())
+        if isinstance(part, kind) and all(getattr(part, k) == held for k, held in named.items())
+    )
+    return found
 
 
 def hostile_audit(n=400):
@@ -238,8 +267,10 @@ def test_all_that_was_found_is_on_the_page(plain):
         ("JSON schema", "skbiasamp.AuditReport/2"),
     } <= record  # fmt: skip
     assert not {"n_resamples", "confidence_level", "ties"} & set(read.texts("dt"))  # defaults
+    assert not {"rows", "not measured", "n train"} & set(read.texts("dt"))  # said above, or nothing
+    assert "None" not in read.texts("dd")
     facts = dict(zip(read.texts("dt"), read.texts("dd"), strict=True))
-    assert facts["Rows"] == plain.context["rows"]
+    assert facts["Rows"] == plain.context["rows"] == "800 rows, 2 groups, 1 task"
     assert facts["Training labels"] == "none given: the audited labels are used instead"
 
 
@@ -248,25 +279,20 @@ def test_the_page_is_made_of_what_json_holds(plain):
 
 
 def test_numbers_of_the_page_are_those_of_the_results(plain):
-    result = plain["directional A->T"]
-    (table,) = (
-        one["table"] for one in view(plain.to_dict(), most=9)["audits"]
-        if one["name"] == "directional A→T"
-    )  # fmt: skip
-    strongest = result.strongest(2)
-    assert [row["name"] for row in table.drawn] == strongest["group"].tolist() == ["f", "m"]
-    for row, expected in zip(table.drawn, strongest.itertuples(), strict=True):
-        numbers = [held for _, held in row["texts"]]
-        assert numbers == [
+    table = part_of(plain, Table, id="pairs-1")
+    strongest = plain["directional A->T"].strongest(2)
+    assert [row.name for row in table.rows] == strongest["group"].tolist() == ["f", "m"]
+    for row, expected in zip(table.rows, strongest.itertuples(), strict=True):
+        assert [cell.value for cell in row.cells] == [
             expected.amplification, expected.low, expected.p_adjusted, expected.base,
             expected.observed, expected.n,
         ]  # fmt: skip
-    assert [text for text, _ in table.drawn[0]["texts"]][3:] == ["75.0 %", "85.0 %", "400"]
+    assert [cell.text for cell in table.rows[0].cells][3:] == ["75.0 %", "85.0 %", "400"]
 
 
 def test_a_page_shows_what_there_is(plain):
     nothing = Reading(AuditReport(results={}).to_html())
-    assert nothing.texts("h2")[1] == "Does the model exaggerate associations?"
+    assert nothing.texts("h2")[0] == "Does the model exaggerate associations?"
     assert "Not measured: the report has no rates." in nothing.texts("main")[0]
     one = AuditReport(results={"mine": plain["MALS"]}).to_html()
     assert "mine" in Reading(one).texts("h3")
@@ -281,9 +307,9 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
         every = hostile_page.split(f'id="{table}-all"')[1].split("</table>")[0].count('scope="row"')
         assert (rows, every) == (10, 24)
     assert "All 24" in read.texts("summary")
-    shown = view(hostile.to_dict(), most=500)["audits"][0]["table"].drawn[:10]
+    shown = part_of(hostile, Table, id="pairs-1").rows[:10]
     strongest = hostile["directional A->T"].strongest(10)
-    assert [row["texts"][0][1] for row in shown] == strongest["amplification"].tolist()
+    assert [row.cells[0].value for row in shown] == strongest["amplification"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -304,16 +330,23 @@ def test_the_side_of_an_interval(numbers, side):
     assert side_of_zero(*numbers) == side
 
 
-def test_look_next_are_the_findings_that_change_what_to_do():
-    found = [{"topic": "a", "place": "note"}] + [{"topic": t, "place": "next"} for t in "bcde"]
-    assert [one["topic"] for one in look_next(found)] == ["b", "c", "d"]
-    assert look_next(found[:1]) == found[:1]
+@pytest.mark.parametrize(
+    ("places", "first"), [(["note", *["next"] * 4], ["B", "C", "D"]), (["note"], ["A"])]
+)
+def test_the_findings_that_change_what_to_do_come_first(plain, places, first):
+    findings = [
+        Finding(topic, "text", place) for topic, place in zip("abcde", places, strict=False)
+    ]
+    report = replace(plain, findings=findings)
+    section = part_of(report, Section, id="findings")
+    assert [text.lead for text in section.items[0].texts] == [f"{topic}." for topic in first]
 
 
 def test_the_page_opens_with_the_verdict(plain):
-    seen = view(plain.to_dict(), most=9)
-    assert seen["primary"]["name"] == "directional A→T"
-    kinds = [[one["name"] for one in section["audits"]] for section in seen["sections"]]
+    document = plain.to_document()
+    assert document.metric == "directional A→T"
+    tables = [part_of(plain, Table, id=f"{one}-table") for one in ("associations", "revealed")]
+    kinds = [[row.name for row in table.rows] for table in tables]
     assert kinds == [["directional A→T", "MALS"], ["leakage", "DPA A→T"]]
     text = Reading(plain.to_html()).texts("main")[0]
     assert text.startswith(
@@ -334,16 +367,20 @@ def test_a_sentence_without_a_colon_still_shows_the_interval(plain):
     result["sentence"] = "It grows."
     assert (
         f"How sure: estimate +0.0875, confidence interval {result['low']:+.4f} to"
-        in (Reading(page(content)).texts("main")[0])
+        in (Reading(AuditReport.from_dict(content).to_html()).texts("main")[0])
     )
 
 
-@pytest.mark.parametrize("verdict", TAGS)
-def test_every_verdict_opens_with_its_own_word(plain, verdict):
-    content = plain.to_dict()
-    content["results"]["directional A->T"]["verdict"] = verdict
-    headline = view(content, most=9)["primary"]["headline"].lower()
-    assert verdict in headline
+@pytest.mark.parametrize(
+    "verdict",
+    [AMPLIFIES, REDUCES, REVERSES, NO_EFFECT, CANNOT, NOT_MEASURED, REVEALS_MORE, REVEALS_LESS],
+)
+def test_every_verdict_opens_with_its_own_word(plain, monkeypatch, verdict):
+    monkeypatch.setattr(AuditReport, "primary", "directional A->T")
+    monkeypatch.setattr(AuditResult, "verdict", verdict)
+    card = part_of(plain.to_dict(), Card)
+    assert verdict in card.headline.lower()
+    assert card.verdict.startswith(verdict)
 
 
 @pytest.mark.parametrize(
@@ -360,19 +397,22 @@ def test_every_verdict_opens_with_its_own_word(plain, verdict):
          "The model amplifies the association between group and task in its labels."),
     ],
 )  # fmt: skip
-def test_the_headline_names_two_groups_and_their_task(plain, change, expected):
+def test_the_headline_names_two_groups_and_their_task(plain, monkeypatch, change, expected):
     content = plain.to_dict()
     content["context"]["group_columns"] = ["sex"]
     content["results"]["directional A->T"] |= change
-    assert view(content, most=9)["primary"]["headline"] == expected
+    if "verdict" in change:
+        monkeypatch.setattr(AuditReport, "primary", "directional A->T")
+        monkeypatch.setattr(AuditResult, "verdict", change["verdict"])
+    assert part_of(content, Card).headline == expected
     content["context"]["groups"].append("x")
-    assert "f" not in view(content, most=9)["primary"]["headline"].split()
+    assert "f" not in part_of(content, Card).headline.split()
 
 
 def test_at_most_three_findings_stand_first_and_the_others_among_the_limits(hostile):
-    seen = view(hostile.to_dict(), most=9)
-    assert len(seen["first"]) == 3
-    assert len(seen["first"]) + len(seen["limits"]) == len(hostile.findings) > 4
+    first, limits = (part_of(hostile, Section, id=one).items[0] for one in ("findings", "limits"))
+    assert len(first.texts) == 3
+    assert len(first.texts) + len(limits.texts) == len(hostile.findings) > 4
 
 
 def test_every_metric_links_to_its_definition(read):
@@ -400,45 +440,47 @@ def test_a_page_is_titled_with_the_model_and_has_its_data():
 
 
 def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
-    picture = view(plain.to_dict(), most=9)["picture"]
-    assert (picture["task"], picture["end"]) == ("1", "100 %")
-    f, m = picture["bars"]
-    assert (f["group"], f["before"], f["after"]) == ("f", "75.0 %", "85.0 %")
-    assert (f["label"], f["start"], f["width"]) == ("75.00%", "75.00%", "10.00%")
-    assert (m["label"], m["start"], m["width"]) == ("25.00%", "17.50%", "7.50%")
-    assert [one["change"] for one in (f, m)] == [
-        "+10.0 percentage points",
-        "−7.5 percentage points",
-    ]
+    picture = part_of(plain, Bars)
+    assert "“1”" in picture.caption
+    assert picture.end == 1
+    f, m = picture.bars
+    assert (f.name, f.before, f.after) == ("f", 0.75, 0.85)
+    assert (m.name, m.before, m.after) == ("m", 0.25, 0.175)
+    assert [bar.change for bar in (f, m)] == ["+10.0 percentage points", "−7.5 percentage points"]
     # More of what is frequent and less of what is rare: both amplify.
-    assert [(one["added"], one["verdict"]) for one in (f, m)] == [
-        (True, "amplifies"),
-        (False, "amplifies"),
+    assert [bar.verdict for bar in (f, m)] == ["amplifies", "amplifies"]
+    drawn = [
+        (one["class"], one.get("x"), one["width"])
+        for one in Reading(plain.to_html()).all("rect")
+        if one["width"] != "100%"
     ]
+    assert drawn == [
+        ("label", None, "75.00%"), ("kept", None, "75.00%"), ("added", "75.00%", "10.00%"),
+        ("label", None, "25.00%"), ("kept", None, "17.50%"), ("removed", "17.50%", "7.50%"),
+    ]  # fmt: skip
     text = Reading(plain.to_html()).texts("figure")[0]
     assert "f ▲ predicted more often: +10.0 percentage points labels 75.0 %" in text
     assert "m ▼ predicted less often: −7.5 percentage points labels 25.0 %" in text
     assert "The difference between the groups grows from 50.0 to 67.5 percentage points." in text
 
 
-def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain):
+def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain, monkeypatch):
     content = plain.to_dict()
     f, m = content["results"]["directional A->T"]["table"]
     f["p_adjusted"], m["sign_certain"] = 0.2, False
-    bars = view(content, most=9)["picture"]["bars"]
-    assert [one["verdict"] for one in bars] == ["no clear effect", "direction uncertain"]
-    content["primary"] = "leakage"
-    bars = view(content, most=9)["picture"]["bars"]
-    assert [one["verdict"] for one in bars] == ["", ""]
+    bars = part_of(content, Bars).bars
+    assert [bar.verdict for bar in bars] == ["no clear effect", "direction uncertain"]
+    monkeypatch.setattr(AuditReport, "primary", "leakage")
+    assert [bar.verdict for bar in part_of(content, Bars).bars] == ["", ""]
 
 
 def test_the_picture_shows_six_groups_and_says_how_many_more_there_are(plain):
     content = plain.to_dict()
-    row = content["rates"]["data"][0]
-    content["rates"]["data"] = [[i, *row[1:]] for i in range(9)]
-    content["groups"]["data"] = [[i, *content["groups"]["data"][0][1:]] for i in range(9)]
-    picture = view(content, most=9)["picture"]
-    assert (len(picture["bars"]), picture["n_left_out"]) == (6, 3)
+    for table in ("rates", "groups"):
+        row = content[table]["data"][0]
+        content[table] |= {"data": [[i, *row[1:]] for i in range(9)], "index": list(range(9))}
+    picture = part_of(content, Bars)
+    assert (len(picture.bars), picture.n_left_out) == (6, 3)
 
 
 def test_without_predictions_of_the_task_there_is_no_picture():
@@ -447,7 +489,7 @@ def test_without_predictions_of_the_task_there_is_no_picture():
         [0, 1, 1, 0] * 20, sensitive_features=sex, sensitive_pred=sex[::-1],
         auditors=DirectionalAuditor("T->A", reference="test", interval=None),
     )  # fmt: skip
-    assert view(report.to_dict(), most=9)["picture"] is None
+    assert not [part for part in parts(report.to_document()) if isinstance(part, Bars)]
     assert not Reading(report.to_html()).unbalanced
 
 
@@ -474,16 +516,16 @@ def pair(**fields):
 def test_a_pair_is_marked_by_the_rule_of_the_plots(plain, fields, side):
     content = plain.to_dict()
     content["results"]["directional A->T"]["table"] = [pair(**fields)]
-    (row,) = view(content, most=9)["audits"][0]["table"].drawn
-    assert row["side"] == side
+    (row,) = part_of(content, Table, id="pairs-1").rows
+    assert row.side == side
 
 
 def test_pairs_that_do_not_count_show_a_dash(plain):
-    mals = view(plain.to_dict(), most=9)["audits"][1]["table"].drawn
-    assert [row["name"] for row in mals] == ["f", "m"]
-    assert mals[1]["texts"][:3] == [("–", None)] * 3
-    assert mals[1]["dot"] is mals[1]["span"] is None
-    assert mals[1]["notes"] == ("adds 0: no more than an equal share",)
+    mals = part_of(plain, Table, id="pairs-2").rows
+    assert [row.name for row in mals] == ["f", "m"]
+    assert [(cell.text, cell.value) for cell in mals[1].cells[:3]] == [("–", None)] * 3
+    assert mals[1].dot is mals[1].span is None
+    assert mals[1].notes == ("adds 0: no more than an equal share",)
 
 
 def test_groups_of_two_columns_are_named_with_them(plain):
@@ -493,11 +535,11 @@ def test_groups_of_two_columns_are_named_with_them(plain):
     content["groups"]["data"][0][0] = content["rates"]["data"][0][0] = ["F", "B"]
     result = content["results"]["directional A->T"]
     result |= {"group_columns": ["sex", "race"], "table": [pair(group=["F", "B"])]}
-    seen = view(content, most=9)
     name = "sex = F, race = B"
-    assert seen["audits"][0]["table"].drawn[0]["name"] == name
-    assert name in [row["name"] for row in seen["rates"].drawn]
-    assert ("groups", name) in seen["record"]
+    assert part_of(content, Table, id="pairs-1").rows[0].name == name
+    assert name in [row.name for row in part_of(content, Table, id="rates-table").rows]
+    record = Reading(AuditReport.from_dict(content).to_html())
+    assert ("groups", name) in set(zip(record.texts("dt"), record.texts("dd"), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -590,7 +632,7 @@ def test_a_page_stays_small(plain):
     rows = [row | {"group": "g" * 80, "task": f"{i} " * 30} for row in result["table"]
             for i in range(400)]  # fmt: skip
     content["results"] = {f"audit {i}": result | {"table": rows} for i in range(10)}
-    html_text = page(content)
+    html_text = AuditReport.from_dict(content).to_html()
     assert 100_000 < len(html_text.encode()) < 2_000_000
     assert "of 800" in html_text
 
@@ -631,13 +673,16 @@ Promise.all([...document.querySelectorAll("iframe")].map((frame, i) => new Promi
 
 
 def test_rates_run_from_their_ring_to_their_dot(plain):
-    rates = view(plain.to_dict(), most=9)["rates"]
-    # Of 0 to 100 %: women 75 to 85 %, men 25 to 17.5 %.
-    assert [(row["name"], row["ring"], row["dot"], row["span"]) for row in rates.drawn] == [
-        ("f", "73.50%", "82.90%", ("73.50%", "82.90%")),
-        ("m", "26.50%", "19.45%", ("26.50%", "19.45%")),
+    rates = part_of(plain, Table, id="rates-table")
+    # Women 75 to 85 %, men 25 to 17.5 %.
+    assert [(row.name, row.ring, row.dot, row.span) for row in rates.rows] == [
+        ("f", 0.75, 0.85, (0.75, 0.85)),
+        ("m", 0.25, 0.175, (0.25, 0.175)),
     ]
-    texts = dict(zip(rates.columns, (text for text, _ in rates.drawn[1]["texts"]), strict=True))
+    rings = [one["cx"] for one in Reading(plain.to_html()).all("circle", **{"class": "ring"})]
+    assert rings == ["73.50%", "26.50%"]  # of an axis from 3 to 97 % of the width
+    cells = (f"{cell.text}\n{cell.ends}".strip() for cell in rates.rows[1].cells)
+    texts = dict(zip(rates.columns, cells, strict=True))
     assert texts == {
         "Rows": "400", "Labelled so": "25.0 %", "Selection rate": "17.5 %\n14.1 to 21.5",
         "Change, percentage points": "−7.5", "Impact ratio": "0.21\n0.16 to 0.25",

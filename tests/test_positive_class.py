@@ -318,7 +318,7 @@ def test_probabilities_of_the_class_that_sorts_first_are_what_a_report_says_firs
     assert "pass pos_label='default'" in str(first)
     assert len(report.findings) > 3
     shown = str(report)
-    assert shown.index("pos_label='default'") < shown.index("Before you use these numbers")
+    assert shown.index("pos_label='default'") < shown.index("What limits these numbers?")
     read = skbiasamp.audit(
         named, score, sensitive_features=list(sex), random_state=0, pos_label="default"
     )

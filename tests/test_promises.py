@@ -1,9 +1,12 @@
 """What every auditor and every estimator of the package promises, whatever it measures."""
 
+import ast
+import dataclasses
 import doctest
 import inspect
 import pickle
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -72,6 +75,17 @@ def test_every_parameter_is_stored_as_it_came_and_documented(kind):
     assert all(getattr(made, name) is mark for name, mark in marks.items())
 
 
+@every_estimator
+def test_the_documented_default_is_the_default(kind):
+    text, parameters = inspect.getdoc(kind), inspect.signature(kind).parameters
+    found = re.findall(r"^(\w+) : .*\bdefault=(\([^)]*\)|[^,\n]+)", text, re.MULTILINE)
+    entries = dict(found)
+    assert entries or kind not in AUDITORS
+    for name, shown in entries.items():
+        if name in parameters:
+            assert ast.literal_eval(shown) == parameters[name].default
+
+
 @every_auditor
 def test_a_parameter_says_what_each_of_its_values_does(kind):
     text = inspect.getdoc(kind)
@@ -97,8 +111,11 @@ def test_an_auditor_says_what_it_asks_and_how_it_is_read(kind):
     assert kind.metric
     assert kind.kind in ("signed", "size", "attack")
     assert re.fullmatch(r"[A-Z].*\?", auditor.question)
+    assert re.fullmatch(r"[A-Z].*\.", auditor.definition)
     result = audited(fitted(kind))
-    assert (result.kind, result.question) == (auditor.kind, auditor.question)
+    for name in ("kind", "question", "definition", "rank", "columns", "uncounted", "amplified"):
+        assert getattr(result, name) == getattr(auditor, name)
+    assert (result.pair_of, result.cannot) == (auditor.pair_of, auditor.cannot)
     assert result.sentence.endswith(".")
 
 
@@ -214,3 +231,17 @@ def test_what_knows_the_sensitive_feature_holds_no_frames(kind):
     frame = FRAME[["predicted"]].assign(sex=(FRAME["sex"] == "m").astype(int))
     model.fit(frame, FRAME["hired"])
     assert not holds(model, pd.DataFrame | pd.Series)
+
+
+RESULTS = [
+    kind
+    for kind in filter(dataclasses.is_dataclass, public_classes())
+    if hasattr(kind, "to_json") and not issubclass(kind, Mapping)
+]
+
+
+@pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
+def test_a_result_is_equal_to_itself_alone_and_may_be_a_key(kind):
+    """Tables have no truth value, so results that hold them are not compared by what they hold."""
+    assert kind.__eq__ is object.__eq__
+    assert kind.__hash__ is object.__hash__

@@ -179,6 +179,19 @@ def test_too_many_pairs_of_groups_are_refused_before_memory_is():
     assert auditor.set_params(interval=None).audit(cells).value == 0
 
 
+def test_a_perfect_model_may_change_a_ratio_by_the_rows_that_did_not_show_it():
+    """No row of 100 changes, so a rate may by 1 − 0.025^(1/100); a rare one is changed by more."""
+    sex = np.repeat(["f", "m"], [100, 200])
+    hired = np.repeat([1, 0, 1, 0], [60, 40, 40, 160])
+    auditor = DifferentialFairnessAuditor(0.0, reference="test", random_state=0)
+    result = auditor.audit(hired, hired, sensitive_features=sex)
+    change = 1 - 0.025 ** (1 / 100)
+    # Women are hired three times as often as the men, of whom 20 % are; 40 % of them are not hired.
+    ends = result.table.set_index("task").loc[[1, 0], "high"].tolist()
+    assert ends == pytest.approx([change / 0.2, change / 0.4])
+    assert [result.low, result.high] == pytest.approx([-change / 0.2, change / 0.2])
+
+
 # --------------------------------------------------------------------------- bias disparity
 
 
@@ -194,6 +207,10 @@ def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negat
     assert result.statistics["signed_mean"] == pytest.approx(result.estimate)
     assert 0 < result.low < result.estimate < result.high
     assert result.verdict == "amplifies"
+    # Women from 1.5 times the rate of all rows to 1.66 times, men from 0.5 to 0.34.
+    assert "move 21.1 % away from those of all rows" in result.sentence
+    assert "m is predicted '1' 0.34 times as often as all rows" in result.sentence
+    assert "and labelled so 0.50 times as often" in result.sentence
 
 
 def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
@@ -214,6 +231,26 @@ def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
     assert found <= 7  # 3 if the level were exactly 5 %
 
 
+def test_the_mean_change_of_preferences_has_percentiles_without_twice_the_bias_of_resamples():
+    """By hand: 20 groups whose preferences the model keeps, each of 60 rows."""
+    counts, n_groups = [12, 12, 12, 24], 20  # rows that keep the label, lose it, gain it, have none
+    label, guess = (np.tile(np.repeat(of, counts), n_groups) for of in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    result = BiasDisparityAuditor(reference="test", random_state=0).audit(
+        label, guess, sensitive_features=np.repeat(np.arange(n_groups), 60)
+    )
+    rng, n = np.random.default_rng(1), 60 * n_groups
+    drawn = rng.multinomial(n, np.tile(counts, n_groups) / n, 999).reshape(999, n_groups, 4)
+    rows, labelled, guessed = drawn.sum(-1), drawn[..., :2].sum(-1), drawn[..., ::2].sum(-1)
+    before, after = (one / rows / (one.sum(-1) / n)[:, None] for one in (labelled, guessed))
+    values = (after / before - 1).mean(axis=1)
+    # The change is 0, and that of a resample positive on average: few labels in a denominator.
+    assert result.value == pytest.approx(0, abs=1e-12)
+    assert values.mean() > 0.02
+    expected = np.quantile(values, [0.025, 0.975]) - 2 * values.mean()
+    ends = [result.statistics[f"value_{end}"] for end in ("low", "high")]
+    assert ends == pytest.approx(expected, abs=0.006)
+
+
 # --------------------------------------------------------------------------- percentage
 
 
@@ -226,6 +263,41 @@ def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
         above += result.value > 0
     assert above > 50  # 20 predicted rows are further from equal than 500 labelled ones
     assert alarms <= 7
+
+
+def test_distances_of_zero_may_have_shrunk_as_far_as_they_may_have_grown():
+    """By hand: half of the labelled rows are of women, and half of the few predicted ones.
+
+    A resample of the 40 predicted rows is further from equal shares than one of 400, always in the
+    direction of growth. So are the rows at hand: the truth may lie as far below.
+    """
+    label, guess = ([1] * n + [0] * (1000 - n) for n in (400, 40))
+    sex = ["f", "m"] * 500
+    result = PercentageAuditor(reference="test", random_state=0).audit(
+        label, guess, sensitive_features=sex
+    )
+    assert result.value == 0
+    rng = np.random.default_rng(1)
+    cells = np.array([20, 20, 180, 180, 300, 300]) / 1000
+    drawn = rng.multinomial(1000, cells, 2000).reshape(2000, 3, 2)
+    both, labelled = drawn[:, 0], drawn[:, 0] + drawn[:, 1]
+    distances = [np.abs(one[:, 0] / one.sum(axis=1) - 0.5) for one in (both, labelled)]
+    reach = np.quantile(distances[0] - distances[1], 0.975)
+    assert [result.low, result.high] == pytest.approx([-reach, reach], rel=0.1)
+
+
+def test_a_task_that_is_never_predicted_leaves_the_others_as_they_are():
+    rng = np.random.default_rng(6)
+    sex, label = rng.choice(["f", "m"], 200), rng.integers(0, 2, (200, 2))
+    guess = np.column_stack([np.where(rng.random(200) < 0.2, 1, label[:, 0]), np.zeros(200, int)])
+    auditor = PercentageAuditor(reference="test", n_resamples=99, random_state=0)
+    with pytest.warns(UndefinedMetricWarning):
+        result = auditor.audit(label, guess, sensitive_features=sex)
+    table = result.table.set_index("task")
+    assert table.loc[1, ["amplification", "low", "high", "p_value"]].isna().all(axis=None)
+    alone = auditor.audit(label[:, 0], guess[:, 0], sensitive_features=sex)
+    assert result.value == pytest.approx(alone.value)
+    assert [result.low, result.high] == pytest.approx([alone.low, alone.high], abs=0.01)
 
 
 def test_groups_that_a_prompt_does_not_predict():

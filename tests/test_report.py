@@ -255,7 +255,7 @@ def test_whole_numbers_are_names_without_decimals():
     ]
     for row in (*named, *stored["results"]["directional A->T"]["table"]):
         assert [type(row[one]) for one in ("group", "task")] == [int] * 2
-    assert "| group | labelled 1 | predicted so |" in report.to_markdown()
+    assert "labelled “1”, and how often is it predicted so?" in report.to_markdown()
 
 
 def test_undefined_pairs_are_never_the_largest():
@@ -612,7 +612,9 @@ def test_the_verdict_is_that_of_directional_amplification(amplified):
     assert amplified.primary == "directional A->T"
     assert amplified.verdict == amplified.sentences["directional A->T"]
     assert "different directions" not in topics(amplified)
-    assert repr(amplified).split("\n\n")[1].startswith("Verdict (directional A->T)\n  The model")
+    assert (
+        repr(amplified).split("\n\n")[1].startswith("Verdict (directional A->T): amplifies\n  The")
+    )
     assert amplified.to_markdown().split("\n\n")[2].startswith("The model amplifies the assoc")
     if find_spec("jinja2"):
         assert amplified.verdict in html.unescape(amplified._repr_html_())
@@ -673,10 +675,14 @@ def test_metrics_that_disagree_are_explained():
         assert f"{name} ({report[name].verdict}): {report[name].question}" in text
     assert "The decision threshold is away from the base rate" in text
     assert "A mean over pairs counts small groups as much as large ones" in text
-    assert report._opening == [report.verdict, text]
-    printed = repr(report)
-    assert printed.index("give") < printed.index("Before you use these numbers")
-    assert " ".join(printed.split()).count(text) == 1
+    finding = next(one for one in report.findings if one.topic == "different directions")
+    printed = " ".join(repr(report).split())
+    assert f"Findings and what to do next 1. Different directions. {finding}" in printed
+    assert printed.count(finding.text) == 1
+    # Every line of text is indented, also those that a long sentence goes on in.
+    verdict = repr(report).partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert len(verdict) > 3
+    assert all(line.startswith("  ") and len(line) <= 96 for line in verdict[1:])
 
 
 def test_a_model_worse_than_chance_is_said(monkeypatch):
@@ -764,7 +770,7 @@ def test_a_metric_of_ones_own_has_all_that_others_have(tmp_path):
     assert report.primary == "odds"
     assert report.verdict.startswith(f"The model {result.verdict} the association")
     assert report.summary.loc["odds", "value"] == result.value
-    assert "odds: -0.0400 [-0.0500, -0.0300]" in repr(report)
+    assert re.search(r"odds +reduces +-0\.0400 +-0\.0500 to -0\.0300", repr(report))
     assert "odds" in report._repr_html_()
     assert f"| odds | {result.verdict} |" in report.to_markdown()
     again = AuditReport.from_json(report.to_json())
@@ -848,8 +854,10 @@ def test_balanced_labels_are_said_to_blind():
     assert report.primary == "leakage"
     assert report.verdict == report.sentences["leakage"]
     assert report.verdict.startswith("The model reveals more about the group: +")
-    # The opening says why the verdict is not about directional amplification.
-    assert report._opening == [report.verdict, found]
+    # The first finding says why the verdict is not about directional amplification.
+    assert f"{report.verdict} Findings and what to do next 1. Balanced data. {found}" in " ".join(
+        repr(report).split()
+    )
     nearly = report_of({**BALANCED, ("f", 1, 1): 101})
     assert "balanced data" not in topics(nearly)
     assert "uncertain signs" in topics(nearly)
@@ -1198,10 +1206,10 @@ def test_json_gives_the_report_back(everything):
 def test_a_report_of_another_schema_is_refused(amplified):
     content = amplified.to_dict() | {"schema": "skbiasamp.AuditReport/99"}
     with pytest.raises(
-        ValueError, match=r"'skbiasamp.AuditReport/2'; got 'skbiasamp.AuditReport/99'"
+        ValueError, match=r"AuditReport/2: field 'schema' holds 'skbiasamp.AuditReport/99'"
     ):
         AuditReport.from_dict(content)
-    with pytest.raises(ValueError, match=r"schema must be .*; got nothing"):
+    with pytest.raises(ValueError, match=r"field 'schema' holds nothing"):
         AuditReport.from_json("{}")
 
 
@@ -1235,7 +1243,7 @@ def test_markdown_is_one_table_whatever_labels_hold():
     assert columns == [5] * (2 + 2) + [5] * (2 + 4) + [9] * (2 + 2)
     assert "<script" not in text
     assert r"a\|b \| c \| d\\ \*e\* \[f\](javascript:g)" in text
-    assert "- No training labels were given" in text
+    assert "- Training labels. No training labels were given" in text
     assert f"skbiasamp {skbiasamp.__version__}" in lines[-1]
 
 

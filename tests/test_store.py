@@ -67,9 +67,16 @@ def test_late_rows_are_added_to_their_period(store):
     assert store.held().versions == {"2026-01": "2.0"}
 
 
+def test_a_period_has_the_version_of_most_of_its_rows(store):
+    for seed, (n, version) in enumerate([(300, "1.4"), (500, "2.0"), (300, "1.4")]):
+        store.add(cells_of(rows_of(n, seed)), "2026-01", version=version)
+    assert store.held().versions == {"2026-01": "1.4"}
+
+
 def test_the_same_rows_are_refused_in_whichever_period(store):
     store.add(cells_of(rows_of()), "2026-01", source="abc")
-    with pytest.raises(ValueError, match=r"source was added before, to period 2026-01"):
+    text = r"source was added before, to period 2026-01 at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+    with pytest.raises(ValueError, match=text):
         store.add(cells_of(rows_of(seed=1)), "2026-02", source=["def", "abc"])
     store.add(cells_of(rows_of(seed=1)), "2026-02")
     with pytest.raises(ValueError, match=r"was added before, to period 2026-02"):
@@ -98,6 +105,15 @@ def test_small_cells_are_left_out_and_reported(store):
     }
     with pytest.raises(ValueError, match=r"All cells have fewer than min_cell rows"):
         store.add(cells, "2026-02", min_cell=1000)
+
+
+def test_a_cell_of_exactly_the_smallest_number_of_rows_is_kept(store):
+    """Four cells: of 9, 10, 11 and 30 rows."""
+    hired, predicted = [np.repeat(of, [9, 10, 11, 30]) for of in ([1, 1, 0, 0], [1, 1, 0, 0])]
+    sex = np.repeat(["f", "m", "f", "m"], [9, 10, 11, 30])
+    cells = Contingency.from_labels(hired, predicted, sensitive_features=sex)
+    added = store.add(cells, "2026-01", min_cell=10)
+    assert added == {"rows": 51, "suppressed_cells": 1, "suppressed_rows": 9}
 
 
 def test_rows_of_people_never_enter(store):
@@ -195,7 +211,10 @@ def test_a_store_is_watched_as_rows_are(store, how, text):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda text: '{"schema": "other"}', r"schema must be 'skbiasamp.Period/1'"),
+        (
+            lambda text: '{"schema": "other"}',
+            r"This is no skbiasamp.Period/1: field 'schema' holds 'other'",
+        ),
         (lambda text: text[:-20], "This is no JSON, or not all of it"),
         (lambda text: "", "This is no JSON, or not all of it"),
         (lambda text: text.replace('"weight": [', '"weight": [-1, '), "weight"),

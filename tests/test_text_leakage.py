@@ -311,6 +311,15 @@ def test_a_report_has_it_on_every_page(tmp_path, world, quick):
     assert "Rows of each group" in page
 
 
+def test_texts_without_a_word_are_counted_on_each_side(quick):
+    human = ["a dog", "a cat"] * 97 + ["..."] * 6
+    model = ["a dog", "a cat", "!", "a dog"] * 50
+    auditor = clone(quick).set_params(n_draws=1)
+    report = skbiasamp.audit(human, model, sensitive_features=["f", "m"] * 100, auditors=[auditor])
+    (found,) = (one for one in report.findings if one.topic == "empty texts")
+    assert "6 rows of the human texts and 50 rows of the model's texts have no word." in str(found)
+
+
 def test_text_that_looks_like_html_is_escaped(tmp_path):
     rng = np.random.default_rng(0)
     group = rng.choice(["f", "m"], 200)

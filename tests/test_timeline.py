@@ -165,6 +165,65 @@ def test_rare_groups_and_rare_labels_raise_no_false_alarms():
     assert alarms <= 1  # 5 % of 8 are 0.4
 
 
+def period_of(missed, n=100):
+    """Return counts of a period in which `missed` of the labels of women are not predicted."""
+    sex = np.repeat(["f", "m"], n)
+    hired = np.repeat([1, 0, 1, 0], [4 * n // 10, 6 * n // 10, 6 * n // 10, 4 * n // 10])
+    predicted = hired.copy()
+    predicted[np.flatnonzero(hired)[:missed]] = 0
+    return Contingency.from_labels(hired, predicted, sensitive_features=sex)
+
+
+@pytest.fixture(scope="module")
+def passing():
+    """A watch of a change that goes by: the women lose labels in three periods of twelve."""
+    missed = [5, 4, 6, 5, 5, 20, 22, 20, 5, 4, 3, 5]
+    periods = {f"2026-{1 + i:02d}": period_of(n) for i, n in enumerate(missed)}
+    auditor = DirectionalAuditor(interval=None)
+    return skbiasamp.audit_over(periods, reference=4, auditor=auditor, n_draws=199)
+
+
+def test_the_value_has_half_of_the_error_rate_and_the_pairs_share_the_other(passing):
+    """Men are predicted as labelled, so the value and the pair of the women rank alike.
+
+    Their evidence is the same. The value may spend one half of the error rate, each of the two
+    pairs a quarter.
+    """
+    value = passing.to_frame().set_index("period")["p_adjusted"]
+    pairs = passing.to_frame(pairs=True).set_index("period")
+    women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
+    uncapped = women[women < 1]
+    assert len(uncapped) >= 2
+    assert (2 * value[uncapped.index]).tolist() == pytest.approx(uncapped.tolist())
+
+
+def test_an_alarm_says_the_mean_since_its_onset_by_rows(changed):
+    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
+    since = timeline.to_frame().query("period >= @timeline.onset")
+    assert since["n"].nunique() > 1
+    value, gap = (np.average(since[one], weights=since["n"]) for one in ("value", "difference"))
+    assert f"the value is {value:+.4f} on average. This is {gap:.4f} higher" in timeline.sentence
+
+
+def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
+    pairs = passing.to_frame(pairs=True).set_index("period")
+    women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
+    assert {"value", "value and 1 pair", ""} == {*passing.to_frame()["cause"]}
+    for period, cause in passing.to_frame().set_index("period")["cause"].items():
+        p = women.get(period, 1.0)  # twice that of the value, see above
+        expected = [text for text, at in (("value", p / 2), ("1 pair", p)) if at <= 0.05]
+        assert cause == " and ".join(expected)
+
+
+def test_evidence_that_was_found_is_not_lost_again(passing):
+    """P-values hold at all looks together, so none rises when the model is as before."""
+    found = passing.to_frame()
+    later = found["p_adjusted"][found["role"] == "watched"].to_numpy()
+    assert (np.diff(later) <= 0).all()
+    assert (np.diff(later) < 0).any()
+    assert later[-1] == later[-2] == later[-3] < 0.1
+
+
 # ------------------------------------------------------------------ audit_over
 
 
@@ -174,6 +233,9 @@ def test_a_steady_model_raises_no_alarm(steady):
     assert timeline.first_alarm is timeline.onset is None
     assert timeline.causes == []
     assert "No alarm in 7 periods" in timeline.sentence
+    # What the reference shows with as many rows is, on average, what it shows.
+    watched = timeline.to_frame().query("role == 'watched'")
+    assert watched["expected"].to_numpy() == pytest.approx(timeline.reference["value"], abs=0.01)
 
 
 def test_a_change_of_one_group_is_found_and_named(changed):
@@ -269,6 +331,40 @@ def test_periods_have_the_names_of_the_calendar(steady, every, first, n):
     assert found["period"].is_monotonic_increasing
 
 
+@pytest.mark.parametrize("as_text", [False, True], ids=["times", "text"])
+@pytest.mark.parametrize(
+    ("every", "times", "names"),
+    [
+        # 1 January 2027 is a Friday: of the week that began in 2026.
+        ("week", ["2026-12-20", "2027-01-01", "2027-01-04"], ["2026-W51", "2026-W53", "2027-W01"]),
+        ("quarter", ["2026-03-31", "2026-04-01", "2026-09-30"], ["2026-Q1", "2026-Q2", "2026-Q3"]),
+        ("quarter", ["2026-07-01", "2026-12-31", "2027-01-01"], ["2026-Q3", "2026-Q4", "2027-Q1"]),
+        ("month", ["2026-11-30", "2026-12-01", "2027-01-31"], ["2026-11", "2026-12", "2027-01"]),
+        ("year", ["2025-12-31", "2026-01-01", "2027-06-01"], ["2025", "2026", "2027"]),
+        ("day", *[["2028-02-28", "2028-02-29", "2028-03-01"]] * 2),
+        (
+            "hour",
+            ["2026-12-31 22:59", "2026-12-31 23:00", "2027-01-01 00:00"],
+            ["2026-12-31T22", "2026-12-31T23", "2027-01-01T00"],
+        ),
+    ],
+)
+def test_a_time_is_in_the_period_of_the_calendar(every, times, names, as_text):
+    rows = pd.DataFrame({"day": np.repeat(times, 20), "sex": ["f", "m"] * 30})
+    rows["hired"] = np.tile([0, 0, 0, 1, 1, 0, 1, 1, 1, 1], 6)
+    rows["predicted"] = np.tile([0, 0, 0, 1, 1], 12)
+    if not as_text:
+        rows["day"] = pd.to_datetime(rows["day"])
+    auditor = DirectionalAuditor(interval=None)
+    found = skbiasamp.audit_over(rows, every=every, auditor=auditor, n_draws=19, **NAMED)
+    table = found.to_frame()
+    assert table.loc[table["n"] > 0, "period"].tolist() == names
+    # The week between has no rows, and is in its place.
+    between = ["2026-W52"] if every == "week" else []
+    assert table.loc[table["n"] == 0, "period"].tolist() == between
+    assert table["period"].is_monotonic_increasing
+
+
 @pytest.mark.parametrize(
     "auditor", [MALSAuditor(interval="analytic"), DPAAuditor(interval=None, n_draws=2)]
 )
@@ -290,6 +386,13 @@ def test_probabilities_and_weights_are_watched_too(changed):
     assert found.verdict == "alarm"
 
 
+def test_sums_of_weights_that_an_engine_made_are_no_rows_to_watch(changed):
+    rows = changed.assign(w=np.where(np.arange(len(changed)) % 2, 0.5, 1.5))
+    lazy = pytest.importorskip("polars").from_pandas(rows).lazy()
+    with pytest.raises(ValueError, match=r"Watching a model needs rows.*sums of fractional weigh"):
+        skbiasamp.audit_over(lazy, reference=3, weight="w", **NAMED)
+
+
 def test_a_reference_may_be_a_period_or_other_rows(changed):
     named = skbiasamp.audit_over(changed, reference="2026-07", **NAMED)
     assert named.verdict == "no alarm"  # after the change nothing changes
@@ -308,6 +411,13 @@ def test_versions_are_marked(changed):
     assert found.version_changes == [("2026-07", "2.0")]
 
 
+def test_a_period_has_the_version_of_most_of_its_rows(steady):
+    early = steady["day"].dt.day <= 10
+    rows = steady.assign(v=np.where((steady["day"].dt.month == 6) & early, "a rare one", "1.4"))
+    found = skbiasamp.audit_over(rows, reference=3, version="v", n_draws=19, **NAMED)
+    assert set(found.to_frame()["version"]) == {"1.4"}
+
+
 def test_json_brings_back_the_same(changed, tmp_path):
     timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
     path = tmp_path / "timeline.json"
@@ -316,7 +426,7 @@ def test_json_brings_back_the_same(changed, tmp_path):
     assert again.to_json() == timeline.to_json()
     assert again.sentence == timeline.sentence
     broken = path.read_text().replace('"2026-01"', "7", 1)
-    with pytest.raises(ValueError, match=r"must be text; got 7"):
+    with pytest.raises(ValueError, match=r"Timeline/1: field '.*period.*' holds 7"):
         skbiasamp.Timeline.from_json(broken)
 
 
@@ -361,6 +471,18 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
     assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 10
     with pytest.raises(ValueError, match=r"period 2026-06 has the group 'x', which the reference"):
         skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
+
+
+def test_a_period_of_new_groups_alone_is_empty_and_said_once():
+    periods = {f"2026-{month:02d}": period_of(5) for month in range(1, 5)}
+    periods["2026-03"] = Contingency.from_labels(
+        [0, 1] * 10, [0, 1] * 10, sensitive_features=["x", "y"] * 10
+    )
+    found = skbiasamp.audit_over(periods, reference=1, n_draws=19)
+    assert found.to_frame().set_index("period").loc["2026-03", "role"] == "no rows"
+    assert [note["text"] for note in found.notes if note["period"] == "2026-03"] == [
+        f"10 rows of the group '{name}', which the reference lacks, are left out." for name in "xy"
+    ]
 
 
 @pytest.mark.parametrize("counted", [False, True], ids=["rows", "counts"])
@@ -430,7 +552,11 @@ def test_nothing_after_the_reference_is_not_measured(steady):
 @pytest.mark.parametrize(
     ("change", "options", "text"),
     [
-        ({"day": "21/11/2026"}, {}, r"must hold dates that begin with year, month and day.*21/11"),
+        (
+            {"day": "21/11/2026"},
+            {},
+            r"begin with year, month and day.*21/11.*column 'day'",
+        ),
         ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
         ({"day": 20261121}, {}, r"time must hold dates or times"),
         ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
@@ -498,6 +624,23 @@ def test_the_page_opens_with_the_verdict(changed):
     assert "What to do now?" not in quiet
     empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED).to_html()
     assert "Nothing to compare yet" in empty
+
+
+def test_spans_and_lines_of_the_picture_stand_half_way_between_periods(passing):
+    """Four periods are the reference."""
+    pytest.importorskip("jinja2")
+    html = passing.to_html()
+    dots = [float(x) for x in re.findall(r'<circle class="dot" cx="([\d.]+)"', html)]
+    assert len(dots) == 12
+    step = dots[1] - dots[0]
+    ends = [x - step / 2 for x in dots]
+    (span,) = re.findall(r'<rect class="span" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', html)
+    assert [float(one) for one in span] == pytest.approx([ends[0], 4 * step], abs=0.05)
+    (since,) = re.findall(r'<rect class="changed" x="([\d.]+)"', html)
+    names = list(passing.to_frame()["period"])
+    assert float(since) == pytest.approx(ends[names.index(passing.onset)], abs=0.05)
+    first, *_ = re.findall(r'<line class="first" x1="([\d.]+)"', html)
+    assert float(first) == pytest.approx(ends[names.index(passing.first_alarm)], abs=0.05)
 
 
 def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):

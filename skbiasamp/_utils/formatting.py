@@ -9,17 +9,29 @@ from typing import Any
 
 _LONGEST, _HEAD = 80, 50  # characters; names may differ at either end
 
-# The verdicts, and on which side of 0 each stands.
+# The verdicts.
 AMPLIFIES, REDUCES, REVERSES = "amplifies", "reduces", "reverses"
 REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
 AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
 BALANCED = f"{CANNOT} (labels are balanced)"
+# The verdicts with a limit.
+WITHIN, ABOVE, INCONCLUSIVE = "within the limit", "above the limit", "inconclusive"
 ASSOCIATION = "the association between group and task in its labels"
+ALARM, NO_ALARM = "alarm", "no alarm"
 DIRECTION_OF = {
     **dict.fromkeys((AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), 1),
     **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), -1),
+}
+# On which side of 0 each verdict stands, in the order in which tables sort them.
+SIDE_OF = {
+    **dict.fromkeys((ALARM, AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), "above"),
+    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), "below"),
+    **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
+    ABOVE: "above",
+    CANNOT: "zero",
+    NOT_MEASURED: "undefined",
 }
 
 
@@ -31,6 +43,11 @@ def name_of(name: Any, joint: str = ", ") -> str:
         text = "missing" if name is None else str(name)
     text = printable(_one_line(text))
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
+
+
+def metric_name(name: str) -> str:
+    """Return the name of a result, its direction with an arrow."""
+    return name_of(name).replace("->", "→")
 
 
 def printable(text: str) -> str:
@@ -64,8 +81,10 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """Return names as a sentence lists them; those after the first `most` are counted."""
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most:,} more"]
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
@@ -136,7 +155,7 @@ def side_of_zero(value: float | None, low: float | None, high: float | None) -> 
 
 def escaped(text: str) -> str:
     """Return text on one line that Markdown and the HTML in it leave as it is."""
-    text = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
+    text = re.sub(r"&(?=#?\w)", "&amp;", " ".join(printable(text).split())).replace("<", "&lt;")
     text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
     # What would begin a heading, a list or a quotation.
     return re.sub(r"^(\d*)([.)#+-](?=[\s#-]|$)|[>=])", r"\1\\\2", text)

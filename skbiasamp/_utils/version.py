@@ -11,7 +11,6 @@ _CORE = ("scikit-learn", "numpy", "scipy", "pandas", "joblib", "narwhals")
 _EXTRAS = (
     "matplotlib",
     "jinja2",
-    "rich",
     "imbalanced-learn",
     "polars",
     "duckdb",

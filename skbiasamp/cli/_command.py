@@ -33,9 +33,8 @@ from skbiasamp.cli._rates import rates
 from skbiasamp.cli._terminal import (
     complain,
     say,
-    say_audit,
-    say_comparison,
     say_files,
+    say_report,
     say_unread,
 )
 from skbiasamp.cli._texts import Texts
@@ -157,11 +156,7 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     named = named_columns(options)
     if texts is not None:
         named = [one for one in named if one.side != "target"]
-    commands: dict[str, Any] = {
-        "audit": (_audited, say_audit),
-        "compare": (_compared, say_comparison),
-    }
-    make, tell = commands[options.command]
+    make: Any = {"audit": _audited, "compare": _compared}[options.command]
     names = _names_of(named if texts is None else [*named, *texts.named()])
     with (
         speaking(names | {"labels": f"--labels {options.labels}"}),
@@ -171,7 +166,7 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     report.context["call"] = shlex.join(["skbiasamp", *call])
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
-    tell(report, f"{', '.join(options.test)}: {report.context['rows']}")
+    say_report(report.to_document())
     say_files(report.data_files)
     if texts is not None:
         say_unread(texts.unread)
@@ -197,7 +192,12 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
         return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
 
     arguments, files = _read(options, named, texts, read)
-    report = skbiasamp.audit(**arguments, model_name=options.model_name)
+    report = skbiasamp.audit(
+        **arguments,
+        favourable=options.favourable,
+        limit=options.limit,
+        model_name=options.model_name,
+    )
     report.data_files.extend(files)
     if texts is not None:
         report.findings.extend(texts.findings)

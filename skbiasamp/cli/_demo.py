@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import skbiasamp
-from skbiasamp.cli._terminal import in_lines, say, say_summary
+from skbiasamp.cli._terminal import in_lines, say, say_report
 from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
 
@@ -85,11 +86,15 @@ def _classifier(compas: Any) -> AuditReport:
 def _present(question: str, report: AuditReport, page: Path) -> None:
     """Print verdict, metrics and errors by group; write the page."""
     say(f"\n{in_lines(question)}\n")
-    for text in report._opening:
-        say(in_lines(text, "  "))
-    say_summary(report)
+    document = report.to_document()
+    verdict, table = (
+        replace(section, items=section.items[:1])
+        for section in document.sections
+        if section.id == "verdict" or section.only == "short"
+    )
+    say_report(replace(document, title="", about="", sections=[verdict, table]))
     rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
-    say("Who bears the errors?")
+    say("\nWho bears the errors?")
     say(rates.rename_axis(None).map("{:.1%}".format).to_string())
     say(
         in_lines(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._utils.formatting import listed
+from skbiasamp._utils.formatting import INCONCLUSIVE, listed
 from skbiasamp.cli._terminal import in_lines, say
 from skbiasamp.results import AuditReport, ComparisonReport
-from skbiasamp.results.gate import FAILED, INCONCLUSIVE, PASSED, UNDEFINED
+from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED
 
 _CODES = {PASSED: 0, FAILED: 1, INCONCLUSIVE: 3}
 

@@ -319,6 +319,14 @@ def _add_options(
         metavar="NAME",
         help="which of two classes is the positive one (default: the one that sorts last)",
     )
+    if not several:
+        columns(
+            "--favourable",
+            nargs="+",
+            metavar="NAME",
+            help="the class, or the tasks, that people want: impact ratios compare how often it is "
+            "predicted (default: the positive class)",
+        )
     columns("--threshold", type=_threshold, metavar="X", help=THRESHOLD)
     texts(
         "--text",

@@ -11,7 +11,7 @@ from typing import Any
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._io.files import find, opened
 from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
-from skbiasamp.cli._terminal import say, say_files
+from skbiasamp.cli._terminal import say, say_files, say_report
 from skbiasamp.report import described_files, selection_rates
 
 _RATES = """\
@@ -104,7 +104,7 @@ def rates(
         described = described_files(files, [])
     found.context["call"] = shlex.join(["skbiasamp", *call])
     found.context["data_files"] = described
-    say(repr(found))
+    say_report(found.to_document())
     say_files(described)
     for path in outputs.values():
         found.to_html(path)

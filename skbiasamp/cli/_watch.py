@@ -11,10 +11,9 @@ from typing import Any
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._io.files import opened
 from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
-from skbiasamp.cli._terminal import in_lines, say, say_files
+from skbiasamp.cli._terminal import in_lines, say, say_files, say_report
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.monitoring import Store
-from skbiasamp.results import Timeline
 
 _WATCH = """\
 Watch a model over time. "add" counts the rows of a period and puts the counts
@@ -30,9 +29,6 @@ examples:
 
 exit codes: 0 done, 1 there is an alarm and --fail-on-alarm was passed, 2 bad
 input"""
-
-_MOST = 12  # periods that the terminal shows
-_MOST_NOTES = 5
 
 
 def add_watch(
@@ -191,32 +187,8 @@ def _show(options: argparse.Namespace, call: Sequence[str]) -> int:
             model_name=options.model_name,
         )
     timeline.context["call"] = shlex.join(["skbiasamp", *call])
-    _say(timeline)
+    say_report(timeline.to_document())
     for kind, path in outputs.items():
         getattr(timeline, f"to_{kind}")(path)
         say(f"\nWritten: {path}")
     return int(options.fail_on_alarm and timeline.first_alarm is not None)
-
-
-def _say(timeline: Timeline) -> None:
-    """Print the verdict, the last periods and what is unusual."""
-    say(f"Verdict ({timeline.name}): {timeline.verdict}")
-    say(in_lines(timeline.sentence, "  "))
-    say(f"\n{'period':<14}{'rows':>9}{'value':>10}{'difference':>12}{'p':>9}  alarm")
-    rows = timeline.periods[-_MOST:]
-    for row in rows.to_dict("records"):
-        cells = [f"{row[one]:+.4f}" for one in ("value", "difference")]
-        value, difference = ("-" if "nan" in one else one for one in cells)
-        p = f"{row['p_adjusted']:.3f}"
-        said = "alarm" if row["alarm"] else "" if row["role"] == "watched" else row["role"]
-        text = f"{row['period']:<14}{row['n']:>9,.15g}{value:>10}{difference:>12}"
-        say(f"{text}{'-' if p == 'nan' else p:>9}  {said}".rstrip())
-    if len(timeline.periods) > _MOST:
-        say(f"The first {len(timeline.periods) - _MOST} periods are on the page (--html).")
-    if timeline.notes:
-        say("\nBefore you use these numbers:")
-    for one in timeline.notes[-_MOST_NOTES:]:
-        about = "" if one["period"] is None else f"{one['period']}: "
-        say(in_lines(about + one["text"], "  ", first="- "))
-    if len(timeline.notes) > _MOST_NOTES:
-        say(f"- and {len(timeline.notes) - _MOST_NOTES} more, which --json lists")

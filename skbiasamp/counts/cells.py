@@ -389,6 +389,16 @@ def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
     return reweighted(cells, cells.weight, sides, cells.repeats, cells.clusters)
 
 
+def with_merged_groups(cells: C, into: Array, names: Names, columns: Names) -> C:
+    """Return cells in which groups are merged; `into` is the position of each group's new one."""
+    sides: dict[SideName, Side] = dict(sides_of(cells))
+    sides.pop("group_pred", None)
+    group = sides["group"]
+    labels = group.labels.onto(into, len(names))
+    sides["group"] = replace(group, names=names, labels=labels, columns=columns)
+    return distinct(with_sides(cells, sides))
+
+
 def with_weight(cells: C, weight: Any, repeats: Array | None = None) -> C:
     """Return the same cells with other weights, of `repeats` rows if weights are not counts."""
     return reweighted(cells, weight, cells._sides, repeats)

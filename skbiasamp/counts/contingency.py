@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.count_tables import read_counts
 from skbiasamp._input.errors import InputTypeError, columns_named
+from skbiasamp._io.json import load_json, understood
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
     canonical,
@@ -21,7 +22,7 @@ from skbiasamp.counts import (
 )
 from skbiasamp.counts.cells import SIDES, Cells, SideName, Summed
 from skbiasamp.counts.frames import read_frame, read_labels, read_models
-from skbiasamp.counts.stored import read_cells, write_cells, write_table
+from skbiasamp.counts.stored import FORMAT, read_cells, write_cells, write_table
 from skbiasamp.counts.task_sums import TaskSums
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
@@ -475,7 +476,11 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        read = read_cells(text)
+        return load_json(text, cls._of_plain)
+
+    @classmethod
+    def _of_plain(cls, content: Any) -> Contingency:
+        read = understood(FORMAT, read_cells, content)
         if read["summed"] == "tasks":
             return TaskSums(**read)  # type: ignore[return-value]  # it is read as one is
         return cls(**read)

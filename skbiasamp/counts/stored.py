@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,23 @@ from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._input.count_tables import column_of_name
 from skbiasamp._input.errors import InputError, InputTypeError, plain
 from skbiasamp._input.labels import Codes, Labels, Members, Side
-from skbiasamp._io import schema
+from skbiasamp._io.json import (
+    TEXT_OF,
+    Names,
+    Wrong,
+    known,
+    limited,
+    matrix,
+    object_reader,
+    one_of,
+    reader,
+    vector,
+)
 from skbiasamp.counts.cells import SIDES, Cells, distinct, keys_of, naming_side, sides_of
 from skbiasamp.counts.clusters import Clusters
 from skbiasamp.counts.engines import Moments
 
-_FORMAT = "skbiasamp contingency 1"
-_WRITER = "Contingency.to_json"
+FORMAT = "skbiasamp contingency 1"
 # Sums of products that `TaskSums` has beside those of labels and of predictions: of both, and of
 # squares if predictions are probabilities.
 BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
@@ -67,7 +77,7 @@ def write_cells(cells: Cells, moments: tuple[Moments, ...] = ()) -> dict[str, An
     cells.require_single("JSON")
     sides = sides_of(cells)
     return {
-        "format": _FORMAT,
+        "format": FORMAT,
         "weight": cells.weight.tolist(),
         "sides": {name: _write_side(side) for name, side in sides.items()},
         "scores": cells.summed is None and any(map(_scores, sides.values())),
@@ -124,7 +134,7 @@ def _write_name(name: Hashable) -> Any:
     if isinstance(name, tuple):
         return [_write_name(part) for part in name]
     if isinstance(name, NamedMissing):
-        return {schema.TEXT_OF: str(name)}
+        return {TEXT_OF: str(name)}
     if name is None or isinstance(name, str | bool | int | float):
         return name
     raise InputTypeError(
@@ -135,143 +145,129 @@ def _write_name(name: Hashable) -> Any:
     )
 
 
-def read_cells(source: Any) -> dict[str, Any]:
-    """Return from JSON what cells are made of; `moments` are there if tasks were summed."""
-    read: dict[str, Any] = schema.load(source, _cells, _WRITER)
+_POSITIONS = Annotated[Any, vector(-1, whole=True)]
+_COUNTS = Annotated[Any, vector(0, whole=True)]
+_MATRIX = Annotated[Any, matrix]
+_SIDE = {
+    "names": Names,
+    "codes": _POSITIONS | None,
+    "matrix": _MATRIX | None,
+    **dict.fromkeys(("soft", "one_label", "open"), bool),
+    "columns": tuple[Hashable, ...],
+    "pos_label": NotRequired[Hashable],
+    "floats": NotRequired[bool],
+}
+_MOMENTS = {
+    "groups": Names,
+    "signs": _MATRIX,
+    "change": bool,
+    "squares": Annotated[Any, vector(0)],
+    "crossed": NotRequired[_MATRIX | None],
+}
+_read_moments = reader(list[Annotated[Any, object_reader(_MOMENTS)]])
+
+
+def _listed(moments: Any) -> Any:
+    """Return a list of moments; older files hold one."""
+    return [moments] if isinstance(moments, dict) else moments
+
+
+_CLUSTERS = {"of": _COUNTS, "n": Annotated[Any, vector(1, whole=True)]}
+_CELLS = object_reader(
+    {
+        "format": Annotated[str, one_of(FORMAT)],
+        "weight": Annotated[Any, vector(0, 2.0**53)],
+        "sides": dict[str, Annotated[Any, object_reader(_SIDE)]],
+        "n_dropped": Annotated[float, known, limited(0)],
+        "repeats": _COUNTS | None,
+        "summed": Annotated[str, one_of("scores", "weights", "tasks")] | None,
+        "moments": Annotated[Any, _listed, _read_moments] | None,
+        "scores": NotRequired[bool],
+        "clusters": NotRequired[Annotated[Any, object_reader(_CLUSTERS)] | None],
+    }
+)
+
+
+def read_cells(content: Any) -> dict[str, Any]:
+    """Return what cells are made of; `moments` are there if tasks were summed."""
+    read = _CELLS(content)
+    weight, sides, repeats = read["weight"], read["sides"], read["repeats"]
+    moments, clusters = read.pop("moments"), read.pop("clusters", None)
+    in_tasks = read["summed"] == "tasks"
+    _require(repeats is None or len(repeats) == len(weight), "repeats", repeats)
+    most = np.full((len(weight), 1), 1 + _ROUNDING)
+    if read.pop("scores", False) and not in_tasks:
+        most[:] = np.inf
+    # Predictions name the tasks if there are no labels.
+    alone = "task" not in sides and not in_tasks
+    naming = {"group": "group", "task": "task_pred" if alone else "task"}
+    possible = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
+    _require({*naming.values()} <= {*sides}, "sides", [*sides])
+    _require(all(_kind_of(name, in_tasks) in possible for name in sides), "sides", [*sides])
+    for name in dict.fromkeys([*naming.values(), *sides]):
+        role = name.partition("_")[0]
+        # Sums of a task are those of so many rows, whose weights were rounded as they were added.
+        top = weight[:, None] * (1 + 1e-9) if in_tasks and role == "task" else most
+        side = sides[name] = _read_side(sides[name], f"sides.{name}", top)
+        labels = sides[naming[role]]
+        _require(side.names == labels.names, f"sides.{name}.names", side.names)
+        # A label of two classes has one task, in labels and in predictions.
+        alike = side.one_label == labels.one_label or len(labels.names) > 2
+        of_role = alike and not (side.one_label and role == "group")
+        _require(of_role, f"sides.{name}.one_label", side.one_label)
+    both_squares = (SQUARE in sides) == (BOTH_SQUARE in sides)
+    both = BOTH in sides or not (in_tasks and "task_pred" in sides)
+    _require(both_squares and both, "sides", [*sides])
+    if clusters is not None:
+        of, n = clusters["of"], clusters["n"]
+        known_clusters = not in_tasks and len(of) == len(weight) and (of < len(n)).all()
+        _require(known_clusters, "clusters.of", of.tolist())
+        read["clusters"] = Clusters(of.astype(np.intp), n)
+    groups, n_tasks = sides["group"].names, len(sides[naming["task"]].names)
+    for one in moments or ():
+        squares, signs, crossed = one["squares"], one["signs"], one.get("crossed")
+        _require(in_tasks and one["groups"] == groups, "moments.groups", one["groups"])
+        _require(len(squares) == len(groups), "moments.squares", squares)
+        _require(signs.shape == (len(groups), n_tasks), "moments.signs", signs)
+        fits = crossed is None or crossed.shape == (2, len(groups))
+        _require(fits, "moments.crossed", crossed)
+    if moments:
+        read["moments"] = tuple(Moments(**one) for one in moments)
+    del read["format"]
     return read
 
 
-_SIDE = schema.record(
-    {
-        "names": schema.names,
-        "codes": schema.optional(schema.array(-1, whole=True)),
-        "matrix": schema.optional(schema.array(n_axes=2)),
-        "soft": schema.TRUTH,
-        "one_label": schema.TRUTH,
-        "open": schema.TRUTH,
-        "columns": schema.list_of(schema.name),
-    },
-    {"pos_label": schema.name, "floats": schema.TRUTH},
-)
-_MOMENTS = schema.record(
-    {
-        "groups": schema.names,
-        "signs": schema.array(n_axes=2),
-        "change": schema.TRUTH,
-        "squares": schema.array(0),
-    },
-    {"crossed": schema.optional(schema.array(n_axes=2))},
-)
-_EVERY_MOMENTS = schema.list_of(_MOMENTS)
+def _require(right: Any, field: str, value: Any) -> None:
+    if not right:
+        raise Wrong(value.tolist() if isinstance(value, np.ndarray) else value, field)
 
 
-def _moments(held: Any, field: str) -> Any:
-    """Return a list of moments; older files hold one."""
-    return [_MOMENTS(held, field)] if isinstance(held, dict) else _EVERY_MOMENTS(held, field)
+def _kind_of(name: str, in_tasks: bool) -> str:
+    """Return the kind of a side, which is one of several models' unless tasks were summed."""
+    return name if in_tasks else name.partition(":")[0]
 
 
-_CLUSTERS = schema.record(
-    {"of": schema.array(0, whole=True), "n": schema.array(1, whole=True)},
-)
-_CELLS = schema.record(
-    {
-        "format": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
-        "weight": schema.array(0, 2.0**53),
-        "sides": schema.record({"group": _SIDE}, rest=_SIDE),
-        "n_dropped": schema.number(0),
-        "repeats": schema.optional(schema.array(0, whole=True)),
-        "summed": schema.optional(schema.one_of("scores", "weights", "tasks")),
-        "moments": schema.optional(_moments),
-    },
-    {"scores": schema.TRUTH, "clusters": schema.optional(_CLUSTERS)},
-)
-
-
-def _cells(held: Any, field: str) -> dict[str, Any]:
-    """Check fields, and what they must be to one another."""
-    read = _CELLS(held, field)
-    weight, sides, moments = read["weight"], read["sides"], read["moments"]
-    if read["repeats"] is not None:
-        schema.of_length(read["repeats"], len(weight), "repeats")
-    in_tasks = read["summed"] == "tasks"
-    known = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
-    most = np.full((len(weight), 1), 1 + _ROUNDING)
-    if read.get("scores") and not in_tasks:
-        most[:] = np.inf
-    # Predictions name the tasks if there are no labels.
-    naming = {"group": "group", "task": "task"}
-    if "task" not in sides and "task_pred" in sides and not in_tasks:
-        naming["task"] = "task_pred"
-    if naming["task"] not in sides:
-        raise schema.wrong("sides.task", "an object")
-    for name in dict.fromkeys([*naming.values(), *sides]):
-        role, side = name.partition("_")[0], sides[name]
-        if name.partition(":")[0] not in known or (":" in name and in_tasks):
-            raise schema.wrong("sides", "an object of " + ", ".join(known), name)
-        # Sums of a task are those of so many rows, whose weights were rounded as they were added.
-        top = weight[:, None] * (1 + 1e-9) if in_tasks and role == "task" else most
-        sides[name] = _side(side, f"sides.{name}", top)
-        labels = sides[naming[role]]
-        if side["names"] != labels.names:
-            raise schema.wrong(f"sides.{name}.names", "those of the labels", list(side["names"]))
-        # Of two classes one is the task, in labels and predictions alike.
-        if side["one_label"] and role == "group":
-            raise schema.wrong(f"sides.{name}.one_label", "false", seen="true")
-        if side["one_label"] != labels.one_label and len(labels.names) < 3:
-            raise schema.wrong(f"sides.{name}.one_label", "that of the labels", side["one_label"])
-    if in_tasks and "task_pred" in sides and BOTH not in sides:
-        raise schema.wrong(f"sides.{BOTH}", "an object")
-    if (SQUARE in sides) != (BOTH_SQUARE in sides):
-        raise schema.wrong("sides", f"an object with both {SQUARE} and {BOTH_SQUARE}", [*sides])
-    made = {"weight", "sides", "n_dropped", "repeats", "summed"}
-    made_of = {key: one for key, one in read.items() if key in made}
-    clusters = read.get("clusters")
-    if clusters is not None:
-        of = clusters["of"]
-        schema.of_length(of, len(weight), "clusters.of")
-        if in_tasks or (of >= len(clusters["n"])).any():
-            raise schema.wrong(
-                "clusters.of", f"positions in {len(clusters['n'])} clusters", of.max()
-            )
-        made_of["clusters"] = Clusters(of.astype(np.intp), clusters["n"])
-    groups = sides["group"].names
-    for one in moments or []:
-        if one["groups"] != groups or not in_tasks:
-            raise schema.wrong("moments.groups", "those of sums of tasks", list(one["groups"]))
-        schema.of_length(one["squares"], len(groups), "moments.squares")
-        schema.of_shape(one["signs"], (len(groups), len(sides["task"].names)), "moments.signs")
-        if one.get("crossed") is not None:
-            schema.of_shape(one["crossed"], (2, len(groups)), "moments.crossed")
-    if moments:
-        made_of["moments"] = tuple(Moments(**one) for one in moments)
-    return made_of
-
-
-def _side(held: dict[str, Any], field: str, most: Array) -> Side:
+def _read_side(held: dict[str, Any], field: str, most: Array) -> Side:
     """Return labels; numbers of each cell are at most `most`."""
     names, codes, matrix = held["names"], held["codes"], held["matrix"]
-    if (codes is None) == (matrix is None):
-        raise schema.wrong(field, "an object with either codes or a matrix", seen="both or neither")
+    pos_label = held.get("pos_label")
+    _require((codes is None) != (matrix is None), field, codes)
+    _require(pos_label is None or pos_label in names, f"{field}.pos_label", pos_label)
     labels: Labels
     if codes is not None:
-        schema.of_length(codes, len(most), f"{field}.codes")
-        if (codes >= len(names)).any():
-            raise schema.wrong(f"{field}.codes", f"positions in {len(names)} names", codes.max())
+        positions = len(codes) == len(most) and (codes < len(names)).all()
+        _require(positions, f"{field}.codes", codes)
         labels = Codes(codes.astype(np.intp), len(names))
     else:
         scores = bool(np.isinf(most).any())
         width = matrix.shape[1] if scores and matrix.shape[1] == 1 else len(names)
-        schema.of_shape(matrix, (len(most), width), f"{field}.matrix")
+        n_empty = matrix.size + len(most) * width == 0
+        _require(matrix.shape == (len(most), width) or n_empty, f"{field}.matrix", matrix)
         if held["soft"]:
-            what = f"lists of numbers from 0 to {'the weight' if (most > 2).any() else 1}"
             outside = (matrix > most) | ((matrix < -_ROUNDING) & (not scores))
         else:
-            what, outside = "lists of 0 and 1", (matrix != 0) & (matrix != 1)
-        if outside.any():
-            raise schema.wrong(f"{field}.matrix", what, matrix[outside].flat[0].item())
+            outside = (matrix != 0) & (matrix != 1)
+        _require(not outside.any(), f"{field}.matrix", matrix[outside])
         labels = Members(matrix if held["soft"] else matrix.astype(bool))
-    pos_label = held.get("pos_label")
-    if pos_label is not None and pos_label not in names:
-        raise schema.wrong(f"{field}.pos_label", "one of the names", pos_label)
-    how = held["one_label"], held["open"], tuple(held["columns"]), pos_label
+    how = held["one_label"], held["open"], held["columns"], pos_label
     return Side(names, labels, *how, floats=held.get("floats", False))

@@ -7,7 +7,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -541,32 +541,29 @@ class BaseAuditor(ABC, BaseEstimator):
         runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
         # A metric that does not say what its associations are is tested as it stands.
         own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
-        result = replace(
-            result,
-            kind=self.kind,
-            question=self.question,
-            definition=self.definition,
-            rank=self.rank,
-            columns=dict(self.columns),
-            uncounted=self.uncounted,
-            amplified=self.amplified,
-            pair_of=self.pair_of,
-            cannot=self.cannot,
-            settings=tuple(
+        of_result = {
+            "columns": dict(self.columns),
+            "settings": tuple(
                 name
                 for name, one in _parameters(type(self)).items()
                 if name in result.params and repr(result.params[name]) != repr(one.default)
             ),
-            percent=self.percent,
-            unit=self.unit,
-            about=self.about,
-            baseline=self.baseline,
-            group_columns=tuple(columns or ()),
-            estimand=own.estimand.format(**known) + left_out + runs,
-            null=own.null.format(**known),
-        )
+            "group_columns": tuple(columns or ()),
+            "estimand": own.estimand.format(**known) + left_out + runs,
+            "null": own.null.format(**known),
+        }
+        declared = {name: getattr(self, name) for name in _DECLARED}
+        result = replace(result, **declared | of_result)
         # A copy: parameters that are set later are not those of this result.
         return result._write_later(copy.copy(self)._sentence) if self._worded else result
+
+
+# Fields of a result that a metric declares: those with a default that an auditor has too.
+_DECLARED = tuple(
+    one.name
+    for one in fields(AuditResult)
+    if one.default is not one.default_factory and hasattr(BaseAuditor, one.name)
+)
 
 
 @cache

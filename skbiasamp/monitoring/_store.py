@@ -9,13 +9,22 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from skbiasamp._input.checks import check_count
 from skbiasamp._input.errors import InputError, InputTypeError, Said, rows_of
-from skbiasamp._io import schema
+from skbiasamp._io.json import (
+    Whole,
+    Wrong,
+    known,
+    limited,
+    load_json,
+    object_reader,
+    one_of,
+    understood,
+)
 from skbiasamp._io.writing import remove_leftovers, written
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import SideName, distinct, side_of, take
@@ -26,7 +35,6 @@ from skbiasamp.monitoring._over import CountedPeriods, check_watch, over
 from skbiasamp.results import Timeline
 
 _FORMAT = "skbiasamp.Period/1"
-_WRITER = "Store.add"
 _LOCK = ".lock"
 
 
@@ -212,7 +220,14 @@ class Store:
 
     def _read(self, period: str) -> dict[str, Any]:
         path = self.folder / f"{period}.json"
-        read: dict[str, Any] = schema.load(path, _period(period), _WRITER)
+        read = load_json(path, _read_period)
+        if read["period"] != period:  # a copy would count twice
+            raise InputError(
+                "{path}: {period} must be {expected!r}; got {seen!r}.",
+                path=str(path),
+                expected=period,
+                seen=read["period"],
+            )
         return read
 
     def audit_over(
@@ -364,30 +379,25 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _cells(held: Any, field: str) -> Contingency:
-    """Check counts as `Contingency.from_json` does."""
-    if not isinstance(held, dict):
-        raise schema.wrong(field, "the counts of a period", held)
-    return Contingency.from_json(json.dumps(held))
+def _read_counts(content: Any) -> Contingency:
+    if not isinstance(content, dict):
+        raise Wrong(content)
+    return Contingency.from_json(json.dumps(content))
 
 
-_FIELDS = {
-    "schema": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
-    "additions": schema.list_of(
-        schema.record(
-            {
-                "sources": schema.list_of(schema.TEXT),
-                "rows": schema.number(0),
-                "version": schema.optional(schema.TEXT),
-                "added": schema.TEXT,
-            }
-        )
-    ),
-    "suppressed": schema.record({"cells": schema.number(0, whole=True), "rows": schema.number(0)}),
-    "cells": _cells,
-}
+_N_ROWS = Annotated[float, known, limited(0)]
+_ADDITION = {"sources": list[str], "rows": _N_ROWS, "version": str | None, "added": str}
+_SUPPRESSED = {"cells": Annotated[Whole, limited(0)], "rows": _N_ROWS}
+_PERIOD = object_reader(
+    {
+        "schema": Annotated[str, one_of(_FORMAT)],
+        "period": str,
+        "additions": list[Annotated[dict[str, Any], object_reader(_ADDITION)]],
+        "suppressed": Annotated[dict[str, Any], object_reader(_SUPPRESSED)],
+        "cells": Annotated[Any, _read_counts],
+    }
+)
 
 
-def _period(name: str) -> schema.Check:
-    """Return the check of a period's file: a copy under another name would count twice."""
-    return schema.record({**_FIELDS, "period": schema.value(repr(name), lambda held: held == name)})
+def _read_period(content: Any) -> dict[str, Any]:
+    return understood(_FORMAT, _PERIOD, content)

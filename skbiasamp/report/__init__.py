@@ -20,6 +20,7 @@ from skbiasamp.report.auditors import allowed, at_once, checked, read_as, readie
 from skbiasamp.report.checks import Seen, findings_of
 from skbiasamp.report.evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.results import AuditReport, AuditResult
+from skbiasamp.results.gate import Limit
 
 __all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]
 
@@ -49,6 +50,8 @@ def audit(
     sensitive_prediction: str | list[str] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
+    favourable: Any = None,
+    limit: float | None = None,
     model_name: str | None = None,
     data_name: str | None = None,
 ) -> AuditReport:
@@ -102,6 +105,12 @@ def audit(
         Columns of labels, predictions, sensitive features, predicted sensitive features, weights
         and clusters, if `y_true` (and `y_train`) is a frame or a path. Without `target` the audited
         rows have no labels, and the training labels are in the columns that `prediction` names.
+    favourable : label or list of labels, default=None
+        The class that people want, such as "paid", or the tasks that they want. Impact ratios
+        compare how often it is predicted. None: the positive class, and every task.
+    limit : float, default=None
+        The smallest effect that matters, in the unit of the metric. The verdict then says whether
+        the effect lies within ±limit; declare it before you look. None: 0 is the only limit.
     model_name, data_name : str, default=None
         Names of the model and of the audited data, for the title of the report.
 
@@ -203,13 +212,17 @@ def audit(
                 result = readied(auditor, learned, random_state).audit(rows)
             results[unused_name(results, result.name + suffix)] = result
             step.advance()
-    by_group, rates = describe_groups(test, labels=reads == "labels")
+    by_group, rates = describe_groups(test, labels=reads == "labels", favourable=favourable)
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, reads=reads)
+    if favourable is not None:
+        context["favourable"] = favourable
+    if limit is not None:
+        context["limit"] = Limit.checked(limit, one_sided=False).size
     context["not_measured"] = not_measured(test, scored, chosen=auditors is not None, reads=reads)
     # Of one sensitive column the rates say it all.
     several = reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple)
-    selection = selection_table(test) if several else pd.DataFrame()
+    selection = selection_table(test, favourable=favourable) if several else pd.DataFrame()
     report = AuditReport(results, by_group, rates, context=context, selection=selection)
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)

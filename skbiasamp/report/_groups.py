@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array
-from skbiasamp.counts.cells import column
+from skbiasamp._input.checks import MISSING, Array, is_one, spelt
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp.counts.cells import column, naming_side
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
 from skbiasamp.inference.row_sets import RowSets, Shares
@@ -26,6 +28,51 @@ class TaskRows(NamedTuple):
     predicted: Array
 
 
+def outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
+    """Return for each task whether people want it; None if that is unknown.
+
+    Of two classes, the one that is no task may be the one that people want.
+    """
+    if favourable is None:
+        return [True] * len(test.tasks)
+    wanted = favourable if isinstance(favourable, list) else [favourable]
+    side = naming_side(test)
+    known = side.names if side.one_label and len(side.names) == 2 else test.tasks
+    wanted = [_named(name, known) for name in wanted]
+    if known is test.tasks:
+        return [True if is_one(task, wanted) else None for task in test.tasks]
+    return [is_one(test.tasks[0], wanted)]
+
+
+def _named(name: Any, known: Sequence[Any]) -> Any:
+    """Return the class or task that a user names; text names a number that is written so."""
+    if is_one(name, known):
+        return name
+    for one in known:
+        if isinstance(name, str) and not isinstance(one, str) and spelt(one) == spelt(name):
+            return one
+    raise InputError(
+        "{favourable} must name a class or task; got {seen!r}. There are {known}.",
+        seen=name,
+        known=quote(known),
+    )
+
+
+def are_unknown(categories: Sequence[Any]) -> Array:
+    """Return which categories are of rows whose sensitive feature is missing."""
+    every = (one if isinstance(one, tuple) else (one,) for one in categories)
+    # A real category called as missing values are is a `NamedMissing`.
+    return np.array([any(type(part) is str and part == MISSING for part in one) for one in every])
+
+
+def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]:
+    """Return the rows with the outcome that people want in place of each task."""
+    return [
+        rows._replace(true=~rows.true, predicted=~rows.predicted) if one is False else rows
+        for rows, one in zip(tasks, wanted, strict=True)
+    ]
+
+
 def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
     """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
     tasks: list[TaskRows] = []
@@ -39,7 +86,9 @@ def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
     return tasks
 
 
-def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+def describe_groups(
+    test: Contingency, *, labels: bool = True, favourable: Any = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return one row a group, and one row a pair of group and task; of texts only the first."""
     if not labels:
         names = pd.Series(list(test.groups), dtype=object)
@@ -59,15 +108,21 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     if not rated:
         return by_group, rates
     selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
+    wanted = outcomes_of(test, favourable)
+    outcomes = [
+        sets.shares(predicted, correlated=True) for sets, _, predicted in favoured(tasks, wanted)
+    ]
+    unknown = are_unknown(test.groups)[:, None] | np.array([one is None for one in wanted])
+    ratios = impact_ratios(outcomes, "groups", ~unknown)
     if not labelled:
-        numbers = share_columns("predicted_rate", selected) | impact_ratios(selected, "groups")
+        numbers = share_columns("predicted_rate", selected) | ratios
         return by_group, rates.assign(**{name: one.ravel() for name, one in numbers.items()})
     right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
     numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
     for name, positive in ERRORS.items():
         errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
         numbers |= share_columns(name, errors)
-    numbers |= impact_ratios(selected, "groups")
+    numbers |= ratios
     return _with_accuracy(by_group, test, tasks, right), rates.assign(
         **{name: values.ravel() for name, values in numbers.items()}
     )

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import (
-    MISSING,
     Array,
     NamedMissing,
     check_frame_columns,
@@ -26,7 +25,16 @@ from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
-from skbiasamp.report._groups import ERRORS, TaskRows, impact_ratios, rows_by_task, share_columns
+from skbiasamp.report._groups import (
+    ERRORS,
+    TaskRows,
+    are_unknown,
+    favoured,
+    impact_ratios,
+    outcomes_of,
+    rows_by_task,
+    share_columns,
+)
 from skbiasamp.report.evidence import call_of, context_of
 from skbiasamp.results import SelectionRates
 from skbiasamp.results.pair_tables import pair_names
@@ -34,7 +42,9 @@ from skbiasamp.results.pair_tables import pair_names
 SCORES = "share of rows above the median score"
 
 
-def selection_table(test: Contingency, *, min_share: float = 0.0) -> pd.DataFrame:
+def selection_table(
+    test: Contingency, *, min_share: float = 0.0, favourable: Any = None
+) -> pd.DataFrame:
     """Return one row for each category of each sensitive column, and of all columns together.
 
     What is selected are the predictions, or the labels of rows that have nothing else.
@@ -43,10 +53,11 @@ def selection_table(test: Contingency, *, min_share: float = 0.0) -> pd.DataFram
     # Of probabilities that were summed it is not known which are above one half.
     if test.summed == "tasks" and test.soft(side):
         return pd.DataFrame()
-    tasks = rows_by_task(test, side)
+    wanted = outcomes_of(test, favourable)
+    tasks = favoured(rows_by_task(test, side), wanted)
     parts = [
-        _rates_of(by, categories, _merged(tasks, into), test, min_share=min_share)
-        for by, categories, into in _by_column(test)
+        _rates_of(by, categories, _merged(tasks, into), test, wanted, min_share=min_share)
+        for by, categories, into in columns_of_groups(test)
     ]
     return pd.concat(parts, ignore_index=True)
 
@@ -61,7 +72,7 @@ def _merged(tasks: list[TaskRows], into: Array) -> list[TaskRows]:
     return merged
 
 
-def _by_column(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
+def columns_of_groups(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
     """Yield each sensitive column, its categories and that of each group; then all together."""
     groups, columns = test.groups, list(test.group_columns)
     single = np.arange(len(groups))
@@ -83,19 +94,12 @@ def _by_column(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
         yield str(columns[0]) if len(columns) == 1 else "group", list(groups), single
 
 
-def _unknown(category: Any) -> bool:
-    parts = category if isinstance(category, tuple) else (category,)
-    return any(
-        isinstance(part, str) and part == MISSING and not isinstance(part, NamedMissing)
-        for part in parts
-    )
-
-
 def _rates_of(
     by: str,
     categories: list[Any],
     tasks: list[TaskRows],
     test: Contingency,
+    wanted: list[bool | None],
     *,
     min_share: float,
 ) -> pd.DataFrame:
@@ -103,8 +107,8 @@ def _rates_of(
     n = np.stack([task.n for task in shares], axis=1)
     selected = np.stack([task.selected for task in shares], axis=1)
     share = n / test.total
-    unknown = np.array([_unknown(category) for category in categories])
-    counted = (share >= min_share) & ~unknown[:, None] & (n > 0)
+    unknown = are_unknown(categories)[:, None] | np.array([one is None for one in wanted])
+    counted = (share >= min_share) & ~unknown & (n > 0)
     numbers = {"n": n, "share": share, "selected": selected}
     numbers |= share_columns("selection_rate", shares) | {"counted": counted}
     numbers |= impact_ratios(shares, "categories", counted)
@@ -191,12 +195,10 @@ def selection_rates(
     >>> sex = ["f"] * 100 + ["m"] * 100
     >>> hired = [1] * 30 + [0] * 70 + [1] * 50 + [0] * 50
     >>> rates = skbiasamp.selection_rates(hired, sensitive_features=sex)
-    >>> rates
-       by category   n  selected  selection_rate  impact_ratio
-    group        f 100        30             0.3           0.6
-    group        m 100        50             0.5             1
-    Impact ratios below 0.8: 1 (whole interval: 0). Intervals that include 0.8: 1.
-    Intervals of impact ratios are simultaneous: they hold for all categories of a column.
+    >>> rates.table[["category", "selection_rate", "impact_ratio"]]
+      category  selection_rate  impact_ratio
+    0        f             0.3           0.6
+    1        m             0.5           1.0
     >>> rates.table[["category", "impact_ratio_low", "impact_ratio_high"]].round(3)
       category  impact_ratio_low  impact_ratio_high
     0        f             0.413              0.852

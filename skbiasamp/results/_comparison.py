@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NotRequired
 
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._io import schema
+from skbiasamp._io.json import Count, Known, Name, Share, table_reader
 from skbiasamp._utils.formatting import (
     AMPLIFIES_LESS,
     AMPLIFIES_MORE,
@@ -22,36 +22,31 @@ from skbiasamp._utils.formatting import (
     group_of,
     level_of,
     name_of,
-    printable,
     rate,
     side_of_zero,
     task_of,
 )
-from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results.pair_tables import FORMATS, html_table, row_of, without_equal_values
+from skbiasamp.render.document import Document
+from skbiasamp.results._json import PAIR, TESTS, OfKind, OfMetric, may_lack
+from skbiasamp.results._shown import Shown, of_frame
+from skbiasamp.results.pair_tables import row_of, without_equal_values
 
-COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/2"
-# Of these intervals and differences were those of values.
-_OLDER = "skbiasamp.ComparisonResult/1"
-# One row a model.
-MODEL_COLUMNS = (
-    "model",
-    "value",
-    "estimate",
-    "low",
-    "high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_value",
-    "p_adjusted",
-    "changed",
-)
-_TABLES = ("table", "pairs", "churn")
+_MODELS = {
+    "model": str,
+    "value": float,
+    "estimate": NotRequired[float],
+    **dict.fromkeys(("low", "high", "difference", "difference_low", "difference_high"), float),
+    **dict.fromkeys(("p_value", "p_adjusted", "changed"), Share),
+}
+MODEL_COLUMNS = tuple(_MODELS)
+_PAIRS = {"model": str, **PAIR, "difference": float, **TESTS}
+_PAIRS |= may_lack(float, "reference", "observed", "amplification", "low", "high")
+_CHURN = {"model": str, "group": Name, "n": Count, "changed": Count, "share": Share}
+_CHURN |= {"p_value": Share}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonResult(OfMetric):
+class ComparisonResult(Shown, OfMetric):
     """Result of comparing several models on the same rows.
 
     An auditor's ``compare`` returns it. Intervals of differences are narrower than separate
@@ -117,18 +112,22 @@ class ComparisonResult(OfMetric):
     0.0875
     """
 
+    _schema = "skbiasamp.ComparisonResult/2"
+    _older = ("skbiasamp.ComparisonResult/1",)  # whose intervals were those of values
+    _last = ("verdicts", "sentences", "table", "pairs", "churn")
+
     metric: str
     direction: str | None
     reference: str
-    table: pd.DataFrame
-    pairs: pd.DataFrame
-    churn: pd.DataFrame
-    confidence_level: float | None
-    n_samples: float
+    table: Annotated[pd.DataFrame, table_reader(_MODELS, rest=float)]
+    pairs: Annotated[pd.DataFrame, table_reader(_PAIRS, rest=float)]
+    churn: Annotated[pd.DataFrame, table_reader(_CHURN)]
+    confidence_level: Share | None
+    n_samples: Count
     params: dict[str, Any] = field(default_factory=dict)
-    kind: str = "signed"
+    kind: OfKind = "signed"
     question: str = ""
-    rank: int = 9
+    rank: Known = 9
     percent: bool = True
     unit: str = ""
     group_columns: tuple[Hashable, ...] = ()
@@ -206,6 +205,11 @@ class ComparisonResult(OfMetric):
         """The verdict about each model."""
         return {model: self.verdict(model) for model in self.models}
 
+    @property
+    def sentences(self) -> dict[str, str]:
+        """What the comparison of each model says."""
+        return {model: self.sentence(model) for model in self.models}
+
     def sentence(self, model: str) -> str:
         """Return what the comparison of a model says: verdict, how much, and for whom.
 
@@ -275,23 +279,19 @@ class ComparisonResult(OfMetric):
             what = f"{group} and {task} from {old} {by} to {new}"
         return f" Largest change: {what}."
 
-    def __repr__(self) -> str:
-        rows = f"{self.n_samples:,.15g} rows"
-        title = f"{self.name}, compared with {self.reference!r} ({rows})"
-        lines = [title, self._shown().to_string(index=False, **FORMATS)]
-        return printable("\n".join([*lines, *map(self.sentence, self.models)]))
+    def to_document(self) -> Document:
+        """Return the models' values and sentences as plain data, which renderers show.
 
-    def _shown(self) -> pd.DataFrame:
+        Returns
+        -------
+        document : Document
+        """
+        title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
         shown = shown.assign(model=[name_of(one) for one in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
-        return shown
-
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook; labels of the data are escaped."""
-        title = f"{self.name}, compared with {self.reference!r}"
-        return html_table(title, map(self.sentence, self.models), self._shown())
+        return of_frame(title, shown, [self.sentence(model) for model in self.models])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a model, the reference first.
@@ -303,110 +303,24 @@ class ComparisonResult(OfMetric):
         """
         return self.table.copy()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None, tuples of names are lists.
-
-        Returns
-        -------
-        content : dict
-        """
-        content = {
-            one.name: as_json(getattr(self, one.name))
-            for one in fields(self)
-            if one.name not in _TABLES
+    @staticmethod
+    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+        table = values["table"]
+        if "signed_difference" not in table:
+            return {"table": table.assign(estimate=table["value"])}
+        # Intervals of a size had no direction; the differences that verdicts were about had one.
+        moved = {
+            "difference": table["signed_difference"],
+            "difference_low": table["signed_low"],
+            "difference_high": table["signed_high"],
         }
-        tables = {name: records(getattr(self, name)) for name in _TABLES}
-        return {
-            "schema": COMPARISON_SCHEMA,
-            **content,
-            "verdicts": self.verdicts,
-            "sentences": {model: self.sentence(model) for model in self.models},
-            **tables,
-        }
+        table = table.drop(columns=["signed_difference", "signed_low", "signed_high"])
+        return {"table": table.assign(**moved, estimate=math.nan, low=math.nan, high=math.nan)}
 
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> ComparisonResult:
-        read = _FIELDS(held, field)
-        read["table"] = [_upgraded(row, read["schema"]) for row in read["table"]]
-        del read["schema"]
-        for name in _TABLES:
-            rows = read[name]
-            if name == "pairs" and rows and "gained" in rows[0]:
-                rows = schema.list_of(_COUNTED)(rows, "pairs")
-            schema.of_intervals(rows, name, _INTERVALS)
-            read[name] = pd.DataFrame(rows, columns=list(rows[0]) if rows else []).infer_objects()
-        models = list(read["table"].get("model", ()))
-        if read["reference"] not in models or len(set(models)) < len(models):
-            raise schema.wrong("table", "one row a model, with the reference", models)
-        return cls(**read)
-
-
-def _upgraded(row: dict[str, Any], written_as: str) -> dict[str, Any]:
-    """Return a model's row with its estimate, whatever version wrote it."""
-    if written_as == COMPARISON_SCHEMA:
-        return {"estimate": math.nan, **row}
-    older = ("signed_difference", "signed_low", "signed_high")
-    if older[0] not in row:
-        return {**row, "estimate": row["value"]}
-    # Intervals of a size had no direction; the differences that verdicts were about had one.
-    found = dict(zip(("difference", "difference_low", "difference_high"), older, strict=True))
-    kept = {name: number for name, number in row.items() if name not in older}
-    moved = {name: row[old] for name, old in found.items()}
-    return {**kept, **moved, "estimate": math.nan, "low": math.nan, "high": math.nan}
-
-
-_INTERVALS = (("low", "high"), ("difference_low", "difference_high"))
-# Pairs whose rows were gained and lost, which a sentence then tells.
-_COUNTED = schema.record({"observed": NUMBER, "reference": NUMBER}, rest=schema.ANYTHING)
-_P_VALUES = dict.fromkeys(("p_value", "p_adjusted"), SHARE)
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(
-            repr(COMPARISON_SCHEMA), lambda held: held in (COMPARISON_SCHEMA, _OLDER)
-        ),
-        "metric": schema.TEXT,
-        "direction": schema.optional(schema.TEXT),
-        "reference": schema.TEXT,
-        "confidence_level": schema.optional(schema.number(0, 1)),
-        "n_samples": COUNT,
-        "table": schema.list_of(
-            schema.record(
-                {
-                    "model": schema.TEXT,
-                    **dict.fromkeys((*MODEL_COLUMNS[1:2], *MODEL_COLUMNS[3:]), NUMBER),
-                    **_P_VALUES,
-                    "changed": SHARE,
-                },
-                rest=NUMBER,
-            )
-        ),
-        "pairs": schema.list_of(
-            schema.record(
-                {"model": schema.TEXT, "group": NAME, "task": NAME, "difference": NUMBER},
-                _P_VALUES,
-                rest=NUMBER,
-            )
-        ),
-        "churn": schema.list_of(
-            schema.record(
-                {
-                    "model": schema.TEXT,
-                    "group": NAME,
-                    "n": COUNT,
-                    "changed": COUNT,
-                    "share": SHARE,
-                    "p_value": SHARE,
-                }
-            )
-        ),
-    },
-    {
-        "params": schema.dict_of(schema.ANYTHING),
-        "kind": schema.one_of("signed", "size", "attack"),
-        "question": schema.TEXT,
-        "rank": schema.number(),
-        "percent": schema.TRUTH,
-        "unit": schema.TEXT,
-        "group_columns": schema.tuple_of(schema.name),
-    },
-)
+    def _wrong_field(self) -> str | None:
+        models = list(self.table["model"])
+        if self.reference not in models or len({*models}) < len(models):
+            return "table"
+        # Sentences say of rows that were gained and lost how the rates differ.
+        rates = {"observed", "reference"} <= {*self.pairs} or "gained" not in self.pairs
+        return None if rates else "pairs"

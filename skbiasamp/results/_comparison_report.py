@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
-from skbiasamp._io import schema
+from skbiasamp._io.json import Count, Name, table_reader
 from skbiasamp._utils.formatting import (
     DIRECTION_OF,
     NOT_MEASURED,
-    escaped,
     listed,
     name_of,
     points,
-    printable,
     rate,
 )
+from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._json import COUNT, NAME, NUMBER, as_json
-from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of, _wrapped
+from skbiasamp.results._json import PAIR, may_lack
+from skbiasamp.results._report import Context, DataFile, Report
 
-COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
+_ACCURACY = {"model": str, "accuracy": float, "difference": float}
+_RATES = {"model": str, **PAIR, **may_lack(Name, "impact_ratio_interval")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,11 +65,29 @@ class ComparisonReport(Report[ComparisonResult]):
     {'new': 'amplifies more'}
     """
 
+    _schema = "skbiasamp.ComparisonReport/1"
+    _last = (
+        "context",
+        "reference",
+        "primary",
+        "verdicts",
+        "notes",
+        "results",
+        "accuracy",
+        "rates",
+        "data_files",
+    )
+    _always = ("accuracy", "rates", "context")
+
     results: dict[str, ComparisonResult]
-    accuracy: pd.DataFrame = field(default_factory=pd.DataFrame)
-    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
-    context: dict[str, Any] = field(default_factory=dict)
-    data_files: list[dict[str, Any]] = field(default_factory=list)
+    accuracy: Annotated[pd.DataFrame, table_reader(_ACCURACY, rest=float)] = field(
+        default_factory=pd.DataFrame
+    )
+    rates: Annotated[pd.DataFrame, table_reader(_RATES, rest=Count)] = field(
+        default_factory=pd.DataFrame
+    )
+    context: Context = field(default_factory=dict)
+    data_files: list[DataFile] = field(default_factory=list)
 
     @property
     def reference(self) -> str:
@@ -131,10 +148,6 @@ class ComparisonReport(Report[ComparisonResult]):
             )
         return notes
 
-    @property
-    def _disagreements(self) -> list[str]:
-        return [f"Metrics disagree. {text}" for text in self.notes.values()]
-
     @staticmethod
     def _told(names: list[str], verdicts: Mapping[str, str]) -> str:
         by_verdict: dict[str, list[str]] = {}
@@ -176,104 +189,22 @@ class ComparisonReport(Report[ComparisonResult]):
         ]
         return pd.DataFrame(rows)
 
-    def __repr__(self) -> str:
-        lines = [f"Comparison with {self.reference!r}: {self.context.get('rows', 'the same rows')}"]
-        lines += ["", f"Verdict ({self.primary})"]
-        lines += [_wrapped(text, "  ") for text in self.verdicts.values()]
-        lines += [_wrapped(text, "  ") for text in self._disagreements]
-        shown = self.summary.assign(model=[name_of(one) for one in self.summary["model"]])
-        lines += ["", shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="-")]
-        return printable("\n".join(lines))
+    def _wrong_field(self) -> str | None:
+        if not self.results:
+            return "results"
+        pairs: dict[str, list[tuple[str, str]]] = {}
+        for row in self.rates.to_dict("records"):
+            pairs.setdefault(row["model"], []).append((str(row["group"]), str(row["task"])))
+        alike = all(own == pairs.get(self.reference) for own in pairs.values())
+        return None if alike else "rates"
 
-    def _repr_html_(self) -> str:
-        """Return verdict and table for a notebook; labels of the data are escaped."""
-        table = self.summary.to_html(
-            index=False, border=0, escape=True, float_format="{:+.4f}".format, na_rep="–"
-        )
-        opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self.verdicts.values())
-        for text in self._disagreements:
-            opening += f"<p>{html.escape(text)}</p>"
-        return f"<div class='skbiasamp-report'>{opening}{table}</div>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None, tuples of names are lists.
+    def to_document(self) -> Document:
+        """Return what the report says as plain data, which renderers show.
 
         Returns
         -------
-        content : dict
+        document : Document
         """
-        return {
-            "schema": COMPARISON_REPORT_SCHEMA,
-            "context": as_json(self.context),
-            "reference": self.reference,
-            "primary": self.primary,
-            "verdicts": self.verdicts,
-            "notes": self.notes,
-            "results": {name: result.to_dict() for name, result in self.results.items()},
-            "accuracy": as_json(self.accuracy),
-            "rates": as_json(self.rates),
-            "data_files": [dict(one) for one in self.data_files],
-        }
+        from skbiasamp.results._comparison_document import comparison_document
 
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> ComparisonReport:
-        read = _FIELDS(held, field)
-        del read["schema"]
-        if not read["results"]:
-            raise schema.wrong(f"{field}.results".strip("."), "an object with a comparison", {})
-        report = cls(**read)
-        pairs: dict[str, list[tuple[str, str]]] = {}
-        for row in report.rates.to_dict("records"):
-            pairs.setdefault(row["model"], []).append((str(row["group"]), str(row["task"])))
-        for model, own in pairs.items():
-            if own != pairs.get(report.reference):
-                expected = f"the same pairs of group and task for {model!r} as for the reference"
-                raise schema.wrong(f"{field}.rates".strip("."), expected, own)
-        return report
-
-    def _markdown(self) -> str:
-        lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]
-        for text in self.verdicts.values():
-            lines += [escaped(text), ""]
-        for text in self._disagreements:
-            lines += [escaped(text), ""]
-        lines += ["| metric | model | verdict | difference | interval | p |"]
-        lines += ["|---|---|---|---|---|---|"]
-        for row in self.summary.to_dict("records"):
-            ends = f"{row['difference_low']:+.4f} to {row['difference_high']:+.4f}"
-            cells = (row["metric"], name_of(row["model"]), row["verdict"])
-            numbers = (f"{row['difference']:+.4f}", ends, f"{row['p_adjusted']:.2g}")
-            lines.append("| " + " | ".join(map(escaped, (*cells, *numbers))) + " |")
-        lines += ["", escaped(f"Compared: {self.context.get('rows', 'the same rows')}.")]
-        versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
-        lines += ["", escaped(f"Made {self.context.get('date', '')} with {versions}.")]
-        return "\n".join(lines) + "\n"
-
-    def _html(self) -> str:
-        from skbiasamp.render import comparison_page
-
-        return comparison_page(self.to_dict())
-
-
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(
-            repr(COMPARISON_REPORT_SCHEMA), lambda held: held == COMPARISON_REPORT_SCHEMA
-        ),
-        "results": schema.dict_of(ComparisonResult._checked),
-        "accuracy": _frame_of(
-            schema.record(
-                {"model": schema.TEXT, "accuracy": NUMBER, "difference": NUMBER}, rest=NUMBER
-            )
-        ),
-        "rates": _frame_of(
-            schema.record(
-                {"model": schema.TEXT, "group": NAME, "task": NAME},
-                {"impact_ratio_interval": NAME},  # says what it holds for
-                rest=COUNT,
-            )
-        ),
-        "context": CONTEXT,
-    },
-    {"data_files": DATA_FILES},
-)
+        return comparison_document(self)

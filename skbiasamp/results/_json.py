@@ -1,21 +1,59 @@
-"""Results as JSON: how they are written, and what a check of them lets through."""
+"""Results as JSON: how they are written, and how they are read."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import fields
+from functools import cache
+from typing import Annotated, Any, ClassVar, NotRequired, Self, get_args
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._io import schema
+from skbiasamp._io.json import (
+    Count,
+    Flag,
+    Name,
+    Reader,
+    Share,
+    Wrong,
+    check_intervals,
+    load_json,
+    object_reader,
+    one_of,
+    types_of,
+    understood,
+)
 from skbiasamp._io.writing import written
+
+OfKind = Annotated[str, one_of("signed", "size", "attack")]
 
 
 class Stored:
-    """What can be stored as JSON: a class with `to_dict`, and a check of what it returned."""
+    """A dataclass that is stored as JSON: its fields are written, and read by their types."""
+
+    _schema: ClassVar[str]
+    _older: ClassVar[tuple[str, ...]] = ()  # schemas that are read too
+    _last: ClassVar[tuple[str, ...]] = ()  # written after other fields, or in addition to them
+    _always: ClassVar[tuple[str, ...]] = ()  # fields that are written although they have a default
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python objects: NaN is None, tuples of names are lists.
+
+        Returns
+        -------
+        content : dict
+        """
+        own: Any = self
+        first = [field.name for field in fields(own) if field.name not in self._last]
+        values = {name: getattr(self, name) for name in (*first, *self._last)}
+        return {"schema": self._schema, **{name: self._plain(values[name]) for name in values}}
+
+    @staticmethod
+    def _plain(value: Any) -> Any:
+        return as_json(value)
 
     def to_json(self, path: Any = None, **options: Any) -> str:
         """Return `to_dict` as JSON, and write it to a file if one is named.
@@ -31,8 +69,7 @@ class Stored:
         -------
         text : str
         """
-        content = self.to_dict()  # type: ignore[attr-defined]
-        return written(json.dumps(content, allow_nan=False, **options), path)
+        return written(json.dumps(self.to_dict(), allow_nan=False, **options), path)
 
     @classmethod
     def from_json(cls, text: Any) -> Self:
@@ -48,8 +85,7 @@ class Stored:
         stored : object
             The result or report.
         """
-        read: Self = schema.load(text, cls._checked, f"{cls.__name__}.to_json")
-        return read
+        return load_json(text, cls.from_dict)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
@@ -65,13 +101,37 @@ class Stored:
         stored : object
             The result or report.
         """
-        read: Self = schema.read(content, cls._checked, f"{cls.__name__}.to_dict")
-        return read
+        return understood(cls._schema, cls._read, content)
 
     @classmethod
-    def _checked(cls, held: Any, field: str) -> Self:
-        """Return what stored content means, once its fields are checked."""
+    def _read(cls, content: Any) -> Self:
+        values = _reader(cls)(content)  # type: ignore[arg-type]  # a class is hashable
+        if values.pop("schema") in cls._older:
+            values |= cls._upgraded(values)
+        check_intervals({name: [values[name]] for name in ("low", "high") if name in values})
+        made = cls(**values)
+        wrong = made._wrong_field()
+        if wrong is not None:
+            raise Wrong(content[wrong], wrong)
+        return made
+
+    @staticmethod
+    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that have another meaning since an older schema."""
         raise NotImplementedError
+
+    def _wrong_field(self) -> str | None:
+        """Return the name of a field that contradicts itself or another one."""
+        return None
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """Return the function that reads what is written; a field that was added later may lack."""
+    types = types_of(kind)
+    types |= {name: get_args(types[name])[0] for name in kind._always}
+    schema = Annotated[str, one_of(kind._schema, *kind._older)]
+    return object_reader({"schema": schema, **types})
 
 
 class OfMetric(Stored):
@@ -84,6 +144,10 @@ class OfMetric(Stored):
     def name(self) -> str:
         """Metric and direction, such as "directional A->T"."""
         return self.metric if self.direction is None else f"{self.metric} {self.direction}"
+
+    @staticmethod
+    def _plain(value: Any) -> Any:
+        return records(value) if isinstance(value, pd.DataFrame) else as_json(value)
 
 
 def as_json(value: Any) -> Any:
@@ -100,6 +164,8 @@ def as_json(value: Any) -> Any:
             "columns": as_json(list(value.columns)),
             "data": as_json(list(value.itertuples(index=False, name=None))),
         }
+    if isinstance(value, Stored):
+        return value.to_dict()
     if isinstance(value, Mapping):
         return {str(key): as_json(one) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -113,19 +179,28 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-# What JSON holds in place of a number, a flag or a name that there is not: null.
-NUMBER = schema.optional(schema.number(), math.nan)
-NAME = schema.optional(schema.name, math.nan)
-COUNT = schema.optional(schema.number(0), math.nan)
-FLAG = schema.optional(schema.TRUTH, math.nan)
-SHARE = schema.optional(schema.number(0, 1), math.nan)
+# --------------------------------------------------------------------------- columns of tables
+
+_RATES = (
+    "accuracy",
+    "predicted_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "selection_rate",
+    "base_rate",
+)
 
 
-def names_if_list(held: Any, field: str) -> Any:
-    """Check for anything; a list is a list of names."""
-    return schema.list_of(NAME)(held, field) if isinstance(held, list) else held
+def _with_ends(*names: str) -> list[str]:
+    return [name + end for name in names for end in ("", "_low", "_high")]
 
 
-def scalar(held: Any, field: str) -> Any:
-    """Check for anything; null is NaN."""
-    return math.nan if held is None else held
+def may_lack(kind: Any, *names: str) -> dict[str, Any]:
+    """Return columns of one type that a table may have."""
+    return dict.fromkeys(names, NotRequired[kind])
+
+
+PAIR = {"group": Name, "task": Name}
+RATES = may_lack(Share, *_with_ends(*_RATES)) | may_lack(Count, *_with_ends("impact_ratio"))
+TESTS = may_lack(Share, "p_value", "p_adjusted")
+FLAGS = may_lack(Flag, "sign_certain", "reliable")

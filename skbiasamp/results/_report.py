@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import html
 import math
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import pandas as pd
 
-from skbiasamp._io import schema
-from skbiasamp._io.writing import written
-from skbiasamp._utils.formatting import CANNOT, printable
-from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
+from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
+from skbiasamp._utils.formatting import CANNOT
+from skbiasamp.render.document import Document
+from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results.gate import Gate, gate_of
-from skbiasamp.results.pair_tables import label_index
+from skbiasamp.results._shown import Paged
+from skbiasamp.results.gate import Gate, GateCheck, gate_of
 
-REPORT_SCHEMA = "skbiasamp.AuditReport/2"
+_CONTEXT = {
+    **may_lack(str, "rows", "date", "call"),
+    **may_lack(str | None, "model_name", "data_name"),
+    **may_lack(dict[str, str], "versions", "not_measured"),
+    **may_lack(Count, "n_samples", "n_dropped"),
+    **may_lack(Count | None, "n_train"),
+    **may_lack(list[Name], "groups", "tasks", "group_columns"),
+}
+Context = Annotated[dict[str, Any], object_reader(_CONTEXT, rest=Any)]
+_FILE = {**dict.fromkeys(("rows_are", "path", "sha256", "format"), str), "rows": Count}
+DataFile = Annotated[dict[str, Any], object_reader(_FILE)]
+_RATES = table_reader(PAIR | RATES)
+_GROUPS = table_reader({"group": Name, "n": Count, "share": Share, **RATES})
+_SELECTED = {"by": str, "category": Name, "task": Name, "n": Count, "selected": Count, **RATES}
+_SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, "counted"))
 
 R = TypeVar("R")
 
@@ -43,14 +55,14 @@ class Finding:
 
     topic: str
     text: str
-    place: str = "note"
+    place: Annotated[str, one_of("verdict", "next", "note")] = "note"
     action: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} {self.action}".strip()
 
 
-class Report(Stored, Mapping[str, R]):
+class Report(Paged, Stored, Mapping[str, R]):
     """A report of several results: a mapping of their names."""
 
     results: dict[str, R]
@@ -92,42 +104,6 @@ class Report(Stored, Mapping[str, R]):
             "inconclusive" or "not measured".
         """
         return gate_of(self.results, limit, on=on, one_sided=one_sided)
-
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(self._html(), path)
-
-    def to_markdown(self, path: Any = None) -> str:
-        """Return the sections of a model card, and write them to a file if one is named.
-
-        Those of an audit have the block of results that Hugging Face reads.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(self._markdown(), path)
-
-    def _html(self) -> str:
-        raise NotImplementedError
-
-    def _markdown(self) -> str:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,13 +150,27 @@ class AuditReport(Report[AuditResult]):
     between the groups grows from 25.0 to 47.5 percentage points.
     """
 
+    _schema = "skbiasamp.AuditReport/2"
+    _last = (
+        "context",
+        "data_files",
+        "primary",
+        "verdict",
+        "results",
+        "groups",
+        "rates",
+        "selection",
+        "findings",
+    )
+    _always = ("groups", "rates", "findings", "context")
+
     results: dict[str, AuditResult]
-    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
-    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    groups: Annotated[pd.DataFrame, _GROUPS] = field(default_factory=pd.DataFrame)
+    rates: Annotated[pd.DataFrame, _RATES] = field(default_factory=pd.DataFrame)
     findings: list[Finding] = field(default_factory=list)
-    context: dict[str, Any] = field(default_factory=dict)
-    data_files: list[dict[str, Any]] = field(default_factory=list)
-    selection: pd.DataFrame = field(default_factory=pd.DataFrame)
+    context: Context = field(default_factory=dict)
+    data_files: list[DataFile] = field(default_factory=list)
+    selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
 
     @property
     def primary(self) -> str | None:
@@ -198,34 +188,28 @@ class AuditReport(Report[AuditResult]):
         return next(able, next(iter(ranked), None))
 
     @property
+    def limit(self) -> float | None:
+        """The smallest effect that matters, if one was declared."""
+        return self.context.get("limit")
+
+    @property
     def verdict(self) -> str:
-        """What the primary result says: verdict, value with interval, pair affected most."""
-        return "" if self.primary is None else self.results[self.primary].sentence
+        """What the primary result says: verdict, value with interval, pair affected most.
+
+        With a limit, it begins with whether the effect lies within.
+        """
+        if self.primary is None:
+            return ""
+        sentence = self.results[self.primary].sentence
+        check = self._compared
+        return sentence if check is None else f"{check.against(self.limit)} {sentence}"
 
     @property
-    def _opening(self) -> list[str]:
-        """The verdict, and what other metrics say if they differ."""
-        beside = (str(one) for one in self.findings if one.place == "verdict")
-        return [text for text in (self.verdict, *beside) if text]
-
-    @property
-    def _rest(self) -> list[str]:
-        """The findings that do not stand beside the verdict."""
-        return [str(one) for one in self.findings if one.place != "verdict"]
-
-    @property
-    def _cells(self) -> list[tuple[str, str, str, str, str]]:
-        """The summary as text: name, estimate, interval, p-value and verdict."""
-        return [
-            (
-                printable(name),
-                f"{one.estimate:+.4f}",
-                "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
-                "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
-                one.verdict,
-            )
-            for name, one in self.results.items()
-        ]
+    def _compared(self) -> GateCheck | None:
+        """The primary result, compared with the limit."""
+        if self.limit is None or self.primary is None:
+            return None
+        return self.gate(self.limit, on=self.primary).checks[0]
 
     @property
     def sentences(self) -> dict[str, str]:
@@ -244,29 +228,6 @@ class AuditReport(Report[AuditResult]):
         """The findings as text."""
         return [str(finding) for finding in self.findings]
 
-    def __repr__(self) -> str:
-        lines = [f"Audit of {self.context.get('rows', 'the same rows')}"]
-        if self.primary is not None:
-            lines += ["", f"Verdict ({self.primary})"]
-            lines += [_wrapped(text, "  ") for text in self._opening]
-        for name, result in self.results.items():
-            lines += ["", result._title.replace(result.name, name, 1)]
-            if result.sentence and name != self.primary:
-                lines.append(_wrapped(result.sentence, "  "))
-        if self._rest:
-            lines += ["", "Before you use these numbers:"]
-            lines += [_wrapped(text, "- ") for text in self._rest]
-        return printable("\n".join(lines))
-
-    def _repr_html_(self) -> str:
-        """Return verdict, picture and table for a notebook; labels of the data are escaped."""
-        from skbiasamp.render import notebook
-
-        try:
-            return notebook(self.to_dict())
-        except ImportError:  # jinja2 is an extra
-            return f"<pre>{html.escape(repr(self))}</pre>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.
 
@@ -274,119 +235,20 @@ class AuditReport(Report[AuditResult]):
         -------
         content : dict
         """
-        return {
-            "schema": REPORT_SCHEMA,
-            "context": as_json(self.context),
-            "data_files": [dict(one) for one in self.data_files],
-            "primary": self.primary,
-            "verdict": self.verdict,
-            "results": {name: result.to_dict() for name, result in self.results.items()},
-            "groups": as_json(self.groups),
-            "rates": as_json(self.rates),
-            "selection": as_json(self.selection),
-            "findings": [asdict(one) for one in self.findings],
-        }
+        return super().to_dict() | {"findings": [asdict(one) for one in self.findings]}
 
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> AuditReport:
-        read = _FIELDS(held, field)
-        del read["schema"]
-        return cls(**read)
+    def to_document(self) -> Document:
+        """Return what the report says as plain data, which renderers show.
 
-    def _markdown(self) -> str:
-        from skbiasamp.render import card
+        Returns
+        -------
+        document : Document
+        """
+        from skbiasamp.results._audit_document import audit_document
 
-        return card(self.to_dict())
+        return audit_document(self)
 
-    def _html(self) -> str:
-        from skbiasamp.render import page
+    def _card(self) -> Document:
+        from skbiasamp.results._audit_document import model_card
 
-        return page(self.to_dict())
-
-
-def _wrapped(text: str, first: str) -> str:
-    return textwrap.fill(text, 96, initial_indent=first, subsequent_indent="  ")
-
-
-def _frame_of(row: schema.Check) -> schema.Check:
-    """Return the check of a table whose rows are checked as objects."""
-    parts = schema.record(
-        {
-            "index": schema.list_of(NAME),
-            "columns": schema.names,
-            "data": schema.list_of(schema.list_of(schema.ANYTHING)),
-        }
-    )
-
-    def checked(held: Any, field: str) -> pd.DataFrame:
-        read = parts(held, field)
-        rows, columns = read["data"], read["columns"]
-        schema.of_length(read["index"], len(rows), f"{field}.index")
-        for i, cells in enumerate(rows):
-            schema.of_length(cells, len(columns), f"{field}.data[{i}]")
-            rows[i] = list(row(dict(zip(columns, cells, strict=True)), f"{field}[{i}]").values())
-        index, titles = label_index(tuple(read["index"])), label_index(columns)
-        return pd.DataFrame(rows, index, titles).infer_objects()
-
-    return checked
-
-
-_RATES = ("accuracy", "predicted_rate", "true_positive_rate", "false_positive_rate")
-_SHARES = {f"{name}{end}": SHARE for name in _RATES for end in ("", "_low", "_high")}
-_RATIO = {f"impact_ratio{end}": COUNT for end in ("", "_low", "_high")}
-_SELECTED = {f"selection_rate{end}": SHARE for end in ("", "_low", "_high")}
-_SELECTED |= {"true_positive_rate": SHARE, "false_positive_rate": SHARE}
-_FINDING = schema.record(
-    {"topic": schema.TEXT, "text": schema.TEXT},
-    {"place": schema.one_of("verdict", "next", "note"), "action": schema.TEXT},
-)
-CONTEXT = schema.record(
-    {},
-    {
-        "rows": schema.TEXT,
-        "date": schema.TEXT,
-        "call": schema.TEXT,
-        **dict.fromkeys(("model_name", "data_name"), schema.optional(schema.TEXT)),
-        "not_measured": schema.dict_of(schema.TEXT),
-        "n_samples": COUNT,
-        "n_train": schema.optional(schema.number(0)),
-        "n_dropped": COUNT,
-        "versions": schema.dict_of(schema.TEXT),
-        **dict.fromkeys(("groups", "tasks", "group_columns"), schema.list_of(NAME)),
-    },
-    rest=names_if_list,
-)
-DATA_FILES = schema.list_of(
-    schema.record(
-        {
-            **dict.fromkeys(("rows_are", "path", "sha256", "format"), schema.TEXT),
-            "rows": COUNT,
-        }
-    )
-)
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(repr(REPORT_SCHEMA), lambda held: held == REPORT_SCHEMA),
-        "results": schema.dict_of(AuditResult._checked),
-        "groups": _frame_of(
-            schema.record({"group": NAME, "n": COUNT, "share": SHARE}, _SHARES, rest=NAME)
-        ),
-        "rates": _frame_of(
-            schema.record(
-                {"group": NAME, "task": NAME}, {"base_rate": SHARE} | _SHARES | _RATIO, rest=NAME
-            )
-        ),
-        "findings": schema.list_of(lambda held, field: Finding(**_FINDING(held, field))),
-        "context": CONTEXT,
-    },
-    {
-        "data_files": DATA_FILES,
-        "selection": _frame_of(
-            schema.record(
-                {"by": schema.TEXT, "category": NAME, "task": NAME, "n": COUNT, "selected": COUNT},
-                {"share": SHARE, "counted": schema.TRUTH, **_SELECTED, **_RATIO},
-                rest=NAME,
-            )
-        ),
-    },
-)
+        return model_card(self)

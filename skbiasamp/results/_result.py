@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, check_count
 from skbiasamp._input.errors import InputError
-from skbiasamp._io import schema
+from skbiasamp._io.json import (
+    Count,
+    Known,
+    Name,
+    Share,
+    nan_if_none,
+    object_reader,
+    reader,
+    table_reader,
+)
 from skbiasamp._utils.formatting import (
     AMPLIFIES,
     ASSOCIATION,
@@ -26,27 +35,31 @@ from skbiasamp._utils.formatting import (
     REVEALS_MORE,
     REVERSES,
     group_of,
-    printable,
     side_of_zero,
 )
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
-from skbiasamp.results._json import (
-    COUNT,
-    FLAG,
-    NAME,
-    NUMBER,
-    SHARE,
-    OfMetric,
-    as_json,
-    records,
-    scalar,
-)
-from skbiasamp.results.pair_tables import COLUMNS, FORMATS, html_table, row_of, uncounted
+from skbiasamp.render.document import Document
+from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
+from skbiasamp.results._shown import Shown, of_frame
+from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 
-SCHEMA = "skbiasamp.AuditResult/3"
-# Of these the interval was that of the value.
-_OLDER = "skbiasamp.AuditResult/2"
+_SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
+_PAIRS = PAIR | may_lack(float, *COLUMNS[3:], *_SIMULTANEOUS) | TESTS | FLAGS
+_PAIRS |= may_lack(Count, "n") | {"amplification": float}
+_WORDS = {"source": str, "target": Name, "word": str, "weight": float}
+_WORDS |= {"share": Share, "share_others": Share}
+# Statistics that verdicts and sentences read.
+_NUMBERS = (
+    "row_weighted",
+    "signed_mean",
+    "signed_mean_low",
+    "signed_mean_high",
+    "association_labels",
+    "association_predictions_high",
+    "above_chance_low",
+)
+_STATISTICS = object_reader(may_lack(float, *_NUMBERS), rest=Annotated[Any, nan_if_none])
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
@@ -64,7 +77,7 @@ class _Sentence:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditResult(OfMetric):
+class AuditResult(Shown, OfMetric):
     """Result of one audit: amplification, interval, test and a table of pairs.
 
     An auditor's ``audit`` returns it; ``float(result)`` is the value.
@@ -166,22 +179,26 @@ class AuditResult(OfMetric):
         m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1570 1.8e-15
     """
 
+    _schema = "skbiasamp.AuditResult/3"
+    _older = ("skbiasamp.AuditResult/2",)  # whose interval was that of the value
+    _last = ("words", "verdict", "affected", "table")
+
     metric: str
     direction: str | None
     value: float
     low: float
     high: float
-    confidence_level: float | None
-    p_value: float
-    n_samples: float
-    table: pd.DataFrame
+    confidence_level: Share | None
+    p_value: Share
+    n_samples: Count
+    table: Annotated[pd.DataFrame, table_reader(_PAIRS)]
     params: dict[str, Any]
-    statistics: dict[str, Any] = field(default_factory=dict)
-    kind: str = "signed"
+    statistics: Annotated[dict[str, Any], _STATISTICS] = field(default_factory=dict)
+    kind: OfKind = "signed"
     question: str = ""
     definition: str = ""
     sentence: str = _Sentence()  # type: ignore[assignment]
-    rank: int = 9
+    rank: Known = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
     unit: str = ""
@@ -193,8 +210,8 @@ class AuditResult(OfMetric):
     group_columns: tuple[Hashable, ...] = ()
     about: str = "the group"
     baseline: str = "equally accurate random labels"
-    words: pd.DataFrame | None = None
-    estimate: Any = None  # the value
+    words: Annotated[pd.DataFrame, table_reader(_WORDS)] | None = None
+    estimate: Annotated[Any, reader(float)] = None  # the value
     estimand: str = ""
     null: str = ""
 
@@ -439,14 +456,14 @@ class AuditResult(OfMetric):
                 remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
         return remarks
 
-    def __repr__(self) -> str:
-        shown = self._shown()
-        lines = [self._title, shown.to_string(index=False, **FORMATS), *self._remarks()]
-        return printable("\n".join(lines))
+    def to_document(self) -> Document:
+        """Return value and strongest pairs as plain data, which renderers show.
 
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook; labels of the data are escaped."""
-        return html_table(self._title, self._remarks(), self._shown())
+        Returns
+        -------
+        document : Document
+        """
+        return of_frame(self._title, self._shown(), self._remarks())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of pairs, with metric and direction as first columns.
@@ -461,124 +478,24 @@ class AuditResult(OfMetric):
         frame.insert(1, "direction", self.direction)
         return frame
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None, tuples of names are lists.
+    @staticmethod
+    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+        statistics = dict(values.get("statistics", {}))
+        changed = {"estimate": values["value"], "statistics": statistics}
+        if values.get("kind") == "size":  # its interval was that of the size
+            statistics |= {"value_low": values["low"], "value_high": values["high"]}
+            names = ("signed_mean", "signed_mean_low", "signed_mean_high")
+            ends = (statistics.get(name, math.nan) for name in names)
+            changed |= dict(zip(("estimate", "low", "high"), ends, strict=True))
+        return changed
 
-        Returns
-        -------
-        content : dict
-        """
-        content = {
-            one.name: as_json(getattr(self, one.name))
-            for one in fields(self)
-            if one.name not in ("table", "words")
-        }
-        content["words"] = None if self.words is None else records(self.words)
-        derived = {"verdict": self.verdict, "affected": as_json(self.affected)}
-        return {"schema": SCHEMA, **content, **derived, "table": records(self.table)}
-
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> AuditResult:
-        read = _upgraded(_FIELDS(held, field))
-        del read["schema"]
-        rows = read["table"]
-        columns = list(rows[0]) if rows else ["group", "task", "amplification"]
-        compared, pair_of = read.get("columns", ()), read.get("pair_of", ("", ""))
-        if len(pair_of) != 2:
-            raise schema.wrong(f"{field}.pair_of".strip("."), "a list of two texts", pair_of)
-        schema.of_intervals([read], field, _INTERVALS)
-        schema.of_intervals(rows, f"{field}.table".strip("."), _INTERVALS)
-        for i, row in enumerate(rows):
-            where = f"{field}.table[{i}]".strip(".")
-            for key in compared:
-                if not isinstance(row.get(key, 0.0), int | float):
-                    raise schema.wrong(f"{where}.{key}", "a number, which is compared", row[key])
-        cells = [list(row.values()) for row in rows]
-        if read.get("words") is not None:
-            read["words"] = pd.DataFrame(read["words"], columns=list(WORD_COLUMNS))
-        return cls(**read | {"table": pd.DataFrame(cells, columns=columns).infer_objects()})
-
-
-def _upgraded(read: dict[str, Any]) -> dict[str, Any]:
-    """Return what an older version wrote in terms of this one."""
-    if read["schema"] != _OLDER:
-        return read
-    statistics = dict(read.get("statistics", {}))
-    found = {"estimate": read["value"], "statistics": statistics}
-    if read.get("kind") == "size":  # its interval was that of the size
-        statistics |= {"value_low": read["low"], "value_high": read["high"]}
-        names = ("signed_mean", "signed_mean_low", "signed_mean_high")
-        ends = (statistics.get(name, math.nan) for name in names)
-        found |= dict(zip(("estimate", "low", "high"), ends, strict=True))
-    return read | found
+    def _wrong_field(self) -> str | None:
+        compared = (self.table[name].tolist() for name in self.columns if name in self.table)
+        numbers = all(isinstance(cell, int | float) for column in compared for cell in column)
+        return None if numbers else "columns"
 
 
 def _counted(n: int, what: str) -> str:
     """Return so many groups, pairs of groups, tasks or sets of tasks."""
     first, *rest = what.split(" ")
     return " ".join([f"{n} {first}{'s' * (n != 1)}", *rest])
-
-
-_SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
-_INTERVALS = (("low", "high"), _SIMULTANEOUS)
-WORD_COLUMNS = {
-    "source": schema.TEXT,
-    "target": NAME,
-    "word": schema.TEXT,
-    "weight": NUMBER,
-    "share": SHARE,
-    "share_others": SHARE,
-}
-_ROW = schema.record(
-    {"group": NAME, "task": NAME, "amplification": NUMBER},
-    {
-        **dict.fromkeys((*COLUMNS, *_SIMULTANEOUS), NUMBER),
-        **dict.fromkeys(("p_value", "p_adjusted"), SHARE),
-        **dict.fromkeys(("sign_certain", "reliable"), FLAG),
-        **{"n": COUNT, "group": NAME, "task": NAME},
-    },
-    rest=NAME,
-)
-_READ_AS_NUMBERS = (
-    "row_weighted",
-    "signed_mean",
-    "association_labels",
-    "association_predictions_high",
-    "above_chance_low",
-)
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(repr(SCHEMA), lambda held: held in (SCHEMA, _OLDER)),
-        "metric": schema.TEXT,
-        "direction": schema.optional(schema.TEXT),
-        **dict.fromkeys(("value", "low", "high"), NUMBER),
-        "confidence_level": schema.optional(schema.number(0, 1)),
-        "p_value": SHARE,
-        "n_samples": COUNT,
-        "params": schema.dict_of(schema.ANYTHING),
-        "table": schema.list_of(_ROW),
-    },
-    {
-        "statistics": schema.record({}, dict.fromkeys(_READ_AS_NUMBERS, NUMBER), rest=scalar),
-        "kind": schema.one_of("signed", "size", "attack"),
-        "question": schema.TEXT,
-        "definition": schema.TEXT,
-        "sentence": schema.TEXT,
-        "rank": schema.number(),
-        "columns": schema.dict_of(schema.TEXT),
-        "percent": schema.TRUTH,
-        "estimate": NUMBER,
-        "estimand": schema.TEXT,
-        "null": schema.TEXT,
-        "unit": schema.TEXT,
-        "about": schema.TEXT,
-        "baseline": schema.TEXT,
-        "words": schema.optional(schema.list_of(schema.record(WORD_COLUMNS))),
-        "uncounted": schema.TEXT,
-        "amplified": schema.TEXT,
-        "cannot": schema.TEXT,
-        "pair_of": schema.tuple_of(schema.TEXT),
-        "settings": schema.tuple_of(schema.TEXT),
-        "group_columns": schema.tuple_of(schema.name),
-    },
-)

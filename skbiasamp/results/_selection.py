@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._io.writing import written
-from skbiasamp._utils.formatting import printable
-from skbiasamp.results._json import as_json
+from skbiasamp.render.document import Document
+from skbiasamp.results._shown import Paged
 
 _MEASURES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-_SHOWN = ("n", "selected", "selection_rate", "impact_ratio")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectionRates:
+class SelectionRates(Paged):
     """Selection rates and impact ratios of each sensitive column and of their combinations.
 
     `skbiasamp.selection_rates` returns it.
@@ -66,52 +63,16 @@ class SelectionRates:
         """
         return rate_differences(self.table)
 
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
+    def to_document(self) -> Document:
+        """Return what the rates say as plain data, which renderers show.
 
         Returns
         -------
-        text : str
+        document : Document
         """
-        from skbiasamp.render import selection_page
+        from skbiasamp.results._selection_document import selection_document
 
-        content = {"context": as_json(self.context), "selection": as_json(self.table)}
-        content["differences"] = as_json(self.differences)
-        return written(selection_page(content), path)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
-    def __repr__(self) -> str:
-        rated = self.table.loc[:, [*self._names, *_SHOWN]]
-        shown = rated.to_string(index=False, float_format="{:.4g}".format, na_rep="-")
-        low, high = self.table["impact_ratio_low"], self.table["impact_ratio_high"]
-        below = int((self.table["impact_ratio"] < 0.8).sum())
-        sure = int((high < 0.8).sum())
-        across = int(((low <= 0.8) & (high >= 0.8)).sum())
-        task = self.table["task"].iloc[0]
-        if not self._several and isinstance(task, str) and task != "1":
-            # Of two classes the one that sorts last may be "rejected".
-            shown += f"\nSelected: predicted {task!r}."
-        return printable(
-            f"{shown}\nImpact ratios below 0.8: {below} (whole interval: {sure}). "
-            f"Intervals that include 0.8: {across}.\n"
-            "Intervals of impact ratios are simultaneous: they hold for all categories of a column."
-        )
-
-    @property
-    def _several(self) -> bool:
-        """Whether there are several tasks."""
-        return bool(self.table["task"].map(repr).nunique() > 1)
-
-    @property
-    def _names(self) -> list[str]:
-        return ["by", "category", *(["task"] if self._several else [])]
+        return selection_document(self)
 
 
 def rate_differences(table: pd.DataFrame) -> pd.DataFrame:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
-from skbiasamp._io import schema
-from skbiasamp._utils.formatting import level_of, number, printable, rate
-from skbiasamp.results._json import NUMBER, OfMetric, as_json, records
+from skbiasamp._io.json import Level, Whole, limited, one_of, table_reader
+from skbiasamp._utils.formatting import level_of, number, rate
+from skbiasamp.render.document import Document
+from skbiasamp.results._json import OfMetric
+from skbiasamp.results._shown import Shown, of_frame
 
-FEEDBACK_SCHEMA = "skbiasamp.FeedbackResult/1"
 ACCUMULATES, SHRINKS, BOUNDED = "accumulates", "shrinks", "stays bounded"
-_COLUMNS = (
-    "generation",
-    "value",
-    "low",
-    "high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "accuracy",
-)
-_RUN_COLUMNS = ("run", "generation", "value", "accuracy")
+_ENDS = ("low", "high", "difference", "difference_low", "difference_high", "accuracy")
+_GENERATION = Annotated[Whole, limited(1)]
+_TABLE = {"generation": _GENERATION, "value": float, **dict.fromkeys(_ENDS, float)}
+_RUNS = {"run": float, "generation": _GENERATION, "value": float, "accuracy": float}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeedbackResult(OfMetric):
+class FeedbackResult(Shown, OfMetric):
     """Result of a feedback audit: one audit a generation, with intervals over runs.
 
     `skbiasamp.monitoring.feedback_audit` returns it.
@@ -67,13 +60,27 @@ class FeedbackResult(OfMetric):
     'accumulates'
     """
 
+    _schema = "skbiasamp.FeedbackResult/1"
+    _last = (
+        "metric",
+        "direction",
+        "verdict",
+        "sentence",
+        "table",
+        "runs",
+        "human_share",
+        "labels",
+        "confidence_level",
+        "params",
+    )
+
     metric: str
     direction: str | None
-    table: pd.DataFrame
-    runs: pd.DataFrame
-    human_share: float
-    labels: str
-    confidence_level: float
+    table: Annotated[pd.DataFrame, table_reader(_TABLE)]
+    runs: Annotated[pd.DataFrame, table_reader(_RUNS)]
+    human_share: Level
+    labels: Annotated[str, one_of("predict", "sample")]
+    confidence_level: Level
     params: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -112,59 +119,14 @@ class FeedbackResult(OfMetric):
         """
         return self.table.copy()
 
-    def __repr__(self) -> str:
-        shown = self.table.to_string(index=False, float_format="{:.4f}".format)
-        return printable(f"{self.name}: {self.sentence}\n{shown}")
-
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook."""
-        table = self.table.to_html(index=False, border=0, float_format="{:.4f}".format)
-        return f"<div class='skbiasamp-result'><p>{html.escape(self.sentence)}</p>{table}</div>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None.
+    def to_document(self) -> Document:
+        """Return the sentence and the generations as plain data, which renderers show.
 
         Returns
         -------
-        content : dict
+        document : Document
         """
-        return {
-            "schema": FEEDBACK_SCHEMA,
-            "metric": self.metric,
-            "direction": self.direction,
-            "verdict": self.verdict,
-            "sentence": self.sentence,
-            "table": records(self.table),
-            "runs": records(self.runs),
-            "human_share": self.human_share,
-            "labels": self.labels,
-            "confidence_level": self.confidence_level,
-            "params": as_json(self.params),
-        }
+        return of_frame(f"{self.name}: {self.sentence}", self.table, [])
 
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> FeedbackResult:
-        read = _FIELDS(held, field)
-        del read["schema"]
-        schema.of_intervals(read["table"], "table", (("low", "high"),))
-        if not read["table"]:
-            raise schema.wrong("table", "a row for each generation", [])
-        read["table"] = pd.DataFrame(read["table"], columns=list(_COLUMNS))
-        read["runs"] = pd.DataFrame(read["runs"], columns=list(_RUN_COLUMNS))
-        return cls(**read)
-
-
-_GENERATION = {"generation": schema.number(1, whole=True)}
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(repr(FEEDBACK_SCHEMA), lambda held: held == FEEDBACK_SCHEMA),
-        "metric": schema.TEXT,
-        "direction": schema.optional(schema.TEXT),
-        "table": schema.list_of(schema.record(dict.fromkeys(_COLUMNS, NUMBER) | _GENERATION)),
-        "runs": schema.list_of(schema.record(dict.fromkeys(_RUN_COLUMNS, NUMBER) | _GENERATION)),
-        "human_share": schema.number(0, 1),
-        "labels": schema.one_of("predict", "sample"),
-        "confidence_level": schema.number(0, 1),
-    },
-    {"params": schema.dict_of(schema.ANYTHING)},
-)
+    def _wrong_field(self) -> str | None:
+        return "table" if self.table.empty else None

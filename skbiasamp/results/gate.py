@@ -12,11 +12,15 @@ import pandas as pd
 
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils.formatting import (
+    ABOVE,
     AMPLIFIES_MORE,
     BALANCED,
     CANNOT,
+    INCONCLUSIVE,
+    NOT_MEASURED,
     REVEALS_MORE,
     REVERSES,
+    WITHIN,
     level_of,
     listed,
     name_of,
@@ -26,7 +30,7 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.inference.power import smallest_effect
 from skbiasamp.results._comparison import ComparisonResult
 
-PASSED, FAILED, INCONCLUSIVE, UNDEFINED = "passed", "failed", "inconclusive", "not measured"
+PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
 # With this probability the rows that are named decide, if the estimate is the truth.
 _POWER = 0.8
 _MOST_ROWS = 1e12  # more are not worth naming
@@ -67,6 +71,38 @@ class GateCheck:
     rows: float
     sentence: str
 
+    @property
+    def word(self) -> str:
+        """The verdict with a limit, in a fixed vocabulary."""
+        words = {PASSED: WITHIN, FAILED: ABOVE, INCONCLUSIVE: INCONCLUSIVE}
+        if self.verdict in (CANNOT, REVERSES):
+            return self.verdict
+        return words.get(self.outcome, self.verdict)
+
+    def against(self, limit: float | None) -> str:
+        """Return a sentence about the estimate and the limit.
+
+        Parameters
+        ----------
+        limit : float
+            The limit.
+
+        Returns
+        -------
+        text : str
+        """
+        text = f"{self.word.capitalize()} (±{limit:g})."
+        return f"{text} {self._needed}." if self._needed else text
+
+    @property
+    def _needed(self) -> str:
+        """How many rows would decide."""
+        if self.outcome != INCONCLUSIVE or math.isnan(self.rows):
+            return ""
+        if self.rows > _MOST_ROWS:
+            return "The estimate lies on the limit: no number of rows decides"
+        return f"About {_round(self.rows):,} rows would decide this"
+
     def __str__(self) -> str:
         if self.outcome == UNDEFINED:
             reason = "undefined" if math.isnan(self.estimate) else "no confidence interval"
@@ -75,13 +111,8 @@ class GateCheck:
             return f"{self.name}: exactly 0, {BALANCED}. Nothing could be amplified."
         interval = f"{level_of(self.confidence_level)} interval {self.low:+.4f} to {self.high:+.4f}"
         text = f"{self.name}: {self.estimate:+.4f}, {interval}, {self.verdict}"
-        if self.outcome != INCONCLUSIVE or math.isnan(self.rows):
-            return f"{text}: {self.outcome}"
-        if self.rows > _MOST_ROWS:
-            return (
-                f"{text}: inconclusive. The estimate lies on the limit: no number of rows decides"
-            )
-        return f"{text}: inconclusive. About {_round(self.rows):,} rows would decide this"
+        needed = self._needed
+        return f"{text}: {self.outcome}. {needed}" if needed else f"{text}: {self.outcome}"
 
 
 @dataclass(frozen=True)

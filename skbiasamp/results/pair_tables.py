@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,16 +26,6 @@ COLUMNS = (
     "reliable",
     "sign_used",
 )
-
-# Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
-FORMATS: dict[str, Any] = {
-    "float_format": "{:.4f}".format,
-    "formatters": {
-        name: lambda value: "-" if math.isnan(value) else f"{value:.2g}"
-        for name in ("p_value", "p_adjusted")
-    },
-    "na_rep": "-",
-}
 
 
 def row_of(table: pd.DataFrame, at: int) -> dict[str, Any]:
@@ -86,10 +73,3 @@ def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
         return table
     gap = np.asarray(table["value"] - table["estimate"], dtype=float)
     return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
-
-
-def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
-    """Return a table for a notebook, with text above it; labels of the data are escaped."""
-    shown = table.to_html(index=False, border=0, escape=True, **FORMATS)
-    caption = "<br>".join([f"<b>{html.escape(title)}</b>", *map(html.escape, lines)])
-    return f"<div class='skbiasamp-result'><p>{caption}</p>{shown}</div>"

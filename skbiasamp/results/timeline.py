@@ -2,64 +2,49 @@
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._io import schema
-from skbiasamp._io.writing import written
+from skbiasamp._io.json import Count, Level, Share, object_reader, one_of, table_reader
 from skbiasamp._utils.formatting import (
+    ALARM,
+    NO_ALARM,
+    NOT_MEASURED,
     group_of,
     level_of,
     listed,
     number,
     p_value,
-    printable,
     task_of,
 )
-from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results._report import CONTEXT
+from skbiasamp.render.document import Document
+from skbiasamp.results._json import PAIR, OfKind, OfMetric
+from skbiasamp.results._report import Context
+from skbiasamp.results._shown import Paged
 
-TIMELINE_SCHEMA = "skbiasamp.Timeline/1"
-ALARM, NO_ALARM, NOT_WATCHED = "alarm", "no alarm", "not measured"
-PERIOD_COLUMNS = (
-    "period",
-    "value",
-    "low",
-    "high",
-    "n",
-    "expected",
-    "difference",
-    "p_adjusted",
-    "alarm",
-    "cause",
-    "onset",
-    "role",
-    "version",
-)
-PAIR_COLUMNS = (
-    "period",
-    "group",
-    "task",
-    "value",
-    "n",
-    "expected",
-    "difference",
-    "p_adjusted",
-    "alarm",
-    "onset",
-)
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
+_CHANGE = {"expected": float, "difference": float, "p_adjusted": Share, "alarm": bool}
+_PERIODS = {
+    **{"period": str, "value": float, "low": float, "high": float, "n": Count, **_CHANGE},
+    **{"cause": str, "onset": str | None},
+    "role": Annotated[str, one_of(REFERENCE, WATCHED, BEFORE, EMPTY)],
+    "version": str | None,
+}
+_PAIRS = {"period": str, **PAIR, "value": float, "n": Count, **_CHANGE, "onset": str | None}
+PERIOD_COLUMNS, PAIR_COLUMNS = tuple(_PERIODS), tuple(_PAIRS)
+_REFERENCE = {"name": str, "periods": list[str], "value": float, "low": float, "high": float}
+_REFERENCE |= {"n": Count}
+_NOTE = {"period": str | None, "text": str}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline(OfMetric):
+class Timeline(Paged, OfMetric):
     """A model watched over time: one audit a period, compared with a reference.
 
     `skbiasamp.audit_over` returns it.
@@ -126,19 +111,22 @@ class Timeline(OfMetric):
     ('alarm', '2026-04')
     """
 
+    _schema = "skbiasamp.Timeline/1"
+    _last = ("verdict", "first_alarm", "onset", "sentence", "periods", "pairs")
+
     metric: str
     direction: str | None
-    periods: pd.DataFrame
-    pairs: pd.DataFrame
-    reference: Mapping[str, Any]
-    alpha: float
-    confidence_level: float | None
-    notes: list[dict[str, Any]] = field(default_factory=list)
-    context: dict[str, Any] = field(default_factory=dict)
+    periods: Annotated[pd.DataFrame, table_reader(_PERIODS)]
+    pairs: Annotated[pd.DataFrame, table_reader(_PAIRS)]
+    reference: Annotated[Mapping[str, Any], object_reader(_REFERENCE)]
+    alpha: Level
+    confidence_level: Share | None
+    notes: list[Annotated[dict[str, Any], object_reader(_NOTE)]] = field(default_factory=list)
+    context: Context = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
-    kind: str = "signed"
+    kind: OfKind = "signed"
     question: str = ""
-    group_columns: tuple[Any, ...] = ()
+    group_columns: tuple[Hashable, ...] = ()
 
     @property
     def _watched(self) -> pd.DataFrame:
@@ -149,7 +137,7 @@ class Timeline(OfMetric):
         """One of "alarm", "no alarm" and "not measured" (no period after the reference)."""
         watched = self._watched
         if watched["value"].isna().all() or math.isnan(self.reference["value"]):
-            return NOT_WATCHED
+            return NOT_MEASURED
         return ALARM if watched["alarm"].any() else NO_ALARM
 
     @property
@@ -188,7 +176,7 @@ class Timeline(OfMetric):
         known = watched.dropna(subset=["value"])
         n = len(watched)
         start = self.reference["name"]
-        if self.verdict == NOT_WATCHED:
+        if self.verdict == NOT_MEASURED:
             return (
                 "Not measured: there is no period after the reference that has a value. Add "
                 "periods, or choose a shorter reference."
@@ -224,20 +212,6 @@ class Timeline(OfMetric):
             text += f" and {len(causes) - _MOST} more pairs. " if len(causes) > _MOST else ". "
         return text + kept
 
-    def __repr__(self) -> str:
-        shown = self.periods[list(_SHOWN)]
-        lines = [f"{self.name}, watched over {len(self.periods)} periods: {self.verdict}"]
-        lines += [self.sentence, "", shown.to_string(index=False, **_FORMATS)]
-        lines += [f"- {_noted(one)}" for one in self.notes]
-        return printable("\n".join(lines))
-
-    def _repr_html_(self) -> str:
-        """Return verdict and table for a notebook; names of the data are escaped."""
-        table = self.to_frame().to_html(index=False, border=0, escape=True, **_FORMATS)
-        return (
-            f"<div class='skbiasamp-report'><p><b>{html.escape(self.sentence)}</b></p>{table}</div>"
-        )
-
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
         """Return one row a period, or one for each period and pair of group and task.
 
@@ -259,120 +233,16 @@ class Timeline(OfMetric):
         check_option("pairs", pairs, (True, False))
         return (self.pairs if pairs else self.periods).copy()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None, tuples of names are lists.
+    def to_document(self) -> Document:
+        """Return what the watch says as plain data, which renderers show.
 
         Returns
         -------
-        content : dict
+        document : Document
         """
-        content = {
-            one.name: as_json(getattr(self, one.name))
-            for one in fields(self)
-            if one.name not in ("periods", "pairs")
-        }
-        return {
-            "schema": TIMELINE_SCHEMA,
-            **content,
-            "verdict": self.verdict,
-            "first_alarm": self.first_alarm,
-            "onset": self.onset,
-            "sentence": self.sentence,
-            "periods": records(self.periods),
-            "pairs": records(self.pairs),
-        }
+        from skbiasamp.results._timeline_document import timeline_document
 
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> Timeline:
-        read = _FIELDS(held, field)
-        del read["schema"]
-        for name, columns in (("periods", PERIOD_COLUMNS), ("pairs", PAIR_COLUMNS)):
-            schema.of_intervals(read[name], name, (("low", "high"),))
-            read[name] = pd.DataFrame(read[name], columns=list(columns)).infer_objects()
-        return cls(**read)
-
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
-        from skbiasamp.render import timeline_page
-
-        return written(
-            timeline_page(self.to_dict(), causes=self.causes, changes=self.version_changes), path
-        )
+        return timeline_document(self)
 
 
 _MOST = 3
-_SHOWN = ("period", "value", "low", "high", "n", "difference", "p_adjusted", "alarm")
-_SHOWN = ("period", "value", "low", "high", "n", "difference", "p_adjusted", "alarm")
-_FORMATS: dict[str, Any] = {
-    "float_format": "{:.4f}".format,
-    "formatters": {"p_adjusted": lambda value: "-" if math.isnan(value) else f"{value:.2g}"},
-    "na_rep": "-",
-}
-
-
-def _noted(note: Mapping[str, Any]) -> str:
-    return note["text"] if note["period"] is None else f"{note['period']}: {note['text']}"
-
-
-_NUMBERS = {
-    "value": NUMBER,
-    "n": COUNT,
-    "expected": NUMBER,
-    "difference": NUMBER,
-    "p_adjusted": SHARE,
-    "alarm": schema.TRUTH,
-    "onset": schema.optional(schema.TEXT),
-}
-_PERIOD = schema.record(
-    {
-        "period": schema.TEXT,
-        **_NUMBERS,
-        "low": NUMBER,
-        "high": NUMBER,
-        "cause": schema.TEXT,
-        "role": schema.one_of(REFERENCE, WATCHED, BEFORE, EMPTY),
-        "version": schema.optional(schema.TEXT),
-    }
-)
-_PAIR = schema.record({"period": schema.TEXT, "group": NAME, "task": NAME, **_NUMBERS})
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(repr(TIMELINE_SCHEMA), lambda held: held == TIMELINE_SCHEMA),
-        "metric": schema.TEXT,
-        "direction": schema.optional(schema.TEXT),
-        "periods": schema.list_of(_PERIOD),
-        "pairs": schema.list_of(_PAIR),
-        "reference": schema.record(
-            {
-                "name": schema.TEXT,
-                "periods": schema.list_of(schema.TEXT),
-                "value": NUMBER,
-                "low": NUMBER,
-                "high": NUMBER,
-                "n": COUNT,
-            }
-        ),
-        "alpha": schema.number(0, 1),
-        "confidence_level": schema.optional(schema.number(0, 1)),
-    },
-    {
-        "notes": schema.list_of(
-            schema.record({"period": schema.optional(schema.TEXT), "text": schema.TEXT})
-        ),
-        "context": CONTEXT,
-        "params": schema.dict_of(schema.ANYTHING),
-        "kind": schema.one_of("signed", "size", "attack"),
-        "question": schema.TEXT,
-        "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
-    },
-)

@@ -1,0 +1,77 @@
+"""The axis of a table's marks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A scale that includes 0, and the positions of numbers on it."""
+
+    low: float
+    high: float
+    percent: bool = False
+    limit: float | None = None  # where a line is drawn
+
+    @classmethod
+    def around(
+        cls,
+        values: Iterable[float | None],
+        *,
+        percent: bool = False,
+        limit: float | None = None,
+        balanced: bool = False,
+    ) -> Axis:
+        """Return the least axis of round ends that holds all values; balanced, 0 in its middle."""
+        known = [one for one in values if one is not None and math.isfinite(one)]
+        known += [-one for one in known] if balanced else []
+        low, high = _round_up(-min([0, *known])), _round_up(max([0, *known]))
+        if low == high == 0:
+            high = 1.0 if percent else 0.01
+        # Room for the 0 beside the label of a short end.
+        low, high = (
+            max(low, _room(high)) if low else 0,
+            max(high, _room(low)) if high else 0,
+        )
+        return cls(-low, high, percent, limit)
+
+    def within(self, value: float | None) -> float | None:
+        """Return a value, or the end of the axis that it lies beyond."""
+        return None if value is None else min(max(value, self.low), self.high)
+
+    def at(self, value: float) -> str:
+        """Return the position of a value; the margins hold marks that stand at an end."""
+        return f"{3 + 94 * (value - self.low) / (self.high - self.low):.2f}%"
+
+    @property
+    def ticks(self) -> list[tuple[str, str, str]]:
+        """Position, text and anchor of 0, of both ends and of the limit."""
+        form = "{:.0%}".format if self.percent else "{:+.3g}".format
+        ends = {self.low: "start", self.high: "end"}
+        middle = {} if 0 in ends else {0.0: "middle"}
+        if self.limit is not None:
+            form, middle = "{:.3g}".format, {**middle, self.limit: "middle"}
+        return [
+            (self.at(value), "0" if value == 0 else form(value).replace("-", "−"), anchor)
+            for value, anchor in sorted({**ends, **middle}.items())
+        ]
+
+
+def _room(end: float) -> float:
+    """Return how far an axis at least reaches on the other side of 0."""
+    size = _round_up(end / 4)
+    return size if len(f"{size:.3g}") <= _SHORT else _round_up(1.5 * size)
+
+
+_SHORT = 4  # characters of a label that fits beside the 0
+
+
+def _round_up(size: float) -> float:
+    """Return the next of 1, 2, 2.5, 5 and 10 times a power of ten."""
+    if size <= 0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(size))
+    return next(step * power for step in (1, 2, 2.5, 5, 10) if size <= step * power * (1 + 1e-9))

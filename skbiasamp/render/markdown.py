@@ -1,0 +1,101 @@
+"""A document as Markdown, such as the sections of a model card. All text is escaped."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from skbiasamp._utils.formatting import escaped, printable, rate
+from skbiasamp.render.document import (
+    Bars,
+    Bullets,
+    Card,
+    Cell,
+    Document,
+    Item,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
+
+MOST = 50  # rows of a table
+
+
+def as_markdown(document: Document) -> str:
+    """Return the short form of a document."""
+    parts = [*_results(document)]
+    if document.title:
+        parts += [f"## {escaped(document.title)}"]
+        parts += [escaped(document.about)] if document.about else []
+    for section in document.shown("short"):
+        parts += _parts(section, 2 + bool(document.title))
+    return "\n\n".join([*parts, *map(escaped, document.made)]) + "\n"
+
+
+def _results(document: Document) -> Iterator[str]:
+    """Yield the block of a model card that lists results for programs (YAML)."""
+    if not document.results:
+        return
+    name, data = (document.facts.get(one, "not named") for one in ("Model", "Data"))
+    lines = ["---", "model-index:", f"- name: {_quoted(name)}", "  results:", "  - task:"]
+    lines += ["      type: bias-amplification", "      name: Bias amplification audit"]
+    lines += ["    dataset:", "      type: tabular", f"      name: {_quoted(data)}"]
+    lines += ["    metrics:"]
+    for kind, title, value in document.results:
+        lines += [f"    - type: {_quoted(kind)}", f"      name: {_quoted(title)}"]
+        lines += [f"      value: {value!r}"]
+    yield "\n".join([*lines, "---"])
+
+
+def _quoted(text: str) -> str:
+    """Return text as YAML reads it, without what HTML or Markdown would read."""
+    return re.sub(r"[<\[\]`*|]", lambda one: f"\\u{ord(one[0]):04x}", json.dumps(printable(text)))
+
+
+def _parts(item: Item, level: int) -> Iterator[str]:
+    """Yield an item as blocks."""
+    match item:
+        case Section():
+            if item.title:
+                yield f"{'#' * level} {escaped(item.title)}"
+            for inner in item.shown("short"):
+                yield from _parts(inner, level + 1)
+        case Text():
+            yield _words(item)
+        case Card():
+            yield escaped(item.sentence)
+            yield from map(_words, item.notes)
+        case Bullets():
+            yield "\n".join(f"- {_words(text)}" for text in item.texts)
+        case Terms():
+            yield "\n".join(f"- {escaped(f'{name}: {text}')}" for name, text in item.terms)
+        case Table():
+            rows = [
+                (" · ".join(filter(None, (row.group, row.name))), *map(_cell, row.cells))
+                for row in item.rows[:MOST]
+            ]
+            yield from [escaped(item.caption)] * bool(item.caption)
+            yield _table((item.first, *item.columns), rows)
+        case Bars():
+            yield escaped(item.caption)
+            rows = [
+                (bar.name, rate(bar.before), rate(bar.after), bar.change, bar.verdict)
+                for bar in item.bars
+            ]
+            yield _table(("Group", "Labels", "Predictions", "Change", "Verdict"), rows)
+            yield from [escaped(item.gap)] * bool(item.gap)
+
+
+def _cell(cell: Cell) -> str:
+    return f"{cell.text} ({cell.ends})" if cell.ends else cell.text
+
+
+def _words(text: Text) -> str:
+    return escaped(" ".join(part for part in (text.lead, text.text, text.action) if part))
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head, *body = ("| " + " | ".join(map(escaped, cells)) + " |" for cells in (titles, *rows))
+    return "\n".join([head, "|" + "---|" * len(re.findall(r"(?<!\\)\|", head)[1:]), *body])

@@ -1,0 +1,147 @@
+"""A document as plain text: in Python, and in the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from skbiasamp._utils.formatting import printable
+from skbiasamp.render.document import (
+    Bullets,
+    Card,
+    Cell,
+    Document,
+    Item,
+    Row,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
+
+MOST = 20  # rows of a table
+_SHORTEST = 17  # characters that a name in a table has at least
+
+
+def as_text(document: Document, width: int = 96) -> str:
+    """Return a document as text of so many columns; directions as they are typed, A->T."""
+    title = f"{document.title}: {document.about}" if document.about else document.title
+    blocks = [_wrapped(title, width)] if title else []
+    for section in document.shown("short"):
+        title, items = section.title, section.shown("short")
+        cards = [one for one in items if isinstance(one, Card)]
+        if cards:
+            title += f" ({document.metric})" * bool(document.metric)
+            title += f": {cards[0].verdict}" * (len(cards) == 1)
+        shown = [block for item in items if (block := "\n".join(_lines(item, width)))]
+        if title and shown:
+            shown[0] = f"{_typed(title)}\n{shown[0]}"
+        blocks += shown
+    if document.title and len(blocks) > 1 and not next(document.shown("short")).title:
+        blocks[:2] = ["\n".join(blocks[:2])]
+    return "\n\n".join(blocks)
+
+
+def _typed(text: str) -> str:
+    """Return text as it is typed, without what drives a terminal."""
+    return printable(text).replace("A→T", "A->T").replace("T→A", "T->A")
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> str:
+    indent = first if rest is None else rest
+    return textwrap.fill(_typed(text), width, initial_indent=first, subsequent_indent=indent)
+
+
+def _words(text: Text) -> str:
+    link = "" if text.link is None else text.link[1]
+    return " ".join(part for part in (text.lead, text.text, link, text.after, text.action) if part)
+
+
+def _lines(item: Item, width: int) -> Iterator[str]:
+    """Yield the lines of an item; pictures have none."""
+    match item:
+        case Text():
+            yield _wrapped(_words(item), width)
+        case Card():
+            for sentence in (item.sentence, *map(_words, item.notes)):
+                yield _wrapped(sentence, width, "  ")
+        case Bullets():
+            for i, text in enumerate(item.texts, 1):
+                first = f"{i}. " if item.numbered else "- "
+                yield _wrapped(_words(text), width, first, " " * len(first))
+        case Terms():
+            yield "\n\n".join(
+                f"{_typed(name)}\n{_wrapped(text, width, '  ')}" for name, text in item.terms
+            )
+        case Table():
+            yield from _table(item, width)
+        case Section():
+            yield _typed(item.title)
+            for inner in item.shown("short"):
+                yield from _lines(inner, width)
+
+
+def _table(table: Table, width: int) -> Iterator[str]:
+    """Yield the lines of a table; intervals, ends of names and last columns may not fit."""
+    rows = table.rows[:MOST]
+    names = [_typed(f"{'  ' * bool(row.group)}{row.name}") for row in rows]
+    notes = [["", *(", ".join(row.notes) for row in rows)]] if any(r.notes for r in rows) else []
+    for with_ends in (True, False):
+        cells = [[_cell(cell, with_ends=with_ends) for cell in row.cells] for row in rows]
+        columns = [
+            [title, *texts]
+            for title, *texts in zip(table.columns, *cells, strict=True)
+            if title in (table.brief or table.columns)
+        ]
+        if _width([[table.first, *names], *columns, *notes]) <= width:
+            break
+    if not table.whole:
+        size = max(_least(rows, names), width - _width([*columns, *notes]) - 2)
+        names = [_cut(name, size) for name in names]
+    columns = [[table.first, *names], *columns, *notes]
+    while _width(columns) > width and len(columns) > 2 and not table.whole:
+        columns.pop()  # notes first
+    if table.caption:
+        yield _wrapped(table.caption, width)
+    sizes = [max(map(len, column)) for column in columns]
+    left = [
+        column is columns[0] or any(text[:1].isalpha() for text in column[1:]) for column in columns
+    ]
+    lines = [
+        "  ".join(
+            text.ljust(size) if is_left else text.rjust(size)
+            for text, size, is_left in zip(texts, sizes, left, strict=True)
+        ).rstrip()
+        for texts in zip(*columns, strict=True)
+    ]
+    yield lines[0]
+    group = ""
+    for row, line in zip(rows, lines[1:], strict=True):
+        if row.group != group:
+            yield _typed(row.group)
+        group = row.group
+        yield line
+    if table.n > len(rows):
+        yield f"The first {len(rows)} of {table.n:,}: the page and the JSON have more."
+
+
+def _cell(cell: Cell, *, with_ends: bool) -> str:
+    text = _typed(f"{cell.text} ({cell.ends})" if cell.ends and with_ends else cell.text)
+    return text if cell.value is None else text.replace("−", "-")
+
+
+def _width(columns: list[list[str]]) -> int:
+    return sum(max(map(len, column)) for column in columns) + 2 * (len(columns) - 1)
+
+
+def _least(rows: Sequence[Row], names: list[str]) -> int:
+    """Return how long names in a table are at least: so that no two are alike."""
+    for size in range(_SHORTEST, max(map(len, names), default=0)):
+        pairs = zip(rows, names, strict=True)
+        if len({(row.group, _cut(name, size)) for row, name in pairs}) == len(rows):
+            return size
+    return max(map(len, names), default=_SHORTEST)
+
+
+def _cut(name: str, size: int) -> str:
+    return name if len(name) <= size else f"{name[: size - 1]}…"

@@ -1,0 +1,47 @@
+"""The primary metric by each sensitive column alone, beside their combinations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._utils.formatting import DIRECTION_OF, NO_EFFECT
+from skbiasamp.counts.cells import with_merged_groups
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
+from skbiasamp.report._selection import columns_of_groups
+from skbiasamp.report.auditors import readied
+
+
+def audit_columns(
+    auditor: Any, train: Contingency | None, test: Contingency, random_state: Any
+) -> pd.DataFrame:
+    """Return one row for each of several sensitive columns: estimate, interval and verdict.
+
+    A verdict counts all columns: p-values are adjusted by Holm's method.
+    """
+    parts = [_merged(cells) for cells in (test, *(() if train is None else (train,)))]
+    rows = []
+    for name, audited in parts[0].items():
+        learned = None if train is None else parts[1][name]
+        result = readied(auditor, learned, random_state).audit(audited)
+        numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
+        rows.append(
+            {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}
+        )
+    table = pd.DataFrame(rows)
+    adjusted = table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy())
+    level = 0.95 if auditor.confidence_level is None else auditor.confidence_level
+    unsure = ~(adjusted < 1 - level) & np.isin(table["verdict"], list(DIRECTION_OF))
+    return table.assign(verdict=table["verdict"].mask(unsure, NO_EFFECT))
+
+
+def _merged(cells: Contingency) -> dict[str, Contingency]:
+    """Return the cells by each column, without the combination of all of them."""
+    *columns, _ = columns_of_groups(cells)
+    return {
+        name: with_merged_groups(cells, into, tuple(categories), (name,))
+        for name, categories, into in columns
+    }

@@ -1,0 +1,445 @@
+"""What the report of a comparison says, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from skbiasamp._utils.formatting import (
+    NO_DIFFERENCE,
+    SIDE_OF,
+    amount,
+    group_of,
+    level_of,
+    listed,
+    metric_name,
+    name_of,
+    number,
+    p_value,
+    rate,
+    task_of,
+)
+from skbiasamp.render.axis import Axis
+from skbiasamp.render.document import (
+    Bullets,
+    Card,
+    Cell,
+    Document,
+    Item,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
+from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._comparison_report import ComparisonReport
+from skbiasamp.results._content import (
+    LIMITS,
+    Cells,
+    count,
+    document_of,
+    ends,
+    facts,
+    interval_mark,
+    naming_of_pairs,
+    record,
+    short,
+    shown,
+    verdict_cell,
+)
+from skbiasamp.results._json import as_json, records
+
+_MOST_NAMED = 6
+_RATES = {
+    "accuracy": "Accuracy",
+    "true_positive_rate": "True positive rate",
+    "false_positive_rate": "False positive rate",
+}
+_LIMITS = {
+    "A difference is no level": "The comparison says which model amplifies more. Both may amplify, "
+    "and neither may: read the values of both.",
+    "These rows": "Intervals say how a difference would vary with other test rows of the same "
+    "kind. They do not say how it would vary if a model were trained again.",
+    "No clear difference": "This does not mean that the models are equal: every value in the "
+    "interval agrees with these rows.",
+}
+
+
+def comparison_document(report: ComparisonReport) -> Document:
+    """Return what a report of a comparison says."""
+    context, reference = as_json(report.context), name_of(report.reference)
+    primary, models = report[report.primary], report.models
+    notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
+    names = [name_of(model) for model in models]
+    several = names[0] if len(names) == 1 else f"{len(names)} models"
+    known = {
+        "Models": f"{listed(names, _MOST_NAMED)}, compared with {reference}",
+        **facts(context),
+    }
+    known.pop("Model", None)
+    verdicts = primary.verdicts
+    cards: list[Item | None] = [
+        Card(
+            verdicts[model],
+            SIDE_OF[verdicts[model]],
+            sentence,
+            name=name_of(model),
+            notes=[Text(notes[model], "Metrics disagree.")] if model in notes else [],
+        )
+        for model, sentence in report.verdicts.items()
+    ]
+    metric = Text(f"Metric: {metric_name(report.primary)}. Reference: {reference}.", quiet=True)
+    settings = [
+        Section(
+            f"{metric_name(name)}: parameters",
+            [Terms([(key, short(value)) for key, value in as_json(one.params).items()])],
+        )
+        for name, one in report.items()
+    ]
+    questions = Terms([(metric_name(name), one.question) for name, one in report.items()])
+    own_scale = Text(
+        "Compare each difference with 0, not with other metrics: every metric has its own scale.",
+        quiet=True,
+    )
+    accuracy = None if context.get("data_kind") == "texts" else _accuracy(report, context)
+    return document_of(
+        context,
+        f"Bias amplification: {several} compared with {reference}",
+        facts=known,
+        metric=metric_name(report.primary),
+        sections=[
+            Section("Verdict", [*cards, metric], "verdict", leading=True),
+            Section("", _summary(report), only="short"),
+            Section(
+                "What changed, and for whom?",
+                [_changes(report, model, i, context) for i, model in enumerate(models, 1)],
+                "changed",
+            ),
+            Section("Accuracy", [accuracy], "accuracy", only="page"),
+            Section(
+                "Differences by every metric",
+                [_differences(report), own_scale, Section("What each metric asks", [questions])],
+                "differences",
+                only="page",
+            ),
+            Section(LIMITS, [_limits(report, context)], "limits", only="page"),
+            record(context, report._schema, report.data_files, settings),
+        ],
+    )
+
+
+def _summary(report: ComparisonReport) -> list[Item | None]:
+    """Return the values of all models by each metric, and their accuracy."""
+    rows, any_doubtful = [], False
+    for name, one in report.items():
+        for model, estimate in zip(one.table["model"], one.table["estimate"], strict=True):
+            texts = ("", "", "reference")
+            if model != report.reference:
+                value, low, high = as_json(one.judged(model))
+                verdict = one.verdict(model)
+                doubtful = verdict == NO_DIFFERENCE and low is not None and (low > 0 or high < 0)
+                texts = (number(value), ends(low, high), verdict + "*" * doubtful)
+                any_doubtful |= doubtful
+            rows.append((metric_name(name), model, number(estimate), *texts))
+    for row in _accuracies(report):
+        change = "" if row["model"] == report.reference else number(row["difference"])
+        rows.append(("accuracy", row["model"], number(row["accuracy"], ".4f"), change, "", ""))
+    columns: Cells = {
+        title: partial(_cell, i)
+        for i, title in enumerate(("Estimate", "Difference", "Interval", "Verdict"), 2)
+    }
+
+    def mark(row: Any) -> dict[str, Any]:
+        return {"group": row[0], "name": name_of(row[1])}
+
+    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
+    return [
+        Table.of(rows, columns, mark, caption="", first="Metric and model"),
+        Text(footnote) if any_doubtful else None,
+    ]
+
+
+def _cell(i: int, row: Any) -> Cell:
+    return Cell(row[i], i)
+
+
+# --------------------------------------------------------------------------- what changed
+
+
+def _changes(report: ComparisonReport, model: str, i: int, context: Mapping[str, Any]) -> Section:
+    """Return whose predictions changed, and how."""
+    # Whose rates changed: of the first metric whose pairs count rows.
+    counted = [one for one in report.values() if "gained" in one.pairs and len(one.pairs)]
+    first = min(counted, key=lambda one: (one.direction is None, one.rank), default=None)
+    title = f"{name_of(model)} compared with {name_of(report.reference)}"
+    return Section(
+        title,
+        [
+            None if first is None else _pairs(f"pairs-{i}", first, model),
+            *_churn(f"churn-{i}", report[report.primary], model),
+            _errors(f"errors-{i}", report, model, context),
+        ],
+        f"model-{i}",
+    )
+
+
+def _balanced(values: Iterable[float | None]) -> Axis:
+    return Axis.around(values, balanced=True)
+
+
+def _points(change: float | None) -> float | None:
+    return None if change is None else change * 100
+
+
+def _change_mark(change: float | None, name: str) -> dict[str, Any]:
+    """Return a dot for a change in percentage points."""
+    return {"name": name, "says": f"{number(change, '+.2f')} percentage points", "dot": change}
+
+
+def _pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
+    """Return the rates of both models, the largest change first."""
+    every = [row for row in records(result.pairs) if row["model"] == model]
+    percent = result.percent
+    # Means have units of their own, and one axis has one unit: that of the value.
+    size, scale = ("difference", 100) if percent else ("amplification", 1)
+    rows = sorted(every, key=lambda row: -abs(row[size] or 0))
+    heading, named = naming_of_pairs(
+        result.pairs["group"], result.pairs["task"], as_json(result.group_columns)
+    )
+
+    def form(value: Any) -> str:
+        return rate(value) if percent else amount(value)
+
+    def change(row: Mapping[str, Any]) -> list[float | None]:
+        """Return the change and its interval, which follows the sign of the association."""
+        known = row.get("sign") and row["low"] is not None and row["high"] is not None
+        sides = sorted(row["sign"] * row[end] for end in ("low", "high")) if known else (None, None)
+        value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
+        return [None if one is None else one * scale for one in (value, *sides)]
+
+    def signed(value: Any) -> str:
+        return number(value, "+.2f" if percent else "+.4f")
+
+    def cell(row: Mapping[str, Any]) -> Cell:
+        value, low, high = change(row)
+        return Cell(signed(value), value, ends(low, high, signed))
+
+    columns: Cells = {
+        "Rows": shown("n", count),
+        "Labelled so" if percent else "Labels": shown("base", form),
+        "Reference": shown("reference", form),
+        "Model": shown("observed", form),
+        ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent))): cell,
+        "Rows gained": shown("gained", count),
+        "Rows lost": shown("lost", count),
+        "Adjusted p": shown("p_adjusted", p_value),
+    }
+    if all(row["gained"] is None for row in rows):  # numbers have no rows with and without a label
+        del columns["Rows gained"], columns["Rows lost"]
+    tasks = {str(row["task"]): row["task"] for row in every}
+    task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
+    explained = {
+        "A->T": f"how often {task} is predicted in each group",
+        "T->A": f"how often rows labelled {task} are predicted to be in each group",
+        None: "rates in the predictions" if percent else "values of each pair",
+    }[result.direction]
+    return Table.of(
+        rows,
+        columns,
+        lambda row: interval_mark(*change(row)) | {"side": "plain", "name": named(row)},
+        id=table_id,
+        caption=f"{name_of(model)}: {explained}, the largest change first",
+        first=heading,
+        marks="Change and interval",
+        axis=_balanced(one for row in rows for one in change(row)),
+        only="page",
+    )
+
+
+def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, Text]:
+    """Return the share of each group whose prediction changed, and what the test of it says."""
+    rows = [row for row in records(result.churn) if row["model"] == model]
+    p, columns = rows[0]["p_value"], as_json(result.group_columns)
+    p_text = p_value(p) if p is not None and p < 0.001 else f"= {p_value(p)}"
+    if p is None:
+        says = "No test: groups share rows, or one group has none."
+    elif p < 0.05:
+        says = f"Predictions changed more often in some groups than in others (p {p_text})."
+    else:
+        says = f"No clear difference between groups in how many predictions changed (p {p_text})."
+    rows.sort(key=lambda row: -(row["share"] or 0))
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        name, says = group_of(row["group"], columns), rate(row["share"])
+        return {"name": name, "says": says, "dot": row["share"]}
+
+    cells: Cells = {
+        "Share": shown("share", rate),
+        "Changed": shown("changed", count),
+        "Rows": shown("n", count),
+    }
+    table = Table.of(
+        rows,
+        cells,
+        mark,
+        id=table_id,
+        caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",
+        first="Group",
+        marks="Share of the group's rows",
+        axis=Axis.around((row["share"] for row in rows), percent=True),
+    )
+    return table, Text(says)
+
+
+def _errors(
+    table_id: str, report: ComparisonReport, model: str, context: Mapping[str, Any]
+) -> Table | None:
+    """Return the error rates of both models by group."""
+    rates = records(report.rates)
+    before = {_key(row): row for row in rates if row["model"] == report.reference}
+    rows = [
+        (row, before[_key(row)])
+        for row in rates
+        if row["model"] == model and row.get("accuracy") is not None
+    ]
+    if not rows:
+        return None
+    heading, named = naming_of_pairs(
+        report.rates["group"], report.rates["task"], context.get("group_columns", ())
+    )
+
+    def change(row: Any) -> float | None:
+        return _points(row[0]["accuracy"] - row[1]["accuracy"])
+
+    columns: Cells = {
+        f"{title}, {who}": partial(_rate, i, key)
+        for key, title in _RATES.items()
+        for i, who in ((1, "reference"), (0, "model"))
+    }
+    return Table.of(
+        rows,
+        columns,
+        lambda row: _change_mark(change(row), named(row[0])),
+        id=table_id,
+        caption=f"{name_of(model)}: accuracy and error rates of each group",
+        first=heading,
+        marks="Change of accuracy in percentage points",
+        axis=_balanced(map(change, rows)),
+        only="page",
+    )
+
+
+def _rate(i: int, key: str, rows: Any) -> Cell:
+    return shown(key, rate)(rows[i])
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str]:
+    return str(row["group"]), str(row["task"])
+
+
+# --------------------------------------------------------------------------- every metric
+
+
+def _accuracies(report: ComparisonReport) -> list[dict[str, Any]]:
+    return [row for row in records(report.accuracy) if row["accuracy"] is not None]
+
+
+def _accuracy(report: ComparisonReport, context: Mapping[str, Any]) -> Item:
+    """Return the accuracy of each model, or why there is none."""
+    rows = _accuracies(report)
+    if not rows:
+        of_numbers = context.get("data_kind") == "numbers"
+        reason = (
+            "accuracy is of classes, and the task is a number"
+            if of_numbers
+            else "no predictions of the task were passed"
+        )
+        return Text(f"Not measured: {reason}.")
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        notes = ("reference",) if row["model"] == report.reference else ()
+        drawn = _change_mark(_points(row["difference"]), name_of(row["model"]))
+        return drawn | {"notes": notes}
+
+    columns: Cells = {
+        "Accuracy": shown("accuracy", rate),
+        "Difference, percentage points": lambda row: Cell(
+            number(row["difference"] * 100, "+.2f"), row["difference"]
+        ),
+    }
+    return Table.of(
+        rows,
+        columns,
+        mark,
+        id="accuracy-table",
+        caption="Accuracy of the models",
+        first="Model",
+        marks="Difference in percentage points",
+        axis=_balanced(_points(row["difference"]) for row in rows),
+    )
+
+
+def _differences(report: ComparisonReport) -> Table:
+    """Return a row for each metric and model: the difference, and the values of both."""
+    rows = []
+    for name, one in report.items():
+        estimates = {row["model"]: row for row in records(one.table)}
+        for model in report.models:
+            row = {"metric": metric_name(name), "verdict": one.verdict(model)} | estimates[model]
+            row["judged"] = as_json(one.judged(model))
+            row["other"] = estimates[report.reference]["estimate"]
+            rows.append(row)
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        named = {"name": row["metric"]}
+        if len(report.models) > 1:
+            named = {"group": row["metric"], "name": name_of(row["model"])}
+        return interval_mark(*row["judged"]) | {"side": SIDE_OF[row["verdict"]]} | named
+
+    columns: Cells = {
+        "Verdict": lambda row: verdict_cell(row["verdict"]),
+        "Difference": lambda row: Cell(
+            number(row["judged"][0]), row["judged"][0], ends(*row["judged"][1:]) or "–"
+        ),
+        "Adjusted p": shown("p_adjusted", p_value),
+        "Estimate of the reference": shown("other"),
+        "Estimate of the model": shown("estimate"),
+    }
+    return Table.of(
+        rows,
+        columns,
+        mark,
+        id="differences-table",
+        caption=f"Differences to {name_of(report.reference)}: below 0 less, above 0 more",
+        first="Metric" if len(report.models) == 1 else "Metric and model",
+        marks="Difference and interval",
+        axis=_balanced(end for row in rows for end in row["judged"]),
+    )
+
+
+def _limits(report: ComparisonReport, context: Mapping[str, Any]) -> Bullets:
+    """Return what limits these numbers, with what this comparison adds to it."""
+    levels = {one.confidence_level for one in report.values()} - {None}
+    level = level_of(levels.pop() or 0.95) if len(levels) == 1 else "confidence"
+    limits = {
+        "Same rows": f"All models predict the same rows, so what they have in common cancels in "
+        f"the {level} intervals of differences. Two separate intervals may overlap although the "
+        "difference is clear.",
+        **_LIMITS,
+    }
+    if len(report.models) > 1:
+        limits["Several models"] = (
+            f"p-values are adjusted for {len(report.models)} comparisons with the reference. "
+            "Intervals are not. A verdict needs both."
+        )
+    if context.get("n_train") is None:
+        limits["No training labels"] = (
+            "Directions of associations come from the compared labels. Pass training labels to "
+            "measure against what the models learned from."
+        )
+    if context.get("n_dropped"):
+        limits["Rows left out"] = (
+            f"{count(context['n_dropped'])} rows have no sensitive feature and were left out."
+        )
+    return Bullets([Text(text, f"{topic}.") for topic, text in limits.items()])

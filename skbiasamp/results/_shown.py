@@ -1,0 +1,96 @@
+"""What has a document: it is shown as text, in a notebook, and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from skbiasamp._io.writing import written
+from skbiasamp.render.document import Cell, Document, Section, Table, Text
+from skbiasamp.render.html import as_page, in_notebook
+from skbiasamp.render.markdown import as_markdown
+from skbiasamp.render.text import as_text
+
+_P_VALUES = ("p_value", "p_adjusted")
+
+
+class Shown:
+    """What Python and notebooks show by its document."""
+
+    def to_document(self) -> Document:
+        """Return what it says as plain data, which renderers show.
+
+        Returns
+        -------
+        document : Document
+        """
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return as_text(self.to_document())
+
+    def _repr_html_(self) -> str:
+        return in_notebook(self.to_document())
+
+
+class Paged(Shown):
+    """What has a page and Markdown, too."""
+
+    def to_html(self, path: Any = None) -> str:
+        """Return one self-contained page, and write it to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+
+        Returns
+        -------
+        text : str
+        """
+        return written(as_page(self.to_document()), path)
+
+    def to_markdown(self, path: Any = None) -> str:
+        """Return verdict, tables and findings, and write them to a file if one is named.
+
+        Those of an audit are the sections of a model card, with the block of results that Hugging
+        Face reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+
+        Returns
+        -------
+        text : str
+        """
+        return written(as_markdown(self._card()), path)
+
+    def _card(self) -> Document:
+        return self.to_document()
+
+
+def of_frame(title: str, frame: pd.DataFrame, texts: Sequence[str]) -> Document:
+    """Return a title, a table as it is, and texts."""
+    first, *columns = map(str, frame)
+    rows = list(zip(*(frame[name].tolist() for name in frame), strict=True))
+    cells = {
+        name: lambda row, i=i, name=name: Cell(_text(name, row[i]))
+        for i, name in enumerate(columns, 1)
+    }
+    table = Table.of(
+        rows, cells, lambda row: {"name": _text(first, row[0])}, caption="", first=first, whole=True
+    )
+    return Document(title, [Section("", [table, *map(Text, texts)])])
+
+
+def _text(name: str, value: Any) -> str:
+    """Return rates to four places, p-values to two digits, a dash if there is nothing to show."""
+    if value is None or value != value:
+        return "-"
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2g}" if name in _P_VALUES else f"{value:.4f}"

@@ -1,0 +1,114 @@
+"""Gates and limits of reports: passed, failed or inconclusive, in Python as in the command."""
+
+import math
+
+import numpy as np
+import pytest
+
+import skbiasamp
+from skbiasamp import AuditReport, DirectionalAuditor
+from skbiasamp._input.errors import InputError
+
+SEX = ["f"] * 400 + ["m"] * 400
+HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+MORE = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+LESS = [1] * 140 + [0] * 260 + [1] * 160 + [0] * 240
+REVERSED = [1] * 400 + [0] * 400
+
+
+def report_of(predicted, labels=HIRED, sex=SEX, **options):
+    auditors = [DirectionalAuditor(random_state=0)]
+    return skbiasamp.audit(labels, predicted, sensitive_features=sex, auditors=auditors, **options)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "limit", "one_sided", "outcome"),
+    [
+        (MORE, 0.5, False, "passed"),
+        (MORE, 0.02, False, "failed"),
+        (MORE, 0.11, False, "inconclusive"),
+        (LESS, 0.5, False, "passed"),
+        (LESS, 0.02, False, "failed"),
+        (LESS, 0.02, True, "passed"),
+        (LESS, 0.1, False, "inconclusive"),
+        (REVERSED, 0.99, False, "failed"),
+        (REVERSED, 0.99, True, "failed"),
+    ],
+)
+def test_the_whole_interval_decides(predicted, limit, one_sided, outcome):
+    report = report_of(predicted)
+    gate = report.gate(limit, one_sided=one_sided)
+    assert gate.outcome == outcome
+    assert bool(gate) == (outcome == "passed")
+    (check,) = gate.checks
+    result = report["directional A->T"]
+    assert (check.estimate, check.low, check.high) == result.judged
+    assert math.isnan(check.rows) == (outcome != "inconclusive")
+
+
+def test_the_rows_that_are_named_decide():
+    """Of data sets with so many rows and the estimate as the truth, four in five are decided."""
+    effect, limit, decided, n_data = 0.05, 0.02, 0, 100
+    rng = np.random.default_rng(0)
+    auditor = DirectionalAuditor(interval="analytic")
+    auditor.fit([1, 1, 0, 1, 0, 0], sensitive_features=list("aaabbb"))
+
+    def gate(n):
+        group = rng.integers(0, 2, n)
+        label = (rng.random(n) < 0.5).astype(int)
+        sign = np.where(group == 0, 1, -1)
+        change = rng.random(n) < 0.2 + np.where(label == 1, -1, 1) * sign * effect
+        sex = np.array(["a", "b"])[group]
+        report = skbiasamp.audit(
+            label, np.where(change, 1 - label, label), sensitive_features=sex, auditors=auditor
+        )
+        return report.gate(limit)
+
+    # Rows of an audit whose estimate is near the truth.
+    asked = [gate(400).checks[0] for _ in range(40)]
+    near = [check.rows for check in asked if abs(check.estimate - effect) < 0.002]
+    assert near
+    rows = int(np.median(near))
+    for _ in range(n_data):
+        decided += gate(rows).outcome == "failed"
+    assert 0.68 <= decided / n_data <= 0.92
+
+
+def test_a_declared_limit_decides_the_verdict_of_the_report():
+    for limit, words in ((0.5, "Within"), (0.02, "Above"), (0.11, "Inconclusive")):
+        report = report_of(MORE, limit=limit)
+        assert report.limit == limit
+        assert report.verdict.startswith(words)
+        assert report["directional A->T"].sentence in report.verdict
+        again = AuditReport.from_json(report.to_json())
+        assert again.limit == limit
+        assert again.verdict == report.verdict
+        assert words.lower() in repr(report).split("Verdict")[1][:60].lower()
+    assert report_of(REVERSED, limit=0.99).verdict.startswith("Reverses (±0.99).")
+    assert report_of(MORE).limit is None
+
+
+def test_a_small_effect_of_many_rows_is_within_the_limit():
+    """With millions of rows +0.0025 is clearly above 0, and does not matter."""
+    counts = [
+        (("f", 1, 1), 990_000), (("f", 1, 0), 10_000), (("f", 0, 0), 2_000_000),
+        (("m", 1, 1), 1_500_000), (("m", 0, 1), 10_000), (("m", 0, 0), 490_000),
+    ]  # fmt: skip
+    sex, y, p = (np.repeat([key[i] for key, _ in counts], [n for _, n in counts]) for i in range(3))
+    auditor = DirectionalAuditor(interval="analytic", reference="test")
+    report = skbiasamp.audit(y, p, sensitive_features=sex, auditors=auditor, limit=0.02)
+    assert report["directional A->T"].verdict == "amplifies"
+    assert report.verdict.startswith("Within the limit (±0.02). The model amplifies")
+
+
+@pytest.mark.parametrize("limit", [-0.1, math.nan, math.inf, "0.1", True, 10**400])
+def test_a_limit_is_a_number_of_0_or_more(limit):
+    for call in (lambda: report_of(MORE).gate(limit), lambda: report_of(MORE, limit=limit)):
+        with pytest.raises((InputError, TypeError), match="limit must be a number of 0 or more"):
+            call()
+
+
+@pytest.mark.parametrize("on", [5, [], ["directional", 3], {"directional"}])
+def test_what_is_checked_is_named_by_text(on):
+    with pytest.raises(TypeError, match="on must be the name of a result"):
+        report_of(MORE).gate(0.02, on=on)
