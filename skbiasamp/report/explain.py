@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from skbiasamp._input.checks import Array, Names, check_frame_columns, require_groups
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.labels import Codes, Side
 from skbiasamp._utils.docstrings import filling
-from skbiasamp._utils.formatting import (
-    group_of,
-    listed,
-    name_of,
-    p_value,
-    rate,
-    side_of_zero,
-    task_of,
-)
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.cells import distinct, labels_of, side_of, sides_of, with_sides
+from skbiasamp.counts.cells import distinct, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.several_models import side_of_model
-from skbiasamp.inference.independent_signs import signs_beside, signs_of
-from skbiasamp.inference.influence import covariances_of
-from skbiasamp.inference.value_parts import (
-    DECISION,
-    LABEL,
-    ROUNDED,
-    SCORE,
-    StrataSums,
-    drawn_sums,
-    mean_of_pairs,
-)
+from skbiasamp.inference.independent_signs import signs_of
+from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train, require_predictions
-from skbiasamp.results.explanation import Explanation, reversal
+from skbiasamp.report._value_tables import LEVEL, Parts, of_change, of_decision, of_strata
+from skbiasamp.results.explanation import Explanation
 
-LEVEL, N_RESAMPLES = 0.95, 999
+N_RESAMPLES = 999
 # Fewer rows a stratum on average: a number that was not binned, or an id.
 _FEWEST, _MOST_GROUPS = 10, 100
-_BINS = 10
 
 
 @filling
@@ -140,7 +120,7 @@ def explain(
     >>> round(explanation.value, 3)
     0.05
     """
-    columns = {
+    columns: dict[str, Any] = {
         "target": target,
         "prediction": prediction,
         "sensitive": sensitive,
@@ -159,155 +139,129 @@ def explain(
         pos_label = train.pos_label
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     labels |= {"clusters": clusters, "y_pred": y_pred}
-    n_given = 0
-    if columns:
-        columns, n_given = _named(columns, score, given)
-    elif not is_contingency(y_true):
-        labels, n_given = _together(labels, y_score, given)
-    elif y_score is not None:
-        labels["y_score"] = y_score  # which a contingency refuses, as it does other labels
+    if columns or is_contingency(y_true):
+        strata = () if given is None else tuple(names_of(given))
+        if columns:
+            columns["sensitive"] = [*names_of(columns["sensitive"]), *strata]
+        if score is not None:
+            columns["prediction"] = {DECISION: columns.get("prediction"), SCORE: score}
+        if y_score is not None:
+            labels["y_score"] = y_score  # which a contingency refuses, as it does other labels
+    else:
+        strata = _with_strata(labels, given)
+        if y_score is not None:
+            labels["y_preds"] = {DECISION: labels.pop("y_pred"), SCORE: y_score}
     # Strata of groups may be many, and are no groups.
     fine = count_labels(y_true, labels, columns, pos_label=pos_label, max_groups=np.inf)
-    fine.require("task")
-    fine.require_rows("An explanation")
-    if fine.indicator:
-        raise InputError(
-            "{sensitive_features} has groups that overlap, and parts are of groups that do not. "
-            "Explain one column at a time."
-        )
     if y_score is None and score is None:
         require_predictions(fine, ("task_pred",), what="An explanation")
-    group, stratum, groups, strata, names = _divided(fine, given, n_given)
-    cells, fine = _merged(fine, group, groups, names[0], train)
-    scored = bool(fine.models)
-    test = cells.model(DECISION) if scored else distinct(cells)
+    return _explained(_divided(fine, strata, train), train, generator(random_state))
+
+
+class _Divided(NamedTuple):
+    """Cells by group, and by group and stratum (`fine`); which two each group of `fine` is."""
+
+    cells: Contingency
+    fine: Contingency
+    group: Array
+    stratum: Array
+    strata: Names
+    columns: Names
+    given: Names
+
+
+def _explained(rows: _Divided, train: Contingency | None, rng: np.random.Generator) -> Explanation:
+    """Explain rows that were read."""
+    scored = bool(rows.cells.models)
+    test = rows.cells.model(DECISION) if scored else distinct(rows.cells)
     signs = test if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
     if scored and test.soft("task_pred"):
         raise InputError("{y_pred} must hold predicted labels if {y_score} is passed.")
-    # Names of training rows may come first.
-    position = {name: i for i, name in enumerate(cells.groups)}
-    group = np.array([position[groups[i]] for i in group])
-    side = side_of_model("task_pred", DECISION) if scored else "task_pred"
-    sides = {LABEL: "task", DECISION: side}
-    sides |= {SCORE: side_of_model("task_pred", SCORE)} if scored else {}
-    rng = generator(random_state)
-    auditor = DirectionalAuditor(
-        reference="test" if train is None else "train",
-        confidence_level=LEVEL,
-        n_resamples=N_RESAMPLES,
-        random_state=rng,
-    )
-    with collected():
+    how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": rng}
+    reference = "test" if train is None else "train"
+    auditor = DirectionalAuditor(reference=reference, confidence_level=LEVEL, **how)
+    with collected():  # its table flags pairs that are uncertain
         if train is not None:
             auditor.fit(train)
         audit = auditor.audit(test)
         learned, _, pairs = auditor._measured(test)
-    sums = drawn_sums(
-        fine,
-        group,
-        stratum,
-        sides,
-        shape=(len(cells.groups), len(strata)),
-        n_resamples=N_RESAMPLES,
-        random_state=rng,
-    )
-    parts = _Parts(sums, pairs.sign, signs_of(pairs, learned, test).counted, train is not None)
-    used = audit.table["sign_used"].to_numpy().reshape(pairs.sign.shape)
-    by_task = parts.summing({"gap": parts.total}, used)
-    change = _table(_over_tasks(by_task))
-    change.loc[0, ["low", "high"]] = audit.low, audit.high  # as wide as few changed rows need
-    tables: dict[str, Any] = {"change": change, "change_by_task": _by_task(by_task, test.tasks)}
+    sides = {LABEL: "task", DECISION: "task_pred"}
+    if scored:
+        sides |= {stage: side_of_model("task_pred", stage) for stage in (DECISION, SCORE)}
+    shape = len(test.groups), len(rows.strata)
+    sums = drawn_sums(rows.fine, rows.group, rows.stratum, sides, shape=shape, **how)
+    counted = signs_of(pairs, learned, test).counted
+    parts = Parts(sums, pairs.sign, counted, trained=train is not None)
+    tables, verdicts = of_change(parts, audit, test.tasks), {"gap": audit.verdict}
     findings: list[str] = []
     if scored:
-        stages = [LABEL, SCORE, ROUNDED, DECISION]
-        steps = zip(("scores", "rounding", "threshold"), stages, stages[1:], strict=False)
-        changes = {name: sums.change(before, after) for name, before, after in steps}
-        tables["decision"] = _table(_over_tasks(parts.summing(changes)))
-        tables["calibration"] = _calibration(cells)
-        findings += _uncalibrated(tables["calibration"])
-    if names[1]:
-        added = {name: sums.of_stratum(i) for i, name in enumerate(strata)}
-        tables["strata"] = _table(_over_tasks(parts.summing(added)))
-        tables["conditional"] = _conditional(sums)
-        tables["gaps"] = _gaps(sums, cells.groups, cells.tasks)
-        tables["rates"] = _rates(sums, cells.groups, cells.tasks)
-        findings += _of_overlap(sums, strata, names[1])
-        findings += _reversals(sums, cells.groups, cells.tasks, names)
-    context = {"sensitive": names[0], "given": names[1], "confidence_level": LEVEL}
-    context |= {"n_samples": test.total, "n_resamples": N_RESAMPLES}
+        found, findings = of_decision(parts, rows.cells)
+        tables |= found
+    if rows.given:
+        names = test.groups, test.tasks, rows.strata
+        found, verdict, more = of_strata(sums, parts, names, rows.columns, rows.given)
+        tables, verdicts, findings = tables | found, verdicts | verdict, findings + more
+    context = {"sensitive": rows.columns, "given": rows.given, "confidence_level": LEVEL}
+    context |= {"verdicts": verdicts, "n_samples": test.total, "n_resamples": N_RESAMPLES}
     return Explanation(audit, **tables, findings=findings, context=context)
 
 
 # --------------------------------------------------------------------------- rows
 
 
-def _named(columns: dict[str, Any], score: Any, given: Any) -> tuple[dict[str, Any], int]:
-    """Return the columns of a frame, with those of strata after the sensitive ones."""
-    columns, strata = dict(columns), [] if given is None else names_of(given)
-    columns["sensitive"] = [*names_of(columns["sensitive"]), *strata]
-    if score is not None:
-        columns["prediction"] = {DECISION: columns.get("prediction"), SCORE: score}
-    return columns, len(strata)
+def _with_strata(labels: dict[str, Any], given: Any) -> tuple[Hashable, ...]:
+    """Put the columns of strata after the sensitive ones, and return their names."""
+    if given is None or labels["sensitive_features"] is None:
+        return ()
+    columns: dict[Hashable, Any] = {}
+    n_sensitive = 0
+    for name, title in (("sensitive_features", "group"), ("given", "stratum")):
+        n_sensitive = len(columns)
+        value = given if name == "given" else labels[name]
+        for own, column in columns_of(to_native(value, name)):
+            called = own if isinstance(own, str) else f"{title} {own}".removesuffix(" 0")
+            columns[f"{called} (given)" if called in columns else called] = column
+    labels["sensitive_features"] = columns
+    return tuple(columns)[n_sensitive:]
 
 
-def _together(labels: dict[str, Any], y_score: Any, given: Any) -> tuple[dict[str, Any], int]:
-    """Return labels with the columns of strata after the sensitive ones."""
-    labels, n_given = dict(labels), 0
-    if y_score is not None:
-        labels["y_preds"] = {DECISION: labels.pop("y_pred"), SCORE: y_score}
-    if given is not None and labels["sensitive_features"] is not None:
-        held = {}
-        for name, title in (("sensitive_features", "group"), ("given", "stratum")):
-            columns = columns_of(to_native(given if name == "given" else labels[name], name))
-            n_given = len(columns)
-            for position, column in columns:
-                named = isinstance(position, str)
-                own = position if named else f"{title} {position}".removesuffix(" 0")
-                held[f"{own} (given)" if own in held else own] = column
-        labels["sensitive_features"] = held
-    return labels, n_given
-
-
-def _divided(
-    fine: Contingency, given: Any, n_given: int
-) -> tuple[Array, Array, Names, Names, tuple[Names, Names]]:
-    """Return the group and the stratum of each combination, and all names of both."""
-    columns = side_of(fine, "group").columns
-    at = list(range(len(columns)))[len(columns) - n_given :] if n_given else []
-    if is_contingency(given):
-        raise InputTypeError("{given} must name columns of strata; got a Contingency.")
-    if given is not None and not n_given:
-        wanted = names_of(given)
-        lacking = [name for name in wanted if name not in columns]
-        if lacking or len(wanted) >= len(columns):
-            raise InputError(
-                "{given} must name some columns of groups of the Contingency, but not all; it has "
-                "{columns}, and got {seen}.",
-                columns=quote(columns),
-                seen=quote(wanted),
-            )
-        at = [columns.index(name) for name in wanted]
-    others = [i for i in range(len(columns)) if i not in at]
-    every = [
-        [_parts_of(name, where) for name in fine.groups] if at else list(whole)
-        for where, whole in ((others, fine.groups), (at, [()] * len(fine.groups)))
-    ]
-    (groups, group), (strata, stratum) = map(_numbered, every)
-    if len(strata) > 1 and fine.total < _FEWEST * len(strata):
+def _divided(fine: Contingency, given: Names, train: Contingency | None) -> _Divided:
+    """Divide groups of several columns into groups and strata, under the names of training."""
+    fine.require("task")
+    fine.require_rows("An explanation")
+    own = side_of(fine, "group")
+    if not isinstance(own.labels, Codes):
         raise InputError(
-            "{given} has {n} different strata in {rows:,.15g} rows. Bin numbers first.",
-            n=len(strata),
-            rows=fine.total,
+            "{sensitive_features} has groups that overlap, and parts are of groups that do not. "
+            "Explain one column at a time."
         )
-    if len(groups) > _MOST_GROUPS:
+    if given and (not {*given} < {*own.columns}):
         raise InputError(
-            "{sensitive_features} has {n} different values. Bin numbers first.", n=len(groups)
+            "{given} must name some columns of groups, but not all of {columns}; got {seen}.",
+            columns=quote(own.columns),
+            seen=quote(given),
         )
-    names = tuple(columns[i] for i in others), tuple(columns[i] for i in at)
-    if not at:
-        names = fine.group_columns, ()
-    return group, stratum, groups, strata, names
+    groups: list[Hashable] = list(own.names)
+    strata: list[Hashable] = [()] * len(groups)
+    columns = fine.group_columns
+    if given:
+        columns = tuple(name for name in own.columns if name not in given)
+        groups, strata = (
+            [_parts_of(name, [own.columns.index(one) for one in wanted]) for name in own.names]
+            for wanted in (columns, given)
+        )
+    names, strata_names = tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(strata))
+    _check_numbers(fine.total, names, strata_names)
+    code = np.array([names.index(name) for name in groups])
+    merged = Side(names, Codes(code[own.labels.codes], len(names)), columns=columns)
+    cells = with_sides(fine, sides_of(fine) | {"group": merged})
+    if train is not None:
+        cells = cells.conform(train)
+    fine = with_sides(cells, sides_of(cells) | {"group": own})
+    group = np.array([cells.groups.index(name) for name in groups])
+    stratum = np.array([strata_names.index(name) for name in strata])
+    return _Divided(cells, fine, group, stratum, strata_names, columns, given)
 
 
 def _parts_of(name: Any, where: list[int]) -> Hashable:
@@ -315,219 +269,15 @@ def _parts_of(name: Any, where: list[int]) -> Hashable:
     return chosen[0] if len(chosen) == 1 else chosen
 
 
-def _numbered(names: list[Hashable]) -> tuple[Names, Array]:
-    """Return the distinct names, sorted as they came first, and the number of each."""
-    distinct_names = list(dict.fromkeys(names))
-    number = {name: i for i, name in enumerate(distinct_names)}
-    return tuple(distinct_names), np.array([number[name] for name in names])
-
-
-def _merged(
-    fine: Contingency, group: Array, groups: Names, columns: Names, train: Contingency | None
-) -> tuple[Contingency, Contingency]:
-    """Return the cells by group, and by group and stratum, both under the names of training."""
-    own = side_of(fine, "group")
-    assert isinstance(own.labels, Codes)
-    merged = Side(groups, Codes(group[own.labels.codes], len(groups)), columns=columns)
-    cells = with_sides(fine, sides_of(fine) | {"group": merged})
-    if train is not None:
-        cells = cells.conform(train)
-    return cells, with_sides(cells, sides_of(cells) | {"group": own})
-
-
-# --------------------------------------------------------------------------- parts
-
-
-class _Parts:
-    """Parts of the value at signs that are independent of them, and what is left of the value."""
-
-    def __init__(self, sums: StrataSums, published: Array, counted: Array, trained: bool) -> None:
-        self.sums, self.trained = sums, trained
-        self.counted = np.where(counted, published, 0)
-        self.small = np.where(counted, 0, published)
-        self.used = counted
-        self.total = sums.change(LABEL, DECISION)
-
-    def summing(self, changes: Mapping[Any, Array], sign: Array | None = None) -> dict[Any, Array]:
-        """Return the mean of each part, as draws × tasks; all of them sum to the value.
-
-        `sign` are the signs of the estimate, if these are known.
-        """
-        sums = self.sums
-        if sign is None:
-            sign = self.counted
-            if not self.trained and sign.any():
-                own = signs_beside(sums.association(LABEL), list(changes.values()))
-                sign = np.where(self.used, own, 0)
-        shift = sums.overall(DECISION) - sums.overall(LABEL) + 0 * self.total
-        small = sums.rate(DECISION) - sums.rate(LABEL)
-        parts = {name: mean_of_pairs(sign, change) for name, change in changes.items()}
-        return parts | {
-            "shift": mean_of_pairs(self.counted, shift),
-            "selection": mean_of_pairs(self.counted - sign, self.total),
-            "small pairs": mean_of_pairs(self.small, small),
-        }
-
-
-def _over_tasks(parts: Mapping[Any, Array]) -> dict[Any, Array]:
-    return {name: each.sum(axis=1) for name, each in parts.items()}
-
-
-def _table(parts: Mapping[Any, Array]) -> pd.DataFrame:
-    """Return a row for each part: its value, and the percentiles of its resamples."""
-    return pd.DataFrame([{"part": name, **_row(name, draws)} for name, draws in parts.items()])
-
-
-def _row(part: Any, draws: Array) -> dict[str, float]:
-    tail = (1 - LEVEL) / 2
-    known = draws[1:][~np.isnan(draws[1:])]
-    low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
-    if part == "selection" and draws.any():  # it is of these rows, and no resample repeats it
-        low = high = np.nan
-    return {"value": float(draws[0]), "low": float(low), "high": float(high)}
-
-
-def _by_task(parts: Mapping[Any, Array], tasks: Names) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = [
-        {"task": task, "part": part, **_row(part, draws[:, i])}
-        for i, task in enumerate(tasks)
-        for part, draws in parts.items()
-    ]
-    return pd.DataFrame(rows)
-
-
-# --------------------------------------------------------------------------- calibration
-
-
-def _calibration(cells: Contingency) -> pd.DataFrame:
-    """Return mean score and rate of the label in bins of each task, and the test that they agree.
-
-    Bins have equally many rows. The test is Wald's, so that weights and clusters count.
-    """
-    labels = labels_of(cells, "task").dense(slice(None), float)
-    scores = labels_of(cells, side_of_model("task_pred", SCORE)).dense(slice(None), float)
-    tables = []
-    for task, label, score in zip(cells.tasks, labels.T, scores.T, strict=True):
-        order = np.argsort(score, kind="stable")
-        reached = np.cumsum(cells.weight[order])
-        ends = score[order][np.searchsorted(reached, cells.total * np.arange(1, _BINS) / _BINS)]
-        of = np.searchsorted(np.unique(ends), score, side="left")
-        inside = (of == np.arange(of.max() + 1)[:, None]).astype(float)
-        n = inside @ cells.weight
-        inside, n = inside[n > 0], n[n > 0]
-        apart = inside * (label - score)
-        spread = covariances_of(cells, apart)
-        moved = apart @ cells.weight
-        rank = int(np.linalg.matrix_rank(spread, hermitian=True))
-        size = moved @ np.linalg.pinv(spread, hermitian=True) @ moved
-        p = float(stats.chi2.sf(size, rank)) if rank else float(not moved.any())
-        held = {"n": n, "score": inside * score @ cells.weight / n}
-        held |= {"label_rate": inside * label @ cells.weight / n, "p_value": p}
-        tables.append(pd.DataFrame({"task": [task] * len(n), **held}))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
-    """Say for which tasks the scores are not calibrated (Holm's first step over tasks)."""
-    each = table.drop_duplicates("task")
-    wrong = each[each["p_value"] * len(each) < 1 - LEVEL]
-    if len(wrong):
-        which = listed([task_of(task) for task in wrong["task"][:3]])
-        more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
-        yield (
-            f"The scores are not calibrated for {which}{more} (smallest p-value "
-            f"{p_value(wrong['p_value'].min())}). Scores, rounding and threshold then describe the "
-            "decisions. They do not say what calibrated scores would change."
+def _check_numbers(total: float, groups: Names, strata: Names) -> None:
+    """Raise if groups or strata look like numbers that were not binned."""
+    if len(strata) > 1 and total < _FEWEST * len(strata):
+        raise InputError(
+            "{given} has {n} different strata in {rows:,.15g} rows. Bin numbers first.",
+            n=len(strata),
+            rows=total,
         )
-
-
-# --------------------------------------------------------------------------- strata
-
-
-def _conditional(sums: StrataSums) -> pd.DataFrame:
-    """Return the parts of the amplification within strata."""
-    both = {"within strata": True, "no overlap": False}
-    labels = {name: sums.within(LABEL, shared=shared) for name, shared in both.items()}
-    changes = {
-        name: sums.within(DECISION, shared=shared) - labels[name] for name, shared in both.items()
-    }
-    association = labels["within strata"] + labels["no overlap"]
-    some = np.where(sums.n.sum(axis=2) > 0, 1.0, np.nan)[..., None]
-    sign = signs_beside(association, list(changes.values()))
-    published = np.sign(np.where(np.abs(association[0]) > 1e-12, association[0], 0)).astype(int)
-    parts = {name: mean_of_pairs(sign, change * some) for name, change in changes.items()}
-    total = changes["within strata"] + changes["no overlap"]
-    parts["shift"] = mean_of_pairs(published, sums.shift_within() * some)
-    parts["selection"] = mean_of_pairs(published - sign, total * some)
-    return _table(_over_tasks(parts))
-
-
-def _compared(sums: StrataSums) -> list[tuple[int, int]]:
-    """Return the groups that have rows, each with the largest."""
-    n = sums.n[0].sum(axis=1)
-    largest = int(np.argmax(n))
-    return [(int(group), largest) for group in np.flatnonzero(n) if group != largest]
-
-
-def _gaps(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
-    """Return how each group differs from the largest, in labels, in predictions, and the change."""
-    rows = []
-    for group, other in _compared(sums):
-        labels, decisions = (sums.gap(stage, group, other) for stage in (LABEL, DECISION))
-        change = {part: decisions[part] - draws for part, draws in labels.items()}
-        each = {"labels": labels, "predictions": decisions, "change": change}
-        for i, task in enumerate(tasks):
-            where = {"task": task, "group": groups[group], "other": groups[other]}
-            rows += [
-                {**where, "of": of, "part": part, **_row(part, draws[:, i])}
-                for of, parts in each.items()
-                for part, draws in parts.items()
-            ]
-    return pd.DataFrame(rows)
-
-
-def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
-    """Return rates and demographic disparities of each group, overall and by stratum."""
-    tables = []
-    for of, stage in (("labels", LABEL), ("predictions", DECISION)):
-        numbers = {
-            "rate": sums.rate(stage),
-            "standardised": sums.standardised(stage),
-            "disparity": sums.disparity(stage, within=False),
-            "conditional_disparity": sums.disparity(stage, within=True),
-        }
-        held = {name: draws[0].ravel() for name, draws in numbers.items()}
-        of_pairs = {
-            "group": [group for group in groups for _ in tasks],
-            "task": [task for _ in groups for task in tasks],
-        }
-        tables.append(pd.DataFrame({**of_pairs, "of": of, **held}))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _of_overlap(sums: StrataSums, strata: Names, columns: Names) -> Iterator[str]:
-    """Name the strata in which a group has no rows."""
-    alone = np.flatnonzero(~sums.shared[0])
-    if len(alone):
-        shown = listed([group_of(strata[i], columns) for i in alone[:3]])
-        more = f" and {len(alone) - 3} more" * (len(alone) > 3)
-        share = rate(float(sums.weight[0, alone].sum()))
-        yield (
-            f"In {len(alone)} of {len(strata)} strata a group has no rows: {shown}{more}. "
-            f"They hold {share} of rows, and groups cannot be compared within them."
+    if len(groups) > _MOST_GROUPS:
+        raise InputError(
+            "{sensitive_features} has {n} different values. Bin numbers first.", n=len(groups)
         )
-
-
-def _reversals(
-    sums: StrataSums, groups: Names, tasks: Names, names: tuple[Names, Names]
-) -> Iterator[str]:
-    """Say where groups differ in one direction overall, and in the other within strata."""
-    for of, stage in (("labels", LABEL), ("predictions", DECISION)):
-        rates = [sums.rate(stage), sums.standardised(stage)]
-        for group, other in _compared(sums):
-            for i, task in enumerate(tasks):
-                rows = [_row("", each[:, group, i] - each[:, other, i]) for each in rates]
-                if {side_of_zero(**row) for row in rows} == {"above", "below"}:
-                    shown = [group_of(groups[k], names[0]) for k in (group, other)]
-                    whole, within = (row["value"] for row in rows)
-                    yield reversal(task, shown, of, whole, within, name_of(list(names[1])))

@@ -16,6 +16,7 @@ from skbiasamp._utils.formatting import (
     REDUCES,
     group_of,
     level_of,
+    listed,
     number,
     points,
     printable,
@@ -36,7 +37,6 @@ _MEANINGS = {
     "within strata": "Within strata, predictions associate group and task {more} labels do.",
     "no overlap": "In these strata a group has no rows.",
 }
-_STRATUM = "Rows with {name} add this part."
 _GAPS = {
     "explained": "different strata of the groups explain",
     "unexplained": "within strata, the groups differ by",
@@ -150,8 +150,15 @@ class Explanation:
         if name == "gaps":
             yield from (self._of_gap(row) for row in rows if not _is_zero(row))
             return
-        for row in rows:
-            yield self._of_part(row, strata=name == "strata")
+        zero = [self._named(row["part"], name) for row in rows if _is_zero(row)]
+        yield from (self._of_part(row, name) for row in rows if not _is_zero(row))
+        if zero:
+            yield f"{listed(zero)}: exactly 0."
+
+    def _named(self, part: Any, table: str) -> str:
+        if table == "strata" and part not in _PLAIN:
+            return group_of(part, self.context["given"])
+        return str(part)
 
     def _interval(self, row: Mapping[str, Any], *, percent: bool = False) -> str:
         if math.isnan(row["low"]):
@@ -160,20 +167,17 @@ class Explanation:
         level = level_of(self.context["confidence_level"])
         return f" ({level} confidence interval {' to '.join(ends)})"
 
-    def _of_part(self, row: Mapping[str, Any], *, strata: bool) -> str:
+    def _of_part(self, row: Mapping[str, Any], table: str) -> str:
         part, value = row["part"], row["value"]
-        plain = part in _PLAIN
-        name = group_of(part, self.context["given"]) if strata and not plain else part
-        start = f"{name[:1].upper()}{name[1:]}"
-        if _is_zero(row):
-            return f"{start}: exactly 0."
+        name = self._named(part, table)
         side = side_of_zero(value, row["low"], row["high"])
-        verb = "" if plain else f", {_VERBS[side]}"
-        if strata and not plain:
-            meaning = _STRATUM.format(name=name)
-        else:
-            meaning = _MEANINGS[part].format(more=_more(value, side))
-        return f"{start}{verb}: {number(value)}{self._interval(row)}. {meaning}"
+        verb = self.context["verdicts"].get(part, _VERBS[side])
+        shown = f"{number(value)}{self._interval(row)}"
+        if part in _PLAIN:
+            return f"{name}: {shown}. {_MEANINGS[part]}"
+        if table == "strata":
+            return f"{name}: {verb}, {shown}. These rows add this part."
+        return f"{name}: {verb}, {shown}. {_MEANINGS[part].format(more=_more(value, side))}"
 
     def _of_gap(self, row: Mapping[str, Any]) -> str:
         groups = [group_of(row[one], self.context["sensitive"]) for one in ("group", "other")]

@@ -1,0 +1,279 @@
+"""The tables of an explanation: parts of the value as rows, with intervals, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skbiasamp._input.checks import Array, Names
+from skbiasamp._utils.formatting import (
+    REVERSES,
+    group_of,
+    listed,
+    name_of,
+    p_value,
+    rate,
+    task_of,
+)
+from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.several_models import side_of_model
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
+from skbiasamp.inference.independent_signs import signs_beside
+from skbiasamp.inference.influence import covariances_of
+from skbiasamp.inference.value_parts import (
+    DECISION,
+    LABEL,
+    ROUNDED,
+    SCORE,
+    StrataSums,
+    mean_of_pairs,
+)
+from skbiasamp.results import AuditResult
+from skbiasamp.results.explanation import reversal
+
+LEVEL = 0.95
+_BINS = 10
+
+
+class Parts:
+    """Parts of the value at signs that are independent of them, and what is left of the value."""
+
+    def __init__(
+        self, sums: StrataSums, published: Array, counted: Array, *, trained: bool
+    ) -> None:
+        self.sums, self.published, self.counted, self.trained = sums, published, counted, trained
+        self.total = sums.change(LABEL, DECISION)
+
+    def summing(self, changes: Mapping[Any, Array], sign: Array | None = None) -> dict[Any, Array]:
+        """Return the mean of each part, as draws × tasks; all of them sum to the value.
+
+        `sign` are the signs of the estimate, if these are known.
+        """
+        sums, own = self.sums, np.where(self.counted, self.published, 0)
+        if sign is None and (self.trained or not own.any()):
+            sign = own
+        elif sign is None:
+            beside = signs_beside(sums.association(LABEL), list(changes.values()))
+            sign = np.where(self.counted, beside, 0)
+        shift = sums.overall(DECISION) - sums.overall(LABEL) + 0 * self.total
+        parts = {name: mean_of_pairs(sign, change) for name, change in changes.items()}
+        return parts | {
+            "shift": mean_of_pairs(own, shift),
+            "selection": mean_of_pairs(own - sign, self.total),
+            "small pairs": mean_of_pairs(self.published - own, self.total + shift),
+        }
+
+
+def of_change(parts: Parts, audit: AuditResult, tasks: Names) -> dict[str, pd.DataFrame]:
+    """Return the parts of every audit, of all tasks and of each."""
+    used = audit.table["sign_used"].to_numpy().reshape(parts.published.shape)
+    by_task = parts.summing({"gap": parts.total}, used)
+    change = _table(by_task)
+    change.loc[0, ["low", "high"]] = audit.low, audit.high  # as wide as few changed rows need
+    rows: list[dict[str, Any]] = [
+        {"task": task, "part": part, **_row(part, draws[:, i])}
+        for i, task in enumerate(tasks)
+        for part, draws in by_task.items()
+    ]
+    return {"change": change, "change_by_task": pd.DataFrame(rows)}
+
+
+def of_decision(parts: Parts, cells: Contingency) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return what scores, rounding and threshold add, and whether the scores are calibrated."""
+    stages = {"scores": (LABEL, SCORE), "rounding": (SCORE, ROUNDED)}
+    stages |= {"threshold": (ROUNDED, DECISION)}
+    changes = {name: parts.sums.change(*both) for name, both in stages.items()}
+    calibration = _calibration(cells)
+    tables = {"decision": _table(parts.summing(changes)), "calibration": calibration}
+    return tables, list(_uncalibrated(calibration))
+
+
+def of_strata(
+    sums: StrataSums, parts: Parts, names: tuple[Names, Names, Names], columns: Names, given: Names
+) -> tuple[dict[str, pd.DataFrame], dict[str, str], list[str]]:
+    """Return tables of strata, the verdict within them if it is not that of the interval, findings.
+
+    `names` are those of groups, tasks and strata.
+    """
+    groups, tasks, strata = names
+    changes = {name: sums.of_stratum(i) for i, name in enumerate(strata)}
+    conditional, inverted = _conditional(sums)
+    tables = {
+        "strata": _table(parts.summing(changes)),
+        "conditional": conditional,
+        "gaps": _gaps(sums, groups, tasks),
+        "rates": _rates(sums, groups, tasks),
+    }
+    findings = [
+        *_of_overlap(sums, strata, given),
+        *_reversals(sums, [group_of(group, columns) for group in groups], tasks, given),
+    ]
+    return tables, {"within strata": REVERSES} if inverted else {}, findings
+
+
+def _table(parts: Mapping[Any, Array]) -> pd.DataFrame:
+    """Return a row for each part, of draws × tasks: its value, and percentiles of resamples."""
+    rows = [{"part": name, **_row(name, draws.sum(axis=1))} for name, draws in parts.items()]
+    return pd.DataFrame(rows)
+
+
+def _row(part: Any, draws: Array) -> dict[str, float]:
+    tail = (1 - LEVEL) / 2
+    known = draws[1:][~np.isnan(draws[1:])]
+    low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
+    if part == "selection" and draws.any():  # it is of these rows, and no resample repeats it
+        low = high = np.nan
+    return {"value": float(draws[0]), "low": float(low), "high": float(high)}
+
+
+# --------------------------------------------------------------------------- calibration
+
+
+def _calibration(cells: Contingency) -> pd.DataFrame:
+    """Return mean score and rate of the label in bins of each task, and the test that they agree.
+
+    Bins have equally many rows. A label varies as its score says it does, times what weights
+    and clusters make of it.
+    """
+    labels = labels_of(cells, "task").dense(slice(None), float)
+    scores = labels_of(cells, side_of_model("task_pred", SCORE)).dense(slice(None), float)
+    tables = []
+    for task, label, score in zip(cells.tasks, labels.T, scores.T, strict=True):
+        order = np.argsort(score, kind="stable")
+        reached = np.cumsum(cells.weight[order])
+        ends = score[order][np.searchsorted(reached, cells.total * np.arange(1, _BINS) / _BINS)]
+        of = np.unique(np.searchsorted(ends, score), return_inverse=True)[1]
+        inside = (of == np.arange(of.max() + 1)[:, None]).astype(float)
+        n, apart = inside @ cells.weight, inside * (label - score)
+        moved, squares = apart @ cells.weight, cells.weight * cells.row_weight
+        spread, own = covariances_of(cells, apart), apart**2 @ squares
+        expected = (inside * (score * (1 - score))) @ squares
+        scale = np.sqrt(np.divide(expected, own, out=np.zeros(len(n)), where=own > 0))
+        spread = scale * spread * scale[:, None]
+        size = moved @ np.linalg.pinv(spread, hermitian=True) @ moved
+        rank = max(int(np.linalg.matrix_rank(spread, hermitian=True)), 1)
+        impossible = ((expected == 0) & (own > 0)).any()
+        p = 0.0 if impossible else float(stats.chi2.sf(size, rank))
+        held = {"n": n, "score": inside * score @ cells.weight / n}
+        held |= {"label_rate": inside * label @ cells.weight / n, "p_value": p}
+        tables.append(pd.DataFrame({"task": [task] * len(n), **held}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
+    """Say for which tasks the scores are not calibrated (Holm's first step over tasks)."""
+    each = table.drop_duplicates("task")
+    wrong = each[each["p_value"] * len(each) < 1 - LEVEL]
+    if len(wrong):
+        which = listed([f"task {task_of(task)}" for task in wrong["task"][:3]])
+        more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
+        yield (
+            f"The scores are not calibrated for {which}{more} (smallest p-value: "
+            f"{p_value(wrong['p_value'].min())}). Scores, rounding and threshold then describe the "
+            "decisions. They do not say what calibrated scores would change."
+        )
+
+
+# --------------------------------------------------------------------------- strata
+
+
+def _conditional(sums: StrataSums) -> tuple[pd.DataFrame, bool]:
+    """Return the parts of the amplification within strata, and whether it is a reversal."""
+    both = {"within strata": True, "no overlap": False}
+    labels = {name: sums.within(LABEL, shared=shared) for name, shared in both.items()}
+    changes = {
+        name: sums.within(DECISION, shared=shared) - labels[name] for name, shared in both.items()
+    }
+    association = labels["within strata"] + labels["no overlap"]
+    some = np.where(sums.n.sum(axis=2) > 0, 1.0, np.nan)[..., None]
+    sign = signs_beside(association, list(changes.values()))
+    published = np.sign(np.where(np.abs(association[0]) > 1e-12, association[0], 0)).astype(int)
+    parts = {name: mean_of_pairs(sign, change * some) for name, change in changes.items()}
+    total = changes["within strata"] + changes["no overlap"]
+    parts["shift"] = mean_of_pairs(published, sums.shift_within() * some)
+    parts["selection"] = mean_of_pairs(published - sign, total * some)
+    table = _table(parts)
+    predicted = mean_of_pairs(sign, sums.within(DECISION, shared=True) * some).sum(axis=1)
+    inverted = table["high"][0] < 0 and _row("", predicted)["high"] < 0
+    return table, bool(inverted)
+
+
+def _compared(sums: StrataSums) -> list[tuple[int, int]]:
+    """Return the groups that have rows, each with the largest."""
+    n = sums.n[0].sum(axis=1)
+    largest = int(np.argmax(n))
+    return [(int(group), largest) for group in np.flatnonzero(n) if group != largest]
+
+
+def _gaps(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
+    """Return how each group differs from the largest, in labels, in predictions, and the change."""
+    rows = []
+    for group, other in _compared(sums):
+        labels, decisions = (sums.gap(stage, group, other) for stage in (LABEL, DECISION))
+        change = {part: decisions[part] - draws for part, draws in labels.items()}
+        each = {"labels": labels, "predictions": decisions, "change": change}
+        for i, task in enumerate(tasks):
+            where = {"task": task, "group": groups[group], "other": groups[other]}
+            rows += [
+                {**where, "of": of, "part": part, **_row(part, draws[:, i])}
+                for of, parts in each.items()
+                for part, draws in parts.items()
+            ]
+    return pd.DataFrame(rows)
+
+
+def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
+    """Return rates and demographic disparities of each group, overall and by stratum."""
+    tables = []
+    for of, stage in (("labels", LABEL), ("predictions", DECISION)):
+        numbers = {
+            "rate": sums.rate(stage),
+            "standardised": sums.standardised(stage),
+            "disparity": sums.disparity(stage, within=False),
+            "conditional_disparity": sums.disparity(stage, within=True),
+        }
+        held = {name: draws[0].ravel() for name, draws in numbers.items()}
+        of_pairs = {
+            "group": [group for group in groups for _ in tasks],
+            "task": [task for _ in groups for task in tasks],
+        }
+        tables.append(pd.DataFrame({**of_pairs, "of": of, **held}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _of_overlap(sums: StrataSums, strata: Names, columns: Names) -> Iterator[str]:
+    """Name the strata in which a group has no rows."""
+    alone = np.flatnonzero(~sums.shared[0])
+    if len(alone):
+        shown = listed([group_of(strata[i], columns) for i in alone[:3]])
+        more = f" and {len(alone) - 3} more" * (len(alone) > 3)
+        share = rate(float(sums.weight[0, alone].sum()))
+        yield (
+            f"In {len(alone)} of {len(strata)} strata a group has no rows: {shown}{more}. "
+            f"They hold {share} of rows, and groups cannot be compared within them."
+        )
+
+
+def _reversals(sums: StrataSums, groups: list[str], tasks: Names, given: Names) -> Iterator[str]:
+    """Say where groups differ in one direction overall, and in the other within strata.
+
+    Both differences must be certain, for all groups and tasks together (Holm).
+    """
+    pairs = _compared(sums)
+    own, other = (np.array(each) for each in zip(*pairs, strict=True))
+    for of, stage in (("labels", LABEL), ("predictions", DECISION)):
+        rates = np.stack([sums.rate(stage), sums.standardised(stage)])
+        apart = rates[:, :, own] - rates[:, :, other]
+        whole, within = apart[:, 0]
+        error = np.nan_to_num(apart[:, 1:]).std(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            least = (np.abs(apart[:, 0]) / error).min(axis=0)
+        p_values = adjust_p_values(2 * stats.norm.sf(np.nan_to_num(least)), "holm")
+        for i, j in np.argwhere((p_values < 1 - LEVEL) & (whole * within < 0)):
+            shown, column = [groups[k] for k in pairs[i]], name_of(list(given))
+            yield reversal(tasks[j], shown, of, float(whole[i, j]), float(within[i, j]), column)
