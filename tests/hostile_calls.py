@@ -49,6 +49,7 @@ LEFT_OUT = {
     "fetch_coco_labels",
     "get_metadata_routing",
     "MLPBundle",
+    "Option",
     "Pairs",
     "of_rows",
     *INTERNAL,
@@ -173,6 +174,7 @@ def own_of(of):
         "MLPAttacker.preset": {"name": ["dpa", "leakage"]},
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
         "Contingency.with_positive": {"pos_label": [1, 0]},
+        "function_of": {"auditor": [DirectionalAuditor], "without": [()]},
         "log_report": {"report": [made("AuditReport")]},
     }.get(of, {})
 

@@ -89,6 +89,7 @@ MAKERS = {
     "CrossAuditResult": lambda: skbiasamp.cross_audit(
         LogisticRegression(), X, HIRED, **BY, auditor=AUDITORS[0](), cv=2
     ),
+    "Explanation": lambda: skbiasamp.explain(HIRED, PREDICTED, **BY, random_state=0),
     "SelectionRates": lambda: skbiasamp.selection_rates(PREDICTED, y_true=HIRED, **BY),
     "Timeline": lambda: skbiasamp.audit_over(
         WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from skbiasamp._input.checks import check_train
-from skbiasamp._input.errors import speaking
+from skbiasamp._input.errors import InputTypeError, speaking
 from skbiasamp._utils.compat import validate_parameter_constraints
 from skbiasamp._utils.docstrings import described, entries_of, sections_of
 from skbiasamp.counts.contingency import is_contingency
@@ -78,6 +78,14 @@ def function_of(
     >>> scaled_amplification(cooking, predicted, sensitive_features=sex, scale=2)
     0.5
     """
+    if not (isinstance(auditor, type) and issubclass(auditor, BaseAuditor)):
+        raise InputTypeError(
+            "{auditor} must be the class of an auditor; got {seen!r}.", seen=auditor
+        )
+    if not isinstance(name, str | None):
+        raise InputTypeError("{name} must be text; got {seen!r}.", seen=name)
+    if not isinstance(without, list | tuple):
+        raise InputTypeError("{without} must be a list of names; got {seen!r}.", seen=without)
     name = name or _name_of(auditor)
     idle = {*_OF_INTERVALS, *without} | (_OF_DRAWS if auditor.kind != "attack" else set())
     own = inspect.signature(auditor).parameters
