@@ -263,8 +263,7 @@ def answer_scores(
     means that all answers are biased, −100 that all go against the stereotype.
 
     Items of one template share their words, so intervals are those of templates, and not of
-    independent items: the delta method with Student's t. They are too short with few templates
-    (about ten or fewer).
+    independent items: the delta method with Student's t.
 
     Examples
     --------
