@@ -90,6 +90,25 @@ def test_a_frame_gives_what_arrays_give(library):
         pd.testing.assert_frame_equal(explanation.tables[name], table)
 
 
+@pytest.mark.parametrize("rows_in", ["query", "file"])
+def test_rows_that_an_engine_counts_give_what_arrays_give(rows_in, tmp_path):
+    rows = sample()
+    expected = skbiasamp.explain(
+        rows["label"],
+        rows["decision"],
+        sensitive_features=rows["sex"],
+        given=rows["dept"],
+        random_state=0,
+    )
+    frame = pl.DataFrame(rows.to_dict("list"))
+    frame.write_csv(tmp_path / "rows.csv")
+    frame = frame.lazy() if rows_in == "query" else str(tmp_path / "rows.csv")
+    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
+    explanation = skbiasamp.explain(frame, **columns, given=["dept"], random_state=0)
+    for name, table in expected.tables.items():
+        pd.testing.assert_series_equal(explanation.tables[name]["value"], table["value"])
+
+
 def test_a_contingency_gives_what_its_rows_give():
     rows = sample().drop(columns="score")
     cells = Contingency.from_labels(
@@ -274,6 +293,30 @@ def test_calibrated_scores_are_seldom_said_to_amplify_and_rounding_is_covered():
         covered += row["low"] <= truth <= row["high"]
     assert wrong <= 4
     assert covered >= 20
+
+
+def test_noise_of_many_pairs_is_no_part():
+    """Groups differ in nothing. Signs of the labels alone make every part exclude 0."""
+    wrong = {"scores": 0, "rounding": 0, "within strata": 0}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        n, tasks = 1000, 20
+        group, given = rng.integers(5, size=n), rng.integers(2, size=n)
+        rates = rng.uniform(0.1, 0.6, tasks)
+        score = np.clip(rates + rng.normal(0, 0.1, (n, tasks)), 0.01, 0.99)
+        label = (rng.random((n, tasks)) < score).astype(int)
+        explanation = skbiasamp.explain(
+            label,
+            (score > rates).astype(int),
+            sensitive_features=group,
+            y_score=score,
+            given=given,
+            random_state=seed,
+        )
+        parts = explanation.to_frame().drop_duplicates("part").set_index("part")
+        for name in wrong:
+            wrong[name] += not parts.loc[name, "low"] <= 0 <= parts.loc[name, "high"]
+    assert max(wrong.values()) <= 2
 
 
 @pytest.mark.parametrize(("predicted", "verdict"), [(0.35, "reduces"), (0.2, "reverses")])

@@ -137,16 +137,16 @@ def _row(part: Any, draws: Array) -> dict[str, float]:
 def _calibration(cells: Contingency) -> pd.DataFrame:
     """Return mean score and rate of the label in bins of each task, and the test that they agree.
 
-    Bins have equally many rows. A label varies as its score says it does, times what weights
-    and clusters make of it.
+    A label varies as its score says it does, times what weights and clusters make of it. Bins have
+    equal shares of this variance, so that none has too few labels for the test.
     """
     labels = labels_of(cells, "task").dense(slice(None), float)
     scores = labels_of(cells, side_of_model("task_pred", SCORE)).dense(slice(None), float)
     tables = []
     for task, label, score in zip(cells.tasks, labels.T, scores.T, strict=True):
         order = np.argsort(score, kind="stable")
-        reached = np.cumsum(cells.weight[order])
-        ends = score[order][np.searchsorted(reached, cells.total * np.arange(1, _BINS) / _BINS)]
+        reached = np.cumsum((cells.weight * (score * (1 - score) + 1e-9))[order])
+        ends = score[order][np.searchsorted(reached, reached[-1] * np.arange(1, _BINS) / _BINS)]
         of = np.unique(np.searchsorted(ends, score), return_inverse=True)[1]
         inside = (of == np.arange(of.max() + 1)[:, None]).astype(float)
         n, apart = inside @ cells.weight, inside * (label - score)

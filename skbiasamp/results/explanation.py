@@ -69,7 +69,7 @@ class Explanation:
     decision : DataFrame or None
         What scores, rounding and threshold add.
     calibration : DataFrame or None
-        Scores and rates of labels in ten bins of each task, and the p-value that these agree.
+        Scores and rates of labels in up to ten bins of each task, and the p-value that these agree.
     strata : DataFrame or None
         What the rows of each stratum add.
     conditional : DataFrame or None
