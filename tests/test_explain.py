@@ -409,15 +409,16 @@ def test_it_says_each_part_and_its_interval():
     [
         ({"given": np.arange(600)}, "given has 600 different strata"),
         ({"y_score": np.full(600, 3.2)}, "probabilities"),
+        ({"y_pred": None, "y_score": np.full(600, 0.5)}, "y_pred is None"),
         ({"score": "score"}, "names a column of a frame"),
         ({"sensitive_features": None}, "sensitive_features"),
     ],
 )
 def test_input_that_cannot_be_explained_is_refused(more, message):
     rows = sample()
-    given = {"sensitive_features": rows["sex"]} | more
+    given = {"y_pred": rows["decision"], "sensitive_features": rows["sex"]} | more
     with pytest.raises((ValueError, TypeError), match=message):
-        skbiasamp.explain(rows["label"], rows["decision"], **given)
+        skbiasamp.explain(rows["label"], **given)
 
 
 def test_contingencies_without_parts_are_refused():

@@ -167,6 +167,8 @@ def explain(
             labels["y_score"] = y_score  # which a contingency refuses, as it does other labels
     else:
         strata = _with_strata(labels, given)
+        if y_pred is None:
+            raise InputError("{y_pred} is None: pass the predicted labels.")
         if y_score is not None:
             labels["y_preds"] = {DECISION: labels.pop("y_pred"), SCORE: y_score}
     # Strata of groups may be many, and are no groups.
