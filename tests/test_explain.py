@@ -246,6 +246,44 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     assert "50.0 %" in finding
 
 
+# --------------------------------------------------------------------------- features
+
+
+def test_features_sum_to_half_of_the_difference_of_the_scores():
+    """A linear model: what a feature adds to a score is its weight times the feature."""
+    rows = sample(800, push=1.5)
+    rng = np.random.default_rng(3)
+    inside = (rows["sex"] == "b").astype(float)
+    features = pd.DataFrame(
+        {"proxy": inside, "noise": rng.normal(size=800), "score": rows["score"]}
+    )
+    attributions = features * [2.0, 1.0, -0.5]
+    given = {"sensitive_features": rows["sex"], "attributions": attributions, "random_state": 0}
+    words = np.array(["no", "yes"])
+    explanation = skbiasamp.explain(words[rows["label"]], words[rows["decision"]], **given)
+    mean = attributions.sum(axis=1).groupby(rows["sex"]).mean()
+    parts = explanation.features.set_index("part")
+    assert parts["value"].sum() == pytest.approx((mean["b"] - mean["a"]) / 2, abs=EXACT)
+    assert parts.loc["proxy", "value"] == pytest.approx(1.0, abs=EXACT)
+    assert parts.loc["noise", "low"] < 0 < parts.loc["noise", "high"]
+    weight = rng.random(800) + 0.5
+    weighted = skbiasamp.explain(rows["label"], rows["decision"], sample_weight=weight, **given)
+    total = attributions.sum(axis=1)
+    means = [np.average(total[inside == k], weights=weight[inside == k]) for k in (0, 1)]
+    assert weighted.features["value"].sum() == pytest.approx((means[1] - means[0]) / 2, abs=EXACT)
+    assert any(text.startswith("proxy: ") for text in explanation.sentences)
+
+
+def test_attributions_are_of_one_task():
+    rows = sample(100)
+    labels = np.column_stack([rows["label"], rows["decision"]])
+    given = {"sensitive_features": rows["sex"], "attributions": rows[["score"]]}
+    with pytest.raises(ValueError, match="attributions are of one task"):
+        skbiasamp.explain(labels, labels, **given)
+    with pytest.raises(TypeError, match="attributions need arrays"):
+        skbiasamp.explain(rows, target="label", sensitive="sex", attributions=rows[["score"]])
+
+
 # --------------------------------------------------------------------------- worlds
 
 
@@ -371,15 +409,16 @@ def test_it_says_each_part_and_its_interval():
     [
         ({"given": np.arange(600)}, "given has 600 different strata"),
         ({"y_score": np.full(600, 3.2)}, "probabilities"),
+        ({"y_pred": None, "y_score": np.full(600, 0.5)}, "y_pred is None"),
         ({"score": "score"}, "names a column of a frame"),
         ({"sensitive_features": None}, "sensitive_features"),
     ],
 )
 def test_input_that_cannot_be_explained_is_refused(more, message):
     rows = sample()
-    given = {"sensitive_features": rows["sex"]} | more
+    given = {"y_pred": rows["decision"], "sensitive_features": rows["sex"]} | more
     with pytest.raises((ValueError, TypeError), match=message):
-        skbiasamp.explain(rows["label"], rows["decision"], **given)
+        skbiasamp.explain(rows["label"], **given)
 
 
 def test_contingencies_without_parts_are_refused():

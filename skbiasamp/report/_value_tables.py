@@ -49,17 +49,21 @@ class Parts:
         self.sums, self.published, self.counted, self.trained = sums, published, counted, trained
         self.total = sums.change(LABEL, DECISION)
 
+    def signs(self, association: Array, changes: list[Array]) -> Array:
+        """Return signs that are independent of changes; those of training labels are."""
+        own = np.where(self.counted, self.published, 0)
+        if self.trained or not own.any():
+            return own
+        return np.where(self.counted, signs_beside(association, changes), 0)
+
     def summing(self, changes: Mapping[Any, Array], sign: Array | None = None) -> dict[Any, Array]:
         """Return the mean of each part, as draws × tasks; all of them sum to the value.
 
         `sign` are the signs of the estimate, if these are known.
         """
         sums, own = self.sums, np.where(self.counted, self.published, 0)
-        if sign is None and (self.trained or not own.any()):
-            sign = own
-        elif sign is None:
-            beside = signs_beside(sums.association(LABEL), list(changes.values()))
-            sign = np.where(self.counted, beside, 0)
+        if sign is None:
+            sign = self.signs(sums.association(LABEL), list(changes.values()))
         shift = sums.overall(DECISION) - sums.overall(LABEL) + 0 * self.total
         parts = {name: mean_of_pairs(sign, change) for name, change in changes.items()}
         return parts | {
@@ -114,6 +118,14 @@ def of_strata(
         *_reversals(sums, [group_of(group, columns) for group in groups], tasks, given),
     ]
     return tables, {"within strata": REVERSES} if inverted else {}, findings
+
+
+def of_features(parts: Parts, sums: StrataSums, names: list[Any]) -> pd.DataFrame:
+    """Return what each feature carries of the difference of the scores between groups."""
+    carried = np.split(sums.association(DECISION), len(names), axis=2)
+    sign = parts.signs(sums.association(LABEL)[..., :1], carried)
+    each = zip(names, carried, strict=True)
+    return _table({name: mean_of_pairs(sign, association) for name, association in each})
 
 
 def _table(parts: Mapping[Any, Array]) -> pd.DataFrame:

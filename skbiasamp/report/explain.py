@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from skbiasamp._input.checks import Array, Names, check_frame_columns, require_groups
-from skbiasamp._input.containers import columns_of, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, quote
+from skbiasamp._input.containers import columns_of, one_column, to_native
+from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
 from skbiasamp._input.labels import Codes, Side
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.random import generator
@@ -22,7 +24,15 @@ from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train, require_predictions
-from skbiasamp.report._value_tables import LEVEL, Parts, of_change, of_decision, of_strata
+from skbiasamp.report._value_tables import (
+    LEVEL,
+    Parts,
+    of_change,
+    of_decision,
+    of_features,
+    of_strata,
+)
+from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import Explanation
 
 N_RESAMPLES = 999
@@ -38,6 +48,7 @@ def explain(
     sensitive_features: Any = None,
     y_score: Any = None,
     given: Any = None,
+    attributions: Any = None,
     y_train: Any = None,
     sensitive_train: Any = None,
     sample_weight: Any = None,
@@ -74,6 +85,10 @@ def explain(
         numbers first. They add `strata`, `conditional`, `gaps` and `rates`. Of a frame or a
         `Contingency`: names of columns. Choose columns that the decision did not cause: such a
         column would hide discrimination.
+    attributions : array-like of shape (n_samples, n_features) or shap.Explanation, default=None
+        What each feature adds to the score of a row, such as SHAP values of the positive class.
+        They add `features`, for one task and arrays: what each feature carries of the difference
+        between groups.
     y_train : array-like, Contingency, frame or path, default=None
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
@@ -139,6 +154,9 @@ def explain(
         pos_label = train.pos_label
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     labels |= {"clusters": clusters, "y_pred": y_pred}
+    if attributions is not None and (columns or is_contingency(y_true)):
+        raise InputTypeError("{attributions} need arrays: pass labels and groups of each row.")
+    by_row = dict(labels)
     if columns or is_contingency(y_true):
         strata = () if given is None else tuple(names_of(given))
         if columns:
@@ -149,13 +167,20 @@ def explain(
             labels["y_score"] = y_score  # which a contingency refuses, as it does other labels
     else:
         strata = _with_strata(labels, given)
+        if y_pred is None:
+            raise InputError("{y_pred} is None: pass the predicted labels.")
         if y_score is not None:
             labels["y_preds"] = {DECISION: labels.pop("y_pred"), SCORE: y_score}
     # Strata of groups may be many, and are no groups.
     fine = count_labels(y_true, labels, columns, pos_label=pos_label, max_groups=np.inf)
     if y_score is None and score is None:
         require_predictions(fine, ("task_pred",), what="An explanation")
-    return _explained(_divided(fine, strata, train), train, generator(random_state))
+    rng = generator(random_state)
+    parts, explanation = _explained(_divided(fine, strata, train), train, rng)
+    if attributions is None:
+        return explanation
+    by_row |= {"y_pred": _attributions_of(attributions), "y_true": y_true}
+    return replace(explanation, features=_of_features(by_row, explanation.audit, parts, rng))
 
 
 class _Divided(NamedTuple):
@@ -170,7 +195,9 @@ class _Divided(NamedTuple):
     given: Names
 
 
-def _explained(rows: _Divided, train: Contingency | None, rng: np.random.Generator) -> Explanation:
+def _explained(
+    rows: _Divided, train: Contingency | None, rng: np.random.Generator
+) -> tuple[Parts, Explanation]:
     """Explain rows that were read."""
     scored = bool(rows.cells.models)
     test = rows.cells.model(DECISION) if scored else distinct(rows.cells)
@@ -204,7 +231,44 @@ def _explained(rows: _Divided, train: Contingency | None, rng: np.random.Generat
         tables, verdicts, findings = tables | found, verdicts | verdict, findings + more
     context = {"sensitive": rows.columns, "given": rows.given, "confidence_level": LEVEL}
     context |= {"verdicts": verdicts, "n_samples": test.total, "n_resamples": N_RESAMPLES}
-    return Explanation(audit, **tables, findings=findings, context=context)
+    return parts, Explanation(audit, **tables, findings=findings, context=context)
+
+
+def _attributions_of(attributions: Any) -> dict[Hashable, Any]:
+    """Return the attributions of rows by feature."""
+    names = getattr(attributions, "feature_names", None)
+    if names is not None:  # of shap
+        attributions = pd.DataFrame(np.asarray(attributions.values), columns=list(names))
+    return dict(columns_of(to_native(attributions, "attributions")))
+
+
+def _of_features(
+    rows: dict[str, Any], audit: AuditResult, parts: Parts, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Return what each feature carries of the difference between groups.
+
+    Features take the place of tasks: all have the labels of the only task.
+    """
+    tasks, groups = (tuple(dict.fromkeys(audit.table[name])) for name in ("task", "group"))
+    if len(tasks) != 1:
+        text = "{attributions} are of one task, and the labels have {n}."
+        raise InputError(text, n=len(tasks))
+    label = np.asarray(one_column(rows.pop("y_true"), "y_true")) == tasks[0]
+    names = list(rows["y_pred"])
+    with speaking(y_pred="attributions"):
+        cells = Contingency.from_labels(
+            dict.fromkeys(names, label.astype(int)), **rows, scores=True
+        )
+    sums = drawn_sums(
+        cells,
+        np.array([groups.index(name) for name in cells.groups]),
+        np.zeros(len(cells.groups), dtype=np.intp),
+        {LABEL: "task", DECISION: "task_pred"},
+        shape=(len(groups), 1),
+        n_resamples=N_RESAMPLES,
+        random_state=rng,
+    )
+    return of_features(parts, sums, names)
 
 
 # --------------------------------------------------------------------------- rows

@@ -79,6 +79,9 @@ class Explanation:
         change: explained by different strata, unexplained, and without overlap.
     rates : DataFrame or None
         Rates of each group, also standardised by stratum, and demographic disparities.
+    features : DataFrame or None
+        What each feature carries of the difference of the scores between groups, along the
+        association in the labels. It sums to that difference; for two groups, to half of it.
     findings : list of str
         What limits the explanation, or needs attention.
     context : dict
@@ -108,6 +111,7 @@ class Explanation:
     conditional: pd.DataFrame | None = None
     gaps: pd.DataFrame | None = None
     rates: pd.DataFrame | None = None
+    features: pd.DataFrame | None = None
     findings: list[str] = field(default_factory=list)
     context: dict[str, Any] = field(default_factory=dict)
 
@@ -130,6 +134,7 @@ class Explanation:
             "strata": self.strata,
             "conditional": self.conditional,
             "gaps": self.gaps,
+            "features": self.features,
         }
         return {name: table for name, table in named.items() if table is not None}
 
@@ -175,6 +180,8 @@ class Explanation:
         shown = f"{number(value)}{self._interval(row)}"
         if part in _PLAIN:
             return f"{name}: {shown}. {_MEANINGS[part]}"
+        if table == "features":
+            return f"{name}: {shown}. Through this feature the scores differ between groups."
         if table == "strata":
             return f"{name}: {verb}, {shown}. These rows add this part."
         return f"{name}: {verb}, {shown}. {_MEANINGS[part].format(more=_more(value, side))}"
