@@ -31,6 +31,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn.base import clone
 
 from skbiasamp import (
     AuditResult,
@@ -119,7 +120,7 @@ def sum_of_parts(result):
 
 @every_option
 def test_a_value_is_the_sum_of_its_parts(auditor, data):
-    result = audit(auditor.set_params(interval=None), data)
+    result = audit(clone(auditor).set_params(interval=None), data)
     plain, part = Plain(auditor, data), result.statistics
     published = part["signed_mean"] if plain.multi else result.value
     assert sum_of_parts(result) == pytest.approx(published, abs=1e-12)
@@ -149,7 +150,7 @@ def test_every_part_occurs():
     """Otherwise the sum would be an easy promise."""
     largest = dict.fromkeys(("gap", "shift", "selection", "small_pairs"), 0.0)
     for auditor, data in EVERY.values():
-        part = audit(auditor.set_params(interval=None), data).statistics
+        part = audit(clone(auditor).set_params(interval=None), data).statistics
         largest = {name: max(size, abs(part[name])) for name, size in largest.items()}
     assert min(largest.values()) > 0.01
 
@@ -278,7 +279,7 @@ def trusted(plain, ids=None):
 
 @every_weak_option
 def test_the_signs_of_the_estimate_are_uncorrelated_with_the_change(auditor, data):
-    result = audit(auditor.set_params(interval=None), data)
+    result = audit(clone(auditor).set_params(interval=None), data)
     plain = Plain(auditor, data)
     expected, near = trusted(plain)
     if not plain.from_test and plain.base is None:
@@ -291,7 +292,7 @@ def test_weak_associations_leave_signs_open():
     """Otherwise published signs would do."""
     other = {}
     for name, (auditor, data) in WEAK.items():
-        result = audit(auditor.set_params(interval=None), data)
+        result = audit(clone(auditor).set_params(interval=None), data)
         used, sign = numbers(result, "sign_used", "sign")
         other[name] = int(((used != sign) & counted_pairs(result, data)).sum())
     assert sum(other.values()) > 50
