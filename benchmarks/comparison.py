@@ -63,7 +63,7 @@ PARTS = {
     "drawing": (
         (attack_pair, "draw_folds"),
         (_trained, "split"),
-        (_trained, "resample"),
+        (_trained, "draw_folds"),
         (attack_run, "resample"),
     ),
     "counting": ((attack_pair, "_held"),),
