@@ -22,11 +22,10 @@ def audit_columns(
 
     A verdict counts all columns: p-values are adjusted by Holm's method.
     """
-    parts = [_merged(cells) for cells in (test, *(() if train is None else (train,)))]
+    learned = {} if train is None else _merged(train)
     rows = []
-    for name, audited in parts[0].items():
-        learned = None if train is None else parts[1].get(name)
-        result = readied(auditor, learned, random_state).audit(audited)
+    for name, audited in _merged(test).items():
+        result = readied(auditor, learned.get(name), random_state).audit(audited)
         numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
         rows.append(
             {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}

@@ -110,7 +110,8 @@ def describe_groups(
     selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
     wanted = outcomes_of(test, favourable)
     outcomes = [
-        sets.shares(predicted, correlated=True) for sets, _, predicted in favoured(tasks, wanted)
+        sets.shares(~predicted, correlated=True) if outcome is False else shares
+        for (sets, _, predicted), outcome, shares in zip(tasks, wanted, selected, strict=True)
     ]
     unknown = are_unknown(test.groups)[:, None] | np.array([one is None for one in wanted])
     ratios = impact_ratios(outcomes, "groups", ~unknown)

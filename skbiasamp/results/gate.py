@@ -304,15 +304,31 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     # adjusted for several models finds no difference.
     clear = REVEALS_MORE if result.kind == "attack" else clear
     for title, estimate, low, high, verdict, sentence in judged:
-        outcome, rows = limit.outcome(low, high), math.nan
-        if verdict == REVERSES:
-            outcome = FAILED
-        elif outcome == FAILED and low > 0 and clear not in ("", verdict):
-            outcome = INCONCLUSIVE
-        elif outcome == INCONCLUSIVE:
-            rows = limit.rows(result, estimate, low, high)
-        level = result.confidence_level or 0.95
-        yield GateCheck(title, estimate, low, high, level, verdict, outcome, rows, sentence)
+        sure = low <= 0 or clear in ("", verdict)
+        yield _checked(title, result, (estimate, low, high), verdict, sentence, limit, sure=sure)
+
+
+def _checked(
+    name: str,
+    result: Any,
+    judged: tuple[float, float, float],
+    verdict: str,
+    sentence: str,
+    limit: Limit,
+    *,
+    sure: bool = True,
+) -> GateCheck:
+    """Return a number compared with a limit; outside, it fails only if its test is `sure` too."""
+    _, low, high = judged
+    outcome, rows = limit.outcome(low, high), math.nan
+    if verdict == REVERSES:
+        outcome = FAILED
+    elif outcome == FAILED and not sure:
+        outcome = INCONCLUSIVE
+    elif outcome == INCONCLUSIVE:
+        rows = limit.rows(result, *judged)
+    level = result.confidence_level or 0.95
+    return GateCheck(name, *judged, level, verdict, outcome, rows, sentence)
 
 
 def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
@@ -332,16 +348,14 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
     size = table["amplification"] if limit.one_sided else table["amplification"].abs()
     pair = table.loc[size[[one == outcome for one in outcomes]].idxmax()]
     title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-    columns = ("amplification", "low_simultaneous", "high_simultaneous")
-    estimate, low, high = (float(pair[column]) for column in columns)
-    n, rows = outcomes.count(FAILED), math.nan
+    estimate, low, high = (
+        float(pair[column]) for column in ("amplification", "low_simultaneous", "high_simultaneous")
+    )
+    n = outcomes.count(FAILED)
     verdict = f"{n} pair{'s' * (n != 1)} outside the limit"
     if result.verdict == REVERSES:
-        outcome, verdict = FAILED, REVERSES
-    elif outcome == INCONCLUSIVE:
-        rows = limit.rows(result, estimate, low, high)
-    level = result.confidence_level or 0.95
-    return GateCheck(title, estimate, low, high, level, verdict, outcome, rows, result.sentence)
+        verdict = REVERSES
+    return _checked(title, result, (estimate, low, high), verdict, result.sentence, limit)
 
 
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
@@ -349,14 +363,11 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
     level = result.confidence_level or 0.95
     for pair in table.to_dict("records"):
         estimate, low, high = (float(pair[name]) for name in ("amplification", "low", "high"))
-        outcome, rows = limit.outcome(low, high), math.nan
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
-        if outcome == FAILED and pair.get("p_adjusted", 0) >= 1 - level:
-            outcome = INCONCLUSIVE
-        elif outcome == INCONCLUSIVE:
-            rows = limit.rows(result, estimate, low, high)
+        # Without a p-value, or with an undefined one, the interval decides.
+        sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-        yield GateCheck(title, estimate, low, high, level, verdict, outcome, rows, "")
+        yield _checked(title, result, (estimate, low, high), verdict, "", limit, sure=sure)
 
 
 def _round(rows: float) -> int:
