@@ -12,7 +12,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array, Names, check_frame_columns, require_groups
 from skbiasamp._input.containers import columns_of, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
-from skbiasamp._input.labels import Codes, Side
+from skbiasamp._input.labels import Codes
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
@@ -318,7 +318,7 @@ def _divided(fine: Contingency, given: Names, train: Contingency | None) -> _Div
     names, strata_names = tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(strata))
     _check_numbers(fine.total, names, strata_names)
     code = np.array([names.index(name) for name in groups])
-    merged = Side(names, Codes(code[own.labels.codes], len(names)), columns=columns)
+    merged = own.merged(code, names, columns)
     cells = with_sides(fine, sides_of(fine) | {"group": merged})
     if train is not None:
         cells = cells.conform(train)
