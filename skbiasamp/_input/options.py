@@ -1,4 +1,4 @@
-"""Options of an auditor: declared once, in its class. The constructor follows from them."""
+"""Options of an estimator: declared once, in its class. The constructor follows from them."""
 
 from __future__ import annotations
 
