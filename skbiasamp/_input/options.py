@@ -122,7 +122,7 @@ class WithOptions(_Estimator):
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
-        own = {key: one for key, one in vars(cls).items() if isinstance(one, _Declared)}
+        own = {key: value for key, value in vars(cls).items() if isinstance(value, _Declared)}
         constraints = {key: list(option.allowed) for key, option in own.items() if option.allowed}
         explicit = vars(cls).get("_parameter_constraints", {})
         inherited = super(cls, cls)._parameter_constraints
@@ -164,7 +164,7 @@ def _of_its_own(constructor: Any) -> Any:
 
 def _variadic(written: list[inspect.Parameter]) -> set[Any]:
     """Return which of `*args` and `**options` a constructor takes."""
-    return {one.kind for one in written} & {_MORE, inspect.Parameter.VAR_POSITIONAL}
+    return {parameter.kind for parameter in written} & {_MORE, inspect.Parameter.VAR_POSITIONAL}
 
 
 def _signature(cls: type[WithOptions]) -> inspect.Signature:
@@ -177,7 +177,7 @@ def _signature(cls: type[WithOptions]) -> inspect.Signature:
             f"`def __init__(self, power=1, **options)`, with `super().__init__(**options)` and "
             f"`self.power = power`."
         )
-    named = [one for one in written if one.kind is not _MORE]
+    named = [parameter for parameter in written if parameter.kind is not _MORE]
     free = cls._written is None
     types: dict[str, Any] = {}
     for kind in reversed(cls.__mro__):
@@ -190,7 +190,7 @@ def _signature(cls: type[WithOptions]) -> inspect.Signature:
             annotation=types.get(key, kinds.empty),
         )
         for key, option in cls._options.items()
-        if key not in {one.name for one in named}
+        if key not in {parameter.name for parameter in named}
     ]
     self = kinds("self", kinds.POSITIONAL_OR_KEYWORD)
     return inspect.Signature([self, *named, *options])
