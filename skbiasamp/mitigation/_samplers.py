@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._pairs import Memberships, check_rows, read_pairs
 
 
-class Sampler(SensitiveColumns, WithOptions):
+class Sampler(SensitiveColumns, WithOptions, ABC):
     """Takes rows out of the training data, or repeats them.
 
     Like the samplers of imbalanced-learn, whose pipelines call `fit_resample` in training only.
@@ -100,9 +101,9 @@ class Sampler(SensitiveColumns, WithOptions):
         tags.input_tags.categorical = True
         return tags
 
+    @abstractmethod
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         """Return the positions of the chosen rows."""
-        raise NotImplementedError
 
 
 def draw(cell: Array, quota: Array, rng: np.random.RandomState) -> Array:
