@@ -111,7 +111,7 @@ class WithOptions(_Estimator):
         given = {key: option.default for key, option in known.items()} | given | options
         lacking = [key for key, value in given.items() if value is _REQUIRED]
         if lacking:
-            raise TypeError(f"{name}() is missing {lacking[0]!r}")
+            raise TypeError(f"{name}() is missing the argument {lacking[0]!r}")
         vars(self).update(given)
 
     @classmethod
