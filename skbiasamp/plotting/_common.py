@@ -295,14 +295,13 @@ def name_sides(ax: Any, sides: str, axis: str = "x") -> None:
     label.set_text(f" \n{label.get_text()}")
     *less, more = sides.split("  |  ")
     for text, way in zip((more, *less), (1, -1), strict=False):
-        away = 6 * way
         if axis == "x":
-            at = {"xy": (0, 1), "xytext": (away, 0), "xycoords": ("data", label), "va": "top"}
-            at["ha"] = "left" if way > 0 else "right"
+            look = {"ha": "left" if way > 0 else "right", "va": "top"}
+            place: Any = ((0, 1), (6 * way, 0), ("data", label))
         else:
-            at = {"xy": (0, 0), "xytext": (0, away), "xycoords": (label, "data"), "ha": "left"}
-            at |= {"va": "bottom" if way > 0 else "top", "rotation": 90}
-        ax.annotate(text, **at, textcoords="offset points")
+            look = {"ha": "left", "va": "bottom" if way > 0 else "top", "rotation": "vertical"}
+            place = ((0, 0), (0, 6 * way), (label, "data"))
+        ax.annotate(text, *place, textcoords="offset points", **look)
 
 
 def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:

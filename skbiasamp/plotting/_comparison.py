@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE, metric_name
+from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
 from skbiasamp.plotting._checks import (
     as_floats,

@@ -23,7 +23,14 @@ from skbiasamp.plotting._checks import (
     check_number,
     with_defaults,
 )
-from skbiasamp.plotting._common import JOINTS, check_axes, import_pyplot, name_sides, short_labels, tidy
+from skbiasamp.plotting._common import (
+    JOINTS,
+    check_axes,
+    import_pyplot,
+    name_sides,
+    short_labels,
+    tidy,
+)
 from skbiasamp.results.kinds import Kind
 
 STEPS = {"drawstyle": "steps-post"}

@@ -130,8 +130,8 @@ class AmplificationDisplay(PairsDisplay):
             interval_kwargs=interval_kwargs,
         )
         notes = [*common, *self._notes(n, hollow=bool((~sure & ~np.isnan(value)).any()))]
-        texts = {"heading": heading, "title": self.title, "sides": self.kind.sides}
-        label_rows(self, labels[:n], notes, **texts)
+        sides = self.kind.sides
+        label_rows(self, labels[:n], notes, heading=heading, title=self.title, sides=sides)
         return self
 
     def _labels(self) -> tuple[list[str], str, list[str]]:
