@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -26,7 +26,7 @@ from skbiasamp.inference.assess import (
     sign_of_estimate,
     unknown,
 )
-from skbiasamp.inference.hypothesis_tests import bounds_and_tests
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.independent_signs import Signs, estimate, gradient, signs_of
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
@@ -81,25 +81,18 @@ class Measured:
         return row_influence(self.cells, self.pairs, gradient(self.pairs, self.sign), centred=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(NamedTuple):
     """How a model differs from the reference, with interval and test.
 
-    Arrays are groups × tasks. `gained` and `lost` are the rows that only the model, and only the
-    reference, predicts so.
+    `pairs` are columns of a table of pairs, each groups × tasks. `gained` and `lost` are the rows
+    that only the model, and only the reference, predicts so.
     """
 
     value: float
     low: float
     high: float
     p_value: float
-    observed: Array
-    amplification: Array
-    pair_low: Array
-    pair_high: Array
-    gained: Array
-    lost: Array
-    pair_p_values: Array
+    pairs: dict[str, Array]
 
 
 def measure_models(
@@ -211,7 +204,12 @@ def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
 
 
 def difference(
-    own: Measured, other: Measured, *, interval: str | None, confidence_level: float
+    own: Measured,
+    other: Measured,
+    *,
+    interval: str | None,
+    confidence_level: float,
+    adjust: str | None,
 ) -> Difference:
     """Compare a model with the reference: the difference of their estimates."""
     between = _between(own.pairs, other.pairs)
@@ -252,19 +250,19 @@ def difference(
             )
             bounds = bounds._replace(low=low, high=high)
             p_value = float(interval_p_value(value, *reach, **how))
-    return Difference(
-        value,
-        bounds.estimate_low,
-        bounds.estimate_high,
-        p_value,
-        own.pairs.observed - other.pairs.observed,
-        between.moved,
-        bounds.low,
-        bounds.high,
-        gained,
-        lost,
-        np.where(np.isnan(between.delta), np.nan, pair_p),
-    )
+    pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
+    columns = {
+        "reference": other.pairs.observed,
+        "difference": own.pairs.observed - other.pairs.observed,
+        "gained": gained,
+        "lost": lost,
+        "p_value": pair_p,
+        "p_adjusted": adjust_p_values(pair_p, adjust),
+        "amplification": between.moved,
+        "low": bounds.low,
+        "high": bounds.high,
+    }
+    return Difference(value, bounds.estimate_low, bounds.estimate_high, p_value, columns)
 
 
 def _moves(pairs: Pairs) -> bool:
