@@ -279,15 +279,9 @@ class CooccurrenceAuditor(BaseAuditor):
             partial(self._measure, train, **self._chosen_from(train, test)),
             cells,
             None if train is test else train,
+            self,
             check=self._check_pairs,
             fewest=self._fewest,
-            interval=self.interval,
-            n_resamples=self.n_resamples,
-            simultaneous=self.simultaneous,
-            confidence_level=self.confidence_level,
-            adjust=self.adjust,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
         )
         return train, models
 
@@ -318,13 +312,7 @@ class CooccurrenceAuditor(BaseAuditor):
             return compare_runs(self, cells, reference, runs, every, covariances_of)
 
         def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-            gap = difference(
-                models[name],
-                models[reference],
-                interval=self.interval,
-                confidence_level=self.confidence_level,
-                adjust=self.adjust,
-            )
+            gap = difference(models[name], models[reference], self)
             columns = _columns_of_pairs(models[name].pairs, "n", "sign", "base", "observed")
             columns |= {column: values.ravel() for column, values in gap.pairs.items()}
             return numbers_of_difference(*gap[:4]), columns
