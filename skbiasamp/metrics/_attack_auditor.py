@@ -17,7 +17,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp._utils.formatting import rate
-from skbiasamp.attackers.attack import InputAndTarget, Settings
+from skbiasamp.attackers.attack import Settings
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities
 from skbiasamp.attackers.attack_run import (
     AttackRun,
@@ -244,11 +244,14 @@ class AttackAuditor(BaseAuditor):
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
         own = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        settings = Settings(**own | {"equalize": self._equalized(test)})
-        data, model = self._attacks()
-        sides = InputAndTarget(*data), model and InputAndTarget(*model)
+        attacker, read = self._reading(test)
+        settings = Settings(**own | {"equalize": self._equalized(test), "attacker": attacker})
         training, validation = self._training(test), self._validation(test)
-        return make_pair(test, training, settings, *sides, validation=validation)
+        return make_pair(test, training, settings, *self._attacks(), read, validation)
+
+    def _reading(self, test: Contingency) -> tuple[Any, Any]:
+        """Return the attacker, and what it sees in place of classes, of labels and of the model."""
+        return self.attacker, (None, None)
 
     def _validation(self, test: Contingency) -> Contingency | None:
         """Return the rows on which attackers choose their epoch, with the classes of `test`."""
