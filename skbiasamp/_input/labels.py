@@ -39,11 +39,6 @@ class Codes:
         """Return the labels over `width` columns; `positions` says where the old ones are."""
         return Codes(np.append(positions, -1)[self.codes], width)
 
-    @staticmethod
-    def stack(parts: Sequence[Codes]) -> Codes:
-        """Return the rows of several parts, which have the same columns."""
-        return Codes(np.concatenate([part.codes for part in parts]), parts[0].width)
-
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return the memberships of some rows (rows × columns) as numbers."""
         return (self.codes[rows, None] == np.arange(self.width)).astype(dtype)
@@ -113,11 +108,6 @@ class Members:
         matrix[:, positions] = self.matrix
         return Members(matrix)
 
-    @staticmethod
-    def stack(parts: Sequence[Members]) -> Members:
-        """Return the rows of several parts, which have the same columns."""
-        return Members(np.concatenate([part.matrix for part in parts]))
-
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return the memberships of some rows (rows × columns) as numbers."""
         return self.matrix[rows].astype(dtype)
@@ -173,10 +163,23 @@ Labels = Codes | Members
 
 def stack(parts: Sequence[Labels]) -> Labels:
     """Return the rows of several parts, which have the same columns."""
-    if len({type(part) for part in parts}) > 1:  # labels of one model, probabilities of another
-        kind = float if any(part.soft for part in parts) else bool
-        parts = [Members(part.dense(slice(None), kind)) for part in parts]
-    return type(parts[0]).stack(parts)  # type: ignore[arg-type]
+    codes = [part.codes for part in parts if isinstance(part, Codes)]
+    if len(codes) == len(parts):
+        return Codes(np.concatenate(codes), parts[0].width)
+    # One model may have labels, and another probabilities.
+    kind = float if any(part.soft for part in parts) else bool
+    return Members(np.concatenate([part.dense(slice(None), kind) for part in parts]))
+
+
+def occurring(every: Sequence[Labels]) -> Array:
+    """Return which columns any of several labels has."""
+    occurs = np.zeros(every[0].width, dtype=bool)
+    for labels in every:
+        if isinstance(labels, Codes):
+            occurs[labels.codes[labels.codes >= 0]] = True
+        else:
+            occurs |= (labels.matrix != 0).any(axis=0)
+    return occurs
 
 
 def common(labels: Labels, other: Labels) -> Labels:
@@ -227,6 +230,12 @@ class Side:
         """Return groups that were merged; `into` is the position of each one's new name."""
         labels = self.labels.onto(into, len(names))
         return replace(self, names=names, labels=labels, columns=columns)
+
+    def select(self, positions: Any) -> Self:
+        """Return the labels with only some names, in the order given."""
+        names = tuple(self.names[i] for i in positions)
+        labels = self.labels.select(np.array(positions, dtype=np.intp))
+        return replace(self, names=names, labels=labels)
 
     def onto(self, names: Names) -> Self:
         """Return the same labels with other names, which include all that there are."""

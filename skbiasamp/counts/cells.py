@@ -451,13 +451,13 @@ def narrowed(cells: C, role: str, wanted: Names) -> C:
         # Rows of other groups are left out; those of other tasks stay.
         rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
         cells = take(cells, rows, cells.weight[..., rows])
-    sides = {
-        name: replace(side, names=wanted, labels=side.labels.select(at))
-        if name.startswith(role)
-        else side
-        for name, side in cells._sides.items()
-    }
-    return with_sides(cells, sides)
+    return with_sides(cells, cells._sides | selected(cells, role, at))
+
+
+def selected(cells: Cells, role: str, positions: Any) -> dict[SideName, Side]:
+    """Return labels and predictions of groups or tasks with only some of the names."""
+    sides = cells._sides.items()
+    return {name: side.select(positions) for name, side in sides if name.startswith(role)}
 
 
 def shared(cells: C, role: str) -> C:

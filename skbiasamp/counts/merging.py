@@ -20,7 +20,7 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, quote
-from skbiasamp._input.labels import Side, stack
+from skbiasamp._input.labels import Side, occurring, stack
 from skbiasamp.counts.cells import (
     C,
     Cells,
@@ -29,6 +29,7 @@ from skbiasamp.counts.cells import (
     distinct,
     naming_names,
     naming_side,
+    selected,
     side_of,
     sides_of,
     take,
@@ -38,6 +39,7 @@ from skbiasamp.counts.clusters import Clusters, of_single_rows, stacked
 
 # Of a sum of several kinds, the one of which least is known.
 _SUMMED: tuple[Summed, ...] = ("scores", "weights")
+_ROLES: tuple[SideName, ...] = ("group", "task")
 
 
 def require_cells(name: str, value: object) -> None:
@@ -122,7 +124,7 @@ def conformed(cells: C, like: Cells) -> C:
     require_cells("like", like)
     _check_alike(cells, like)
     group, task = side_of(like, "group"), naming_side(like)
-    tasks = whole_classes(task.names) if task.one_label else task.names
+    tasks = _known_names(task)
     columns = cells.group_columns or group.columns
     mine, own = naming_side(cells), side_of(cells, "group")
     held = (cells.groups, mine.names, mine.pos_label, own.columns)
@@ -144,7 +146,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     sides = {}
     for name, side in sides_of(cells).items():
         role: SideName = "group" if name.startswith("group") else "task"
-        known = _known_names(like, role)
+        known = _known_names(_naming(like, role))
         unknown = [i for i, one in enumerate(side.names) if one not in known]
         for i in unknown:
             held = side.labels.in_any(np.array([i]))
@@ -153,9 +155,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
             held_by[role, side.names[i]] = held | seen
             keep &= ~held
         if unknown:
-            at = np.array([i for i in range(len(side.names)) if i not in unknown], dtype=np.intp)
-            left = tuple(side.names[i] for i in at)
-            side = replace(side, names=left, labels=side.labels.select(at))
+            side = side.select([i for i in range(len(side.names)) if i not in unknown])
         columns = side_of(like, name).columns if like.has(name) else side.columns
         sides[name] = replace(side.onto(known), columns=columns)
     sides = _with_positive(sides, naming_side(like).pos_label)
@@ -166,35 +166,22 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
 
 
-def _known_names(like: Cells, role: SideName) -> Names:
-    side = _naming(like, role)
+def _known_names(side: Side) -> Names:
+    """Return the names that other data may have."""
     return whole_classes(side.names) if side.one_label else side.names
 
 
 def present(cells: C) -> C:
     """Return cells under the names of only those groups and classes that occur."""
-    sides: dict[SideName, Side] = {}
-    for role in ("group", "task"):
-        pair = [name for name in sides_of(cells) if name.startswith(role)]
-        held = [side_of(cells, name) for name in pair]
-        if any(side.is_matrix or not side.open for side in held):
-            sides |= dict(zip(pair, held, strict=True))  # columns are there if nobody is in them
-            continue
-        occurs = cells.weight > 0
-        at = [
-            i
-            for i in range(len(held[0].names))
-            if any((side.labels.in_any(np.array([i])) & occurs).any() for side in held)
-        ]
-        names = tuple(held[0].names[i] for i in at)
-        if role == "task" and held[0].one_label and len(held[0].names) <= _BINARY:
-            at, names = list(range(len(held[0].names))), held[0].names
-        for name, side in zip(pair, held, strict=True):
-            sides[name] = replace(side, names=names, labels=side.labels.select(np.array(at)))
+    sides = sides_of(cells)
+    for role in _ROLES:
+        own = [side for name, side in sides.items() if name.startswith(role)]
+        binary = own[0].one_label and len(own[0].names) <= 2
+        # Columns are there if nobody is in them.
+        if not binary and not any(side.is_matrix or not side.open for side in own):
+            occurs = occurring([side.labels.take(cells.weight > 0) for side in own])
+            sides |= selected(cells, role, np.flatnonzero(occurs))
     return with_sides(cells, sides)
-
-
-_BINARY = 2
 
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
@@ -226,9 +213,6 @@ def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[Sid
     """Return sides of which the one that names the classes says which is positive."""
     named = {name: replace(sides[name], pos_label=pos_label) for name in naming_names(sides)}
     return {**sides, **named}
-
-
-_ROLES: tuple[SideName, ...] = ("group", "task")
 
 
 def _naming(cells: Cells, role: SideName) -> Side:
@@ -332,8 +316,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             seen=kinds[cells.classes is not None],
         )
     for role in _ROLES:
-        mine, trained = _naming(cells, role), _naming(like, role)
-        known = whole_classes(trained.names) if trained.one_label else trained.names
+        mine, known = _naming(cells, role), _known_names(_naming(like, role))
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
         _check_missing(known, mine.names)
         check_known(mine.names, known, role=role)
