@@ -51,6 +51,8 @@ class Classes(Reader):
     Without labels, classes are those of training, or else those of the predictions.
     """
 
+    spelling = True  # labels that are spelt alike are a mistake
+
     def _read(self, name: str, value: Any) -> Parameter:
         if name == "y_pred" and self.how.threshold is not None:
             return self._decisions(value, self.how.threshold)
@@ -204,7 +206,7 @@ class Classes(Reader):
         self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
     ) -> Names:
         """Return one list of names for labels and predictions, the fitted one if there is one."""
-        return align(found, known, self.role, weight) if found else known or ()
+        return align(found, known, self.role, weight, self.spelling) if found else known or ()
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -251,13 +253,10 @@ class Classes(Reader):
 class DistinctTexts(Classes):
     """Reads texts: each distinct text is a class."""
 
+    spelling = False
+
     def _read(self, name: str, value: Any) -> Parameter:
         return Parameter(name, [text_column(value, name)])
-
-    def _align(
-        self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
-    ) -> Names:
-        return align(found, known, self.role, weight, spelling=False)
 
 
 _KEEP_OR_DROP = (
@@ -351,7 +350,7 @@ class MarginalGroups(Groups):
 
 
 def align(
-    found: dict[str, Found], known: Names | None, role: str, weight: Array, *, spelling: bool = True
+    found: dict[str, Found], known: Names | None, role: str, weight: Array, spelling: bool = True
 ) -> Names:
     """Return one list of names for labels and predictions, the fitted one if there is one."""
     (first, (_, names)), *others = found.items()
@@ -359,7 +358,7 @@ def align(
         if other_names == names:
             continue
         check_kinds(names, other_names, first, other)
-        if spelling:  # texts that are spelt alike are two texts
+        if spelling:
             check_spelling(names, other_names, known or (), first, other)
     union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
     if known is None:

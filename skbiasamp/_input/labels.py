@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -252,6 +252,10 @@ def codes_of(side: Side) -> Array:
     return side.labels.codes
 
 
+# What an engine was asked for in place of rows, where it was.
+Summed = Literal["tasks", "scores", "weights"]
+
+
 class Rows(NamedTuple):
     """Label rows, distinct where they can be, with their weights.
 
@@ -270,6 +274,7 @@ class Rows(NamedTuple):
     repeats: Array | None = None
     clusters: tuple[Array, Array] | None = None
     task_score: Side | None = None
+    summed: Summed | None = None
 
 
 def as_bytes(rows: Array) -> Array:

@@ -12,14 +12,12 @@ import numpy as np
 from skbiasamp._input.checks import Array, Names, check_option, check_selection
 from skbiasamp._input.classes import task_names, whole_classes
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._input.labels import Codes, Labels, Rows, Side, as_bytes, common
+from skbiasamp._input.labels import Codes, Labels, Rows, Side, Summed, as_bytes, common
 from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
-# What an engine was asked for in place of rows, where it was.
-Summed = Literal["tasks", "scores", "weights"]
 
 
 class Cells:
@@ -71,7 +69,7 @@ class Cells:
         self._forget()
 
     @classmethod
-    def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:
+    def of_rows(cls, rows: Rows) -> Self:
         """Return the cells of rows that were read."""
         read = zip(SIDES, rows[1:5], strict=True)
         sides: dict[SideName, Side] = {name: side for name, side in read if isinstance(side, Side)}
@@ -82,7 +80,7 @@ class Cells:
                 sides["task_decision"] = rows.task_pred
             sides["task_pred"] = rows.task_score
         clusters = None if rows.clusters is None else Clusters(*rows.clusters)
-        made = cls(rows.weight, sides, summed=summed, clusters=clusters, **how)
+        made = cls(rows.weight, sides, summed=rows.summed, clusters=clusters, **how)
         return made if clusters is None else made._distinct()
 
     # ------------------------------------------------------------------ how many rows

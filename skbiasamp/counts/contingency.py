@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.count_tables import read_counts
 from skbiasamp._input.errors import InputTypeError, columns_named
+from skbiasamp._input.labels import Summed
 from skbiasamp._io.json import load_json, understood
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
@@ -20,7 +21,7 @@ from skbiasamp.counts import (
     merging,
     several_models,
 )
-from skbiasamp.counts.cells import SIDES, Cells, SideName, Summed
+from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame, read_labels, read_models
 from skbiasamp.counts.stored import FORMAT, read_cells, write_cells, write_table
 from skbiasamp.counts.task_sums import TaskSums
@@ -221,8 +222,7 @@ class Contingency(Cells):
         )
         if pos_label is not None:
             labels["pos_label"] = pos_label
-        summed = labels.pop("summed")
-        return cls.of_rows(read_labels(**labels), summed=summed)
+        return cls.of_rows(read_labels(**labels))
 
     @classmethod
     @columns_named
@@ -323,7 +323,7 @@ class Contingency(Cells):
             return several_models.merged_cells(cls(**several_models.joined(read)))
         if isinstance(read, TaskSums):
             return read  # type: ignore[return-value]  # read and added as a contingency is
-        return cls.of_rows(read.rows, summed=read.summed)
+        return cls.of_rows(read)
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same rows equally often, in whatever order."""

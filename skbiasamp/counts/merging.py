@@ -20,12 +20,11 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, quote
-from skbiasamp._input.labels import Side, occurring, stack
+from skbiasamp._input.labels import Side, Summed, occurring, stack
 from skbiasamp.counts.cells import (
     C,
     Cells,
     SideName,
-    Summed,
     distinct,
     naming_names,
     naming_side,

@@ -11,9 +11,9 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.labels import Members, Side, as_bytes
+from skbiasamp._input.labels import Members, Side, Summed, as_bytes
 from skbiasamp._io.writing import written
-from skbiasamp.counts.cells import Cells, SideName, Summed, shared
+from skbiasamp.counts.cells import Cells, SideName, shared
 from skbiasamp.counts.engines import Moments, two_values
 from skbiasamp.counts.merging import conformed, merged, with_positive_class
 from skbiasamp.counts.stored import BOTH, BOTH_SQUARE, SQUARE, write_cells
