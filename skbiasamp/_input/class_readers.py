@@ -101,13 +101,13 @@ class Classes(Reader):
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
         self._take_probabilities(known)
+        one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = self._align(coded, known, weight, rows)
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
-            names = self._whole(names)
-        one_label = self.role == "task"
+            names = whole_classes(names) if one_label else names
         columns = () if one_label else self.label.titles
         sides: list[Side] = []
         for parameter in self.parameters:
@@ -146,9 +146,6 @@ class Classes(Reader):
             )
         return None if known is None else whole_classes(known.names)
 
-    def _whole(self, names: Names) -> Names:
-        return whole_classes(names)
-
     def _name_decisions(self, trained: Names | None) -> None:
         """Name scores below the threshold as the negative class, and the others as the positive."""
         pred = self.parameters[-1]
@@ -186,6 +183,8 @@ class Classes(Reader):
 
     def _positive(self, names: Names) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
+        if self.role == "group":
+            return names, None
         known = self.known
         trained = None if known is None else known.pos_label
         if self.how.pos_label is None:
@@ -300,12 +299,6 @@ class Groups(Classes):
 
     def _known_classes(self) -> Names | None:
         return None if self.known is None else self.known.names
-
-    def _whole(self, names: Names) -> Names:
-        return names
-
-    def _positive(self, names: Names) -> tuple[Names, Hashable]:
-        return names, None
 
     def _align(
         self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array

@@ -17,29 +17,25 @@ from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
 from skbiasamp._input.labels import Codes, Members, Rows, Summed
 from skbiasamp._input.rows import read_rows, tallied
 from skbiasamp._utils.progress import interruptible, progress
-from skbiasamp.counts.cells import naming_side, side_of
+from skbiasamp.counts.cells import BOTH, BOTH_SQUARE, SQUARE, C, naming_side, side_of
 from skbiasamp.counts.engines import (
     COUNT,
     MOST_CELLS,
     MOST_JOINT,
-    Moments,
     Opened,
     Sides,
     count_cells,
     names_of,
     open_frame,
     sum_scores,
-    sum_squares,
-    sum_tasks,
-    sum_weights,
 )
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.several_models import check_models, of_the_model, side_of_model
-from skbiasamp.counts.task_sums import TaskSums
+from skbiasamp.counts.task_queries import Moments, sum_squares, sum_tasks
 
 # Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
 Scores = tuple[Array, bool]
-Asked = Scores | Callable[[TaskSums], list[Scores]] | None
+Asked = Scores | Callable[[Any], list[Scores]] | None
 
 
 def read_labels(
@@ -56,15 +52,17 @@ def read_labels(
 def read_frame(
     frame: Any,
     named: dict[str, Any],
+    made: type[C],
     *,
     joint: bool | None,
     moments: Asked,
     **how: Any,
-) -> Rows | TaskSums | dict[str, Rows]:
+) -> Rows | C | dict[str, Rows]:
     """Count the rows of a frame, or sum them if they do not repeat.
 
     `named` says by their options where labels, predictions and weights are, `how` holds the
-    options of labels. Rows of several models come back by model.
+    options of labels. Rows of several models come back by model. Tasks that were summed each by
+    itself are `made`.
     """
     check_names(named)
     _check_moments(moments, how["like"])
@@ -75,12 +73,17 @@ def read_frame(
             "{groups='probabilities'} needs single rows: pass columns to Contingency.from_labels."
         )
     with progress("counting rows"), interruptible():
-        return _counted_rows(frame, named, joint, moments, how)
+        return _counted_rows(frame, named, made, joint, moments, how)
 
 
 def _counted_rows(
-    frame: Any, named: dict[str, Any], joint: bool | None, moments: Asked, how: dict[str, Any]
-) -> Rows | TaskSums | dict[str, Rows]:
+    frame: Any,
+    named: dict[str, Any],
+    made: type[C],
+    joint: bool | None,
+    moments: Asked,
+    how: dict[str, Any],
+) -> Rows | C | dict[str, Rows]:
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
     if any(isinstance(names, dict) for names in predicted.values()):
@@ -98,7 +101,7 @@ def _counted_rows(
     joint = True if how["numbers"] else joint  # sums of numbers do not hold how these vary
     apart = opened.eager is not None or not _are_many(sides) if joint is None else joint
     if len(sides["task"]) > 1 and not models and not apart:
-        return _of_tasks(opened, sides, moments, how)
+        return _of_tasks(opened, sides, made, moments, how)
     columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
     labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
@@ -303,7 +306,8 @@ def _columns(
             )
         cells, columns["summed"] = sum_scores(opened, labels, weight), "scores"
     elif weight in fractions:
-        cells, columns["summed"] = sum_weights(opened, labels, weight), "weights"
+        cells = count_cells(opened, labels, weight, fractions=True)
+        columns["summed"] = "weights"
         columns["repeats"] = cells["rows"].to_numpy()
     else:
         most = None if opened.eager is not None or joint or clustered else MOST_CELLS
@@ -313,11 +317,8 @@ def _columns(
 
 
 def _of_tasks(
-    opened: Opened,
-    sides: Sides,
-    moments: Asked,
-    how: dict[str, Any],
-) -> TaskSums:
+    opened: Opened, sides: Sides, made: type[C], moments: Asked, how: dict[str, Any]
+) -> C:
     """Sum every task by itself."""
     if sides["cluster"]:
         raise InputError(
@@ -335,22 +336,17 @@ def _of_tasks(
         raise no_positive_class("is an indicator matrix")
     strata = sum_tasks(opened, sides, weight)
 
-    def summed(name: str) -> Array:
-        return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
+    def summed(name: str, other: str = "") -> Array:
+        each = ((f"{name} {i}", f"{other} {i}") for i in range(len(sides["task"])))
+        return strata[[a if a in strata else b for a, b in each]].to_numpy(dtype=float)
 
     sums = {"task": summed("true")}
     if sides["task_pred"]:
-        sums |= {"task_pred": summed("pred"), "task_both": summed("both")}
-        squares = [
-            np.stack([strata.get(f"{name} {i}", strata[f"{other} {i}"]) for i in range(len(total))])
-            for name, other, total in (
-                ("square", "pred", sums["task_pred"].T),
-                ("both square", "both", sums["task_both"].T),
-            )
-        ]
+        sums |= {"task_pred": summed("pred"), BOTH: summed("both")}
         # Of columns of 0 and 1 the squares are the sums.
-        if not np.array_equal(squares[0].T, sums["task_pred"]):
-            sums |= {"task_square": squares[0].T, "task_both_square": squares[1].T}
+        squares = {SQUARE: summed("square", "pred"), BOTH_SQUARE: summed("both square", "both")}
+        if not np.array_equal(squares[SQUARE], sums["task_pred"]):
+            sums |= squares
     # Groups and names are read as those of any rows, one for each combination of groups. Which
     # of these are left out is known by their number, which takes the place of `repeats`.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
@@ -371,7 +367,7 @@ def _of_tasks(
     of_rows |= {"group": rows.group}
     if rows.group_pred is not None:
         of_rows["group_pred"] = rows.group_pred
-    found = TaskSums(rows.weight, of_rows, n_dropped=rows.n_dropped)
+    found = made(rows.weight, of_rows, n_dropped=rows.n_dropped, summed="tasks")
     if callable(moments):
         asked = [] if found.indicator else moments(found)
     else:

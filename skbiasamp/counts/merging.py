@@ -35,9 +35,10 @@ from skbiasamp.counts.cells import (
     with_sides,
 )
 from skbiasamp.counts.clusters import Clusters, of_single_rows, stacked
+from skbiasamp.counts.task_sums import added_moments, with_squares
 
 # Of a sum of several kinds, the one of which least is known.
-_SUMMED: tuple[Summed, ...] = ("scores", "weights")
+_SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
 _ROLES: tuple[SideName, ...] = ("group", "task")
 
 
@@ -65,13 +66,16 @@ def merged(every: list[C]) -> C:
     if not every:
         raise InputError("There is no contingency to sum: the list is empty.")
     first = every[0]
-    if len({type(part) for part in every}) > 1:
+    in_tasks = first.summed == "tasks"
+    if any((part.summed == "tasks") != in_tasks for part in every):
         raise InputError(
             "Contingencies of different kinds cannot be added: one counts rows, another each task "
             "by itself. Make all of them with the same {joint} of Contingency.from_frame."
         )
     for part in every:
         part.require_single("A sum")
+    if in_tasks and any(part.soft("task_pred") for part in every):
+        every = list(map(with_squares, every))
     # Before anything is stacked, so that an error is about what the user passed.
     pos_label = common_positive(every)
     _check_parts(every)
@@ -102,6 +106,9 @@ def merged(every: list[C]) -> C:
         summed=next((kind for kind in _SUMMED if kind in kinds), None),
         clusters=_clusters(every),
     )
+    if (total.groups, total.tasks) == (first.groups, first.tasks):
+        # Squares were summed over the groups and tasks of each part: others cannot be added.
+        total.moments = added_moments([part.moments for part in every])
     return distinct(total)
 
 
@@ -131,7 +138,10 @@ def conformed(cells: C, like: Cells) -> C:
         return cells  # with the sums that were computed
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
-    return with_sides(cells, _with_positive(sides, task.pos_label))
+    found = with_sides(cells, _with_positive(sides, task.pos_label))
+    if (found.groups, found.tasks) == (cells.groups, cells.tasks):
+        found.moments = cells.moments
+    return found
 
 
 def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:

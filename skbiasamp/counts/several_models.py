@@ -94,6 +94,8 @@ def together(cells: C, models: Sequence[str]) -> C:
 
 def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
     """Return the name of a model, or raise if it is none of them."""
+    if not models:
+        raise InputError("These are predictions of one model, which has no name.")
     if not isinstance(model, str) or model not in models:
         raise InputError(
             "{name} must be one of the models, {models}; got {seen!r}{meant}",
