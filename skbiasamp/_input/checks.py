@@ -389,6 +389,27 @@ def check_columns(names: Names, expected: Names, argument: Name, other: Name) ->
         )
 
 
+def check_order(columns: Names, other: Names) -> None:
+    """Raise if groups are of the same columns in another order: (sex, age) are not (age, sex)."""
+    if columns and other and len(columns) == len(other):
+        check_columns(other, columns, "the audited groups", "the other")
+
+
+def check_missing_names(mine: Names, theirs: Names) -> None:
+    """Raise if one has a real group that is called as missing values are in the other."""
+    kinds: dict[int, set[type]] = {}
+    for name in (*mine, *theirs):
+        for column, part in enumerate(name if isinstance(name, tuple) else (name,)):
+            if part == MISSING:
+                kinds.setdefault(column, set()).add(type(part))
+    if any(len(types) > 1 for types in kinds.values()):
+        raise InputError(
+            "One contingency has missing values ({missing='group'}) and the other a group named "
+            "{seen!r}: both would be one group. Rename that group.",
+            seen=MISSING,
+        )
+
+
 def check_same_columns(names: Names, trained: Names) -> None:
     """Raise if the audited groups are of other columns than those of the training labels."""
     unnamed = tuple(range(len(names)))

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import (
-    MISSING,
     Array,
     Names,
-    check_columns,
     check_kinds,
     check_known,
+    check_missing_names,
+    check_order,
     check_same_columns,
 )
 from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
@@ -282,8 +282,8 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
                 "indicator columns, probabilities) and cannot be added.",
                 role=name,
             )
-        _check_group_columns(mine, theirs)
-        _check_missing(mine.names, theirs.names)
+        check_order(mine.columns, theirs.columns)
+        check_missing_names(mine.names, theirs.names)
         if mine.names == theirs.names:
             continue
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
@@ -327,7 +327,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
     for role in _ROLES:
         mine, known = _naming(cells, role), _known_names(_naming(like, role))
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
-        _check_missing(known, mine.names)
+        check_missing_names(known, mine.names)
         check_known(mine.names, known, role=role)
         lacking = [] if mine.open else [name for name in known if name not in mine.names]
         if lacking:
@@ -337,8 +337,9 @@ def _check_alike(cells: Cells, like: Cells) -> None:
                 role=role,
                 lacking=quote(lacking),
             )
-    _check_group_columns(side_of(like, "group"), side_of(cells, "group"))
-    check_same_columns(side_of(cells, "group").columns, side_of(like, "group").columns)
+    columns, trained_columns = (side_of(part, "group").columns for part in (cells, like))
+    check_order(trained_columns, columns)
+    check_same_columns(columns, trained_columns)
     if like.indicator != cells.indicator:
         raise InputError(
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
@@ -352,24 +353,3 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             chosen=chosen,
             trained=trained_class,
         )
-
-
-def _check_missing(mine: Names, theirs: Names) -> None:
-    """Raise if one has a real group that is called as missing values are in the other."""
-    kinds: dict[int, set[type]] = {}
-    for name in (*mine, *theirs):
-        for column, part in enumerate(name if isinstance(name, tuple) else (name,)):
-            if part == MISSING:
-                kinds.setdefault(column, set()).add(type(part))
-    if any(len(types) > 1 for types in kinds.values()):
-        raise InputError(
-            "One contingency has missing values ({missing='group'}) and the other a group named "
-            "{seen!r}: both would be one group. Rename that group.",
-            seen=MISSING,
-        )
-
-
-def _check_group_columns(one: Side, other: Side) -> None:
-    """Combinations of (sex, age) are not those of (age, sex)."""
-    if one.columns and other.columns and len(one.columns) == len(other.columns):
-        check_columns(other.columns, one.columns, "the audited groups", "the other")
