@@ -78,14 +78,15 @@ def read_rows(
         "sensitive_pred": sensitive_pred,
         "y_score": y_score,
     }
-    if how.groups == "probabilities":
-        given, sample_weight, clusters = in_each_group(given, sample_weight, clusters)
-    uncertain = given["sensitive_features"] is not sensitive_features
     native = {k: to_native(value, k) for k, value in given.items() if value is not None}
     n = check_lengths(native)
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
+    uncertain = how.groups == "probabilities" and is_table(native["sensitive_features"])
+    if uncertain:
+        native, weight, clusters = in_each_group(native, weight, clusters)
+        n = len(weight)
     tasks = task_reader(native, how)
     score = _read_score(native, how)
     groups = group_reader(native, how)

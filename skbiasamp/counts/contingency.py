@@ -165,7 +165,7 @@ class Contingency(Cells):
                     "Pass {y_pred} of one model or {y_preds} of several, not both."
                 )
             read = read_models(y_true, y_preds, sensitive_preds, **labels, **how)
-            return several_models.merged_cells(cls(**several_models.joined(read)))
+            return several_models.merged_cells(cls(**read))
         return cls.of_rows(
             read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels, **how)
         )
@@ -320,7 +320,7 @@ class Contingency(Cells):
             threshold=threshold,
         )
         if isinstance(read, dict):
-            return several_models.merged_cells(cls(**several_models.joined(read)))
+            return several_models.merged_cells(cls(**read))
         return read if isinstance(read, Contingency) else cls.of_rows(read)
 
     def __eq__(self, other: object) -> bool:

@@ -30,7 +30,7 @@ from skbiasamp.counts.engines import (
     sum_scores,
 )
 from skbiasamp.counts.merging import require_cells
-from skbiasamp.counts.several_models import check_models, of_the_model, side_of_model
+from skbiasamp.counts.several_models import check_models, joined, of_the_model, side_of_model
 from skbiasamp.counts.task_queries import Moments, sum_squares, sum_tasks
 
 # Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
@@ -57,12 +57,12 @@ def read_frame(
     joint: bool | None,
     moments: Asked,
     **how: Any,
-) -> Rows | C | dict[str, Rows]:
+) -> Rows | C | dict[str, Any]:
     """Count the rows of a frame, or sum them if they do not repeat.
 
     `named` says by their options where labels, predictions and weights are, `how` holds the
-    options of labels. Rows of several models come back by model. Tasks that were summed each by
-    itself are `made`.
+    options of labels. Rows of several models are returned as what cells are made of. Tasks that
+    were summed each by itself are `made`.
     """
     check_names(named)
     _check_moments(moments, how["like"])
@@ -83,7 +83,7 @@ def _counted_rows(
     joint: bool | None,
     moments: Asked,
     how: dict[str, Any],
-) -> Rows | C | dict[str, Rows]:
+) -> Rows | C | dict[str, Any]:
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
     if any(isinstance(names, dict) for names in predicted.values()):
@@ -239,8 +239,8 @@ def _check_moments(moments: Any, like: Any) -> None:
         raise InputError(text, wanted=wanted, shape=signs.shape)
 
 
-def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Rows]:
-    """Read the same rows with the predictions of each model, one cell a row."""
+def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Any]:
+    """Read the same rows with the predictions of each model; return what cells are made of."""
     models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     given = {"y_pred": y_preds, "sensitive_pred": sensitive_preds}
     passed = {name: by_model for name, by_model in given.items() if by_model is not None}
@@ -262,7 +262,7 @@ def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) 
         mine = {name: by_model and by_model[model] for name, by_model in given.items()}
         with of_the_model(model):
             read[model] = read_labels(y_true, **mine, **labels, apart=True)
-    return read
+    return joined(read)
 
 
 def _columns(
