@@ -17,7 +17,6 @@ from skbiasamp._input.checks import (
     check_kinds,
     check_known,
     check_same_columns,
-    check_spelling,
 )
 from skbiasamp._input.classes import (
     are_probabilities,
@@ -43,6 +42,7 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.labels import Codes, Members, Side
 from skbiasamp._input.parameters import Found, Parameter
 from skbiasamp._input.readers import Reader, columns_differ, reached
+from skbiasamp._input.spelling import check_spelling
 
 
 class Classes(Reader):
