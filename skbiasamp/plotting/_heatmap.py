@@ -232,13 +232,9 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         """Draw a rectangle over a cell."""
         from matplotlib.patches import Rectangle
 
-        look: dict[str, Any] = {
-            "hatch": hatch,
-            "facecolor": facecolor,
-            "edgecolor": edgecolor,
-            "linewidth": 0,
-        }
-        return self.ax_.add_patch(Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, **look))
+        cell = Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, linewidth=0, hatch=hatch)
+        cell.set(facecolor=facecolor, edgecolor=edgecolor)
+        return self.ax_.add_patch(cell)
 
     def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
         """Turn and shrink the names until they fit."""
