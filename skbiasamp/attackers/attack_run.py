@@ -46,12 +46,12 @@ def make_pair(
     test: Contingency,
     training: Contingency | None,
     settings: Settings,
-    data: InputAndTarget,
-    model: InputAndTarget | None,
+    on_labels: tuple[SideName, SideName],
+    on_predictions: tuple[SideName, SideName] | None,
     read: tuple[Inputs | None, Inputs | None] = (None, None),
     validation: Contingency | None = None,
 ) -> AttackPair:
-    """Return the attack on labels and the attack on predictions.
+    """Return the attack on labels and the attack on predictions: each an input and a target.
 
     `read` holds what the two attackers see in place of classes. On `validation` attackers of labels
     choose their epoch.
@@ -60,6 +60,8 @@ def make_pair(
     on the test rows otherwise. Without a model, the attacker learns from the training labels if
     there are any.
     """
+    data = InputAndTarget(*on_labels)
+    model = on_predictions and InputAndTarget(*on_predictions)
     perturbed: Literal["input", "target"] | None = None
     if model is not None:
         perturbed = "target" if model.input == data.input else "input"
