@@ -26,7 +26,7 @@ def as_floats(column: Any, name: str = "table") -> Array:
         ) from None
 
 
-def columns_of(frame: object) -> list[Any]:
+def drawn_columns(frame: object) -> list[Any]:
     """Return the columns of a data frame; anything else has none."""
     return list(frame.columns) if isinstance(frame, pd.DataFrame) else []
 
@@ -42,7 +42,7 @@ def check_drawable(
 ) -> None:
     """Raise unless something is a data frame with columns of numbers and of names."""
     needed = (*names, *numbers)
-    present = columns_of(frame)
+    present = drawn_columns(frame)
     lacking = [column for column in needed if column not in present]
     if not isinstance(frame, pd.DataFrame) or lacking:
         raise InputError(

@@ -22,7 +22,7 @@ from skbiasamp.plotting._checks import (
     check_kind,
     check_name_list,
     check_text,
-    columns_of,
+    drawn_columns,
 )
 from skbiasamp.results import AuditResult
 from skbiasamp.results.kinds import Kind
@@ -57,7 +57,7 @@ class PairsDisplay(Display):
             self.table,
             says="must be a data frame with one row a pair, as AuditResult.table is",
             instead=f"A whole result is drawn with {type(self).__name__}.from_result(result).",
-            numbers=["amplification", *(end for end in ends if end in columns_of(self.table))],
+            numbers=["amplification", *(end for end in ends if end in drawn_columns(self.table))],
             names=["group", "task"],
         )
         check_share("confidence_level", self.confidence_level)

@@ -18,7 +18,7 @@ from skbiasamp.plotting._checks import (
     check_kind,
     check_number,
     check_text,
-    columns_of,
+    drawn_columns,
     with_defaults,
 )
 from skbiasamp.plotting._common import Display, axes_of, literal, tidy
@@ -100,7 +100,7 @@ class TimelineDisplay(Display):
             self.table,
             says="must be a data frame with one row a period, as Timeline.to_frame returns it",
             instead="A whole timeline is drawn with TimelineDisplay.from_timeline(timeline).",
-            numbers=["value", "low", "high", "alarm", *({"n"} & set(columns_of(self.table)))],
+            numbers=["value", "low", "high", "alarm", *({"n"} & set(drawn_columns(self.table)))],
             names=["period"],
         )
         check_number("reference", self.reference)
