@@ -50,7 +50,7 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
         return search(*labels, auditor=few, noise=(0.5, 1), **how)
 
     monkeypatch.setattr("skbiasamp.mitigation.search", of_the_guide)
-    example = load("plot_mitigations_compas")
+    example = load("mitigation/plot_mitigations_compas")
     matplotlib.pyplot.close("all")
 
     def change(comparison, remedy, measure):
