@@ -4,7 +4,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
@@ -95,19 +94,3 @@ def test_a_network_takes_the_colour_for_the_digit():
     usual = (color == "red") == (digit % 2 == 0)
     right = model.predict(X) == digit
     assert right[usual].mean() > right[~usual].mean() + 0.15
-
-
-def test_squares_hide_what_they_should():
-    page = definitions("colored_digits")
-    images = page["split"](0.9)[0][0]
-    for size in page["SIZES"]:
-        grey, black = page["grey"](size)(images), page["black"](size)(images)
-        inside = np.zeros((8, 8), dtype=bool)
-        inside[page["square"](size)[2:]] = True
-        assert inside.sum() == size**2
-        assert (black[:, :, inside] == 0).all()
-        for hidden in (grey, black):
-            np.testing.assert_array_equal(hidden[:, :, ~inside], images[:, :, ~inside])
-        assert (grey[:, :, inside] == grey[:, :1, inside]).all()
-        told = images.sum(axis=1)[:, inside]
-        np.testing.assert_allclose(2 * grey[:, 0, inside], told)

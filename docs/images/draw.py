@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and of docs/limits.md again.
+"""Draw the pictures of the README and of docs/concepts.md again.
 
 python docs/images/draw.py
 """
