@@ -24,16 +24,16 @@ probabilities are known. If nothing changes, {false} % of audits have a verdict 
 
 The table has means over the settings of a question, and its worst setting with the standard error.
 {missed} settings of {n_rows} missed a target (false verdicts above 5 % by more than two standard
-errors, coverage below 92 %, an interval more than 1.25 times as wide as necessary); a few of so many
-do so by chance.
+errors, coverage below 92 %, an interval more than 1.25 times as wide as necessary); a few of so
+many do so by chance.
 
 {summary}
 
 {agreement}
 
-[The settings](../benchmarks/results/evidence.md) of each question that are furthest from their
-targets have a table of their own, with width and power; {{download}}`one file <evidence-table.csv>` has
-all of them.
+[Tables](../benchmarks/results/evidence.md) show the settings of each question that are furthest
+from their targets, with width and power; {{download}}`one file <evidence-table.csv>` has all of
+them.
 
 ## What was not tried
 

@@ -134,7 +134,8 @@ the published formulas, and limits such as `np.bincount` or an engine's own grou
 
 The first row of each file, and every target that is missed. ≥ is how many times faster the library
 is than the computation it is compared with, ≤ how many times slower it may be. Brackets contain
-quartiles of the ratio. "A→T" is the direction group → task: does the group shift the predicted task?
+quartiles of the ratio. "A→T" is the direction group → task: does the group shift the predicted
+task?
 
 | measured | ratio or size | target | met |
 |---|---|---|---|

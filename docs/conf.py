@@ -60,7 +60,7 @@ redirects = {
         )
     },
 }
-# Pages of the gallery stand in sections; those that repeat a paper are scripts in benchmarks/papers.
+# Pages of the gallery are in sections; those that repeat a paper are in benchmarks/papers.
 GALLERY = "auto_examples"
 redirects |= {
     f"{GALLERY}/{page.stem}": f"{GALLERY}/{page.parent.name}/{page.stem}"
@@ -74,7 +74,8 @@ redirects |= {
     f"{GALLERY}/plot_base_rate_thresholds": "scikit-learn",
     f"{GALLERY}/plot_why_incomes": "why",
 }
-exclude_patterns = ["_build", "_extensions", "files", "auto_examples/**.py", "auto_examples/**.ipynb"]
+exclude_patterns = ["_build", "_extensions", "files"]
+exclude_patterns += ["auto_examples/**.py", "auto_examples/**.ipynb"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
