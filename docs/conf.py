@@ -101,6 +101,9 @@ def runs(example):
     return all(any((folder / file).is_file() for folder in FOLDERS) for file in needed)
 
 
+# The gallery looks up names in the package, the old ones too, here and in its workers.
+os.environ["PYTHONWARNINGS"] = "ignore:skbiasamp.:FutureWarning"
+warnings.filterwarnings("ignore", message="skbiasamp.", category=FutureWarning)
 # Examples run in two processes, which joblib replaces where an example left much behind.
 warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
 
