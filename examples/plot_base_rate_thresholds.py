@@ -109,7 +109,7 @@ for target, found in sizes.items():
 figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
 for ax, (target, found) in zip(axes, sizes.items(), strict=True):
     ax.plot(list(models()), found.T, color="0.7", linewidth=0.8)
-    ax.plot(list(models()), found.mean(axis=0), "o-", color="#D55E00", label="mean")
+    ax.plot(list(models()), found.mean(axis=0), "o-", color="#aa3377", label="mean")
     ax.set(title=target, xlabel="threshold", xlim=(-0.3, 1.3))
 axes[0].set_ylabel("|BiasAmp A→T|")
 axes[0].legend(loc="upper left")
