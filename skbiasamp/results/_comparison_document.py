@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,18 +39,19 @@ from skbiasamp.render.document import (
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
-    LIMITS,
     Cells,
+    columns_of,
     count,
     document_of,
     ends,
+    estimates_table,
     facts,
+    in_points,
     interval_mark,
+    limits_section,
     naming_of_pairs,
     record,
-    short,
     shown,
-    verdict_cell,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
@@ -73,17 +74,13 @@ _LIMITS = {
 
 def comparison_document(report: ComparisonReport) -> Document:
     """Return what a report of a comparison says."""
-    context, reference = as_json(report.context), name_of(report.reference)
-    primary, models = report[report.primary], report.models
+    context, reference = report.context, name_of(report.reference)
+    verdicts, models = report[report.primary].verdicts, report.models
     notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
     names = [name_of(model) for model in models]
     several = names[0] if len(names) == 1 else f"{len(names)} models"
-    known = {
-        "Models": f"{listed(names, _MOST_NAMED)}, compared with {reference}",
-        **facts(context),
-    }
-    known.pop("Model", None)
-    verdicts = primary.verdicts
+    compared = {"Models": f"{listed(names, _MOST_NAMED)}, compared with {reference}"}
+    known = {name: text for name, text in facts(context).items() if name != "Model"}
     cards: list[Item | None] = [
         Card(
             verdicts[model],
@@ -95,43 +92,29 @@ def comparison_document(report: ComparisonReport) -> Document:
         for model, sentence in report.verdicts.items()
     ]
     metric = Text(f"Metric: {metric_name(report.primary)}. Reference: {reference}.", quiet=True)
-    settings = [
-        Section(
-            f"{metric_name(name)}: parameters",
-            [Terms([(key, short(value)) for key, value in as_json(one.params).items()])],
-        )
-        for name, one in report.items()
-    ]
+    changes = [_changes(report, model, i) for i, model in enumerate(models, 1)]
     questions = Terms([(metric_name(name), one.question) for name, one in report.items()])
     own_scale = Text(
         "Compare each difference with 0, not with other metrics: every metric has its own scale.",
         quiet=True,
     )
-    accuracy = None if context.get("data_kind") == "texts" else _accuracy(report, context)
+    asked = Section("What each metric asks", [questions])
+    every: list[Item | None] = [_differences(report), own_scale, asked]
+    steps = Bullets(_steps(report), numbered=True)
+    settings = {f"{metric_name(name)}: parameters": one.params for name, one in report.items()}
     return document_of(
         context,
         f"Bias amplification: {several} compared with {reference}",
-        facts=known,
+        facts=compared | known,
         metric=metric_name(report.primary),
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
-            Section(
-                "What to do next", [Bullets(_steps(report), numbered=True)], "next", leading=True
-            ),
+            Section("What to do next", [steps], "next", leading=True),
             Section("", _summary(report), only="short"),
-            Section(
-                "What changed, and for whom?",
-                [_changes(report, model, i, context) for i, model in enumerate(models, 1)],
-                "changed",
-            ),
-            Section("Accuracy", [accuracy], "accuracy", only="page"),
-            Section(
-                "Differences by every metric",
-                [_differences(report), own_scale, Section("What each metric asks", [questions])],
-                "differences",
-                only="page",
-            ),
-            Section(LIMITS, [_limits(report, context)], "limits", only="page"),
+            Section("What changed, and for whom?", changes, "changed"),
+            Section("Accuracy", [_accuracy(report)], "accuracy", only="page"),
+            Section("Differences by every metric", every, "differences", only="page"),
+            limits_section(_limits(report)),
             record(context, report._schema, report.data_files, settings),
         ],
     )
@@ -208,7 +191,7 @@ def _cell(i: int, row: Any) -> Cell:
 # --------------------------------------------------------------------------- what changed
 
 
-def _changes(report: ComparisonReport, model: str, i: int, context: Mapping[str, Any]) -> Section:
+def _changes(report: ComparisonReport, model: str, i: int) -> Section:
     """Return whose predictions changed, and how."""
     # Whose rates changed: of the first metric whose pairs count rows.
     counted = [one for one in report.values() if "gained" in one.pairs and len(one.pairs)]
@@ -219,23 +202,26 @@ def _changes(report: ComparisonReport, model: str, i: int, context: Mapping[str,
         [
             None if first is None else changed_pairs(f"pairs-{i}", first, model),
             *_churn(f"churn-{i}", report[report.primary], model),
-            _errors(f"errors-{i}", report, model, context),
+            _errors(f"errors-{i}", report, model),
         ],
         f"model-{i}",
     )
 
 
-def _balanced(values: Iterable[float | None]) -> Axis:
-    return Axis.around(values, balanced=True)
+def _changes_table(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Cells,
+    named: Callable[[Any], Mapping[str, Any]],
+    **options: Any,
+) -> Table:
+    """Return rows with a ``change`` in percentage points on one axis."""
 
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        says = f"{number(row['change'], '+.2f')} percentage points"
+        return {"says": says, "dot": row["change"], **named(row)}
 
-def _points(change: float | None) -> float | None:
-    return None if change is None else change * 100
-
-
-def _change_mark(change: float | None, name: str) -> dict[str, Any]:
-    """Return a dot for a change in percentage points."""
-    return {"name": name, "says": f"{number(change, '+.2f')} percentage points", "dot": change}
+    axis = Axis.around((row["change"] for row in rows), balanced=True)
+    return Table.of(rows, columns, mark, axis=axis, **options)
 
 
 def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
@@ -293,7 +279,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         caption=f"{name_of(model)}: {explained}, the largest change first",
         first=heading,
         marks="Change and interval",
-        axis=_balanced(one for row in rows for one in change(row)),
+        axis=Axis.around((one for row in rows for one in change(row)), balanced=True),
         only="page",
     )
 
@@ -333,50 +319,38 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, 
     return table, Text(says)
 
 
-def _errors(
-    table_id: str, report: ComparisonReport, model: str, context: Mapping[str, Any]
-) -> Table | None:
+def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
     """Return the error rates of both models by group."""
-    rates = records(report.rates)
-    before = {_key(row): row for row in rates if row["model"] == report.reference}
+    own, before = (
+        [row for row in records(report.rates) if row["model"] == name]
+        for name in (model, report.reference)
+    )
     rows = [
-        (row, before[_key(row)])
-        for row in rates
-        if row["model"] == model and row.get("accuracy") is not None
+        row
+        | {f"{key}, reference": old.get(key) for key in _RATES}
+        | {"change": (row["accuracy"] - old["accuracy"]) * 100}
+        for row, old in zip(own, before, strict=True)
+        if row.get("accuracy") is not None
     ]
     if not rows:
         return None
     heading, named = naming_of_pairs(
-        report.rates["group"], report.rates["task"], context.get("group_columns", ())
+        report.rates["group"], report.rates["task"], report.context.get("group_columns", ())
     )
-
-    def change(row: Any) -> float | None:
-        return _points(row[0]["accuracy"] - row[1]["accuracy"])
-
-    columns: Cells = {
-        f"{title}, {who}": partial(_rate, i, key)
-        for key, title in _RATES.items()
-        for i, who in ((1, "reference"), (0, "model"))
-    }
-    return Table.of(
+    columns: Cells = {}
+    for key, title in _RATES.items():
+        columns[f"{title}, reference"] = shown(f"{key}, reference", rate)
+        columns[f"{title}, model"] = shown(key, rate)
+    return _changes_table(
         rows,
         columns,
-        lambda row: _change_mark(change(row), named(row[0])),
+        lambda row: {"name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: accuracy and error rates of each group",
         first=heading,
         marks="Change of accuracy in percentage points",
-        axis=_balanced(map(change, rows)),
         only="page",
     )
-
-
-def _rate(i: int, key: str, rows: Any) -> Cell:
-    return shown(key, rate)(rows[i])
-
-
-def _key(row: Mapping[str, Any]) -> tuple[str, str]:
-    return str(row["group"]), str(row["task"])
 
 
 # --------------------------------------------------------------------------- every metric
@@ -386,37 +360,33 @@ def _accuracies(report: ComparisonReport) -> list[dict[str, Any]]:
     return [row for row in records(report.accuracy) if row["accuracy"] is not None]
 
 
-def _accuracy(report: ComparisonReport, context: Mapping[str, Any]) -> Item:
-    """Return the accuracy of each model, or why there is none."""
-    rows = _accuracies(report)
+def _accuracy(report: ComparisonReport) -> Item | None:
+    """Return the accuracy of each model, or why there is none; nothing of texts."""
+    rows, kind = _accuracies(report), report.context.get("data_kind")
+    if kind == "texts":
+        return None
     if not rows:
         reason = "no predictions of the task were passed"
-        if context.get("data_kind") == "numbers":
+        if kind == "numbers":
             reason = "accuracy is of classes, and the task is a number"
         elif len(report.rates) and "base_rate" not in report.rates:
             reason = "the audited rows have no labels"
         return Text(f"Not measured: {reason}.")
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        notes = ("reference",) if row["model"] == report.reference else ()
-        drawn = _change_mark(_points(row["difference"]), name_of(row["model"]))
-        return drawn | {"notes": notes}
-
-    columns: Cells = {
-        "Accuracy": shown("accuracy", rate),
-        "Difference, percentage points": lambda row: Cell(
-            number(row["difference"] * 100, "+.2f"), row["difference"]
-        ),
-    }
-    return Table.of(
-        rows,
-        columns,
-        mark,
+    return _changes_table(
+        [row | {"change": row["difference"] * 100} for row in rows],
+        {
+            "Accuracy": shown("accuracy", rate),
+            "Difference, percentage points": lambda row: in_points(row["difference"], "+.2f"),
+        },
+        lambda row: {
+            "name": name_of(row["model"]),
+            "notes": ("reference",) * (row["model"] == report.reference),
+        },
         id="accuracy-table",
         caption="Accuracy of the models",
         first="Model",
         marks="Difference in percentage points",
-        axis=_balanced(_points(row["difference"]) for row in rows),
     )
 
 
@@ -426,39 +396,38 @@ def _differences(report: ComparisonReport) -> Table:
     for name, one in report.items():
         estimates = {row["model"]: row for row in records(one.table)}
         for model in report.models:
-            row = estimates[model] | {"metric": metric_name(name), "verdict": one.verdict(model)}
-            row["judged"] = as_json(one.judged(model))
-            row["other"] = estimates[report.reference]["estimate"]
-            rows.append(row)
+            judged = dict(zip(("estimate", "low", "high"), as_json(one.judged(model)), strict=True))
+            rows.append(
+                {"metric": metric_name(name), "model": model, "verdict": one.verdict(model)}
+                | {"p_adjusted": estimates[model]["p_adjusted"], **judged}
+                | {"own": estimates[model]["estimate"]}
+                | {"other": estimates[report.reference]["estimate"]}
+            )
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        named = {"name": row["metric"]}
-        if len(report.models) > 1:
-            named = {"group": row["metric"], "name": name_of(row["model"])}
-        return interval_mark(*row["judged"]) | {"side": SIDE_OF[row["verdict"]]} | named
+    def named(row: dict[str, Any]) -> dict[str, Any]:
+        if len(report.models) == 1:
+            return {"name": row["metric"]}
+        return {"group": row["metric"], "name": name_of(row["model"])}
 
-    columns: Cells = {
-        "Verdict": lambda row: verdict_cell(row["verdict"]),
-        "Difference": lambda row: Cell(
-            number(row["judged"][0]), row["judged"][0], ends(*row["judged"][1:]) or "–"
-        ),
-        "Adjusted p": shown("p_adjusted", p_value),
-        "Estimate of the reference": shown("other"),
-        "Estimate of the model": shown("estimate"),
-    }
-    return Table.of(
+    def difference(row: Mapping[str, Any]) -> Cell:
+        value = row["estimate"]
+        return Cell(number(value), value, ends(row["low"], row["high"]) or "–")
+
+    return estimates_table(
         rows,
-        columns,
-        mark,
+        columns_of("Verdict")
+        | {"Difference": difference, **columns_of("Adjusted p")}
+        | {"Estimate of the reference": shown("other"), "Estimate of the model": shown("own")},
+        named,
         id="differences-table",
         caption=f"Differences to {name_of(report.reference)}: below 0 less, above 0 more",
         first="Metric" if len(report.models) == 1 else "Metric and model",
         marks="Difference and interval",
-        axis=_balanced(end for row in rows for end in row["judged"]),
+        balanced=True,
     )
 
 
-def _limits(report: ComparisonReport, context: Mapping[str, Any]) -> Bullets:
+def _limits(report: ComparisonReport) -> dict[str, str]:
     """Return what limits these numbers, with what this comparison adds to it."""
     levels = {one.confidence_level for one in report.values()} - {None}
     level = level_of(levels.pop() or 0.95) if len(levels) == 1 else "confidence"
@@ -473,13 +442,11 @@ def _limits(report: ComparisonReport, context: Mapping[str, Any]) -> Bullets:
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "
             "Intervals are not. A verdict needs both."
         )
-    if context.get("n_train") is None:
+    if report.context.get("n_train") is None:
         limits["No training labels"] = (
             "Directions of associations come from the compared labels. Pass training labels to "
             "measure against what the models learned from."
         )
-    if context.get("n_dropped"):
-        limits["Rows left out"] = (
-            f"{count(context['n_dropped'])} rows have no sensitive feature and were left out."
-        )
-    return Bullets([Text(text, f"{topic}.") for topic, text in limits.items()])
+    if n := report.context.get("n_dropped"):
+        limits["Rows left out"] = f"{count(n)} rows have no sensitive feature and were left out."
+    return limits
