@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import (
+    MOST_GROUPS,
     check_count,
     check_frame_columns,
     require_groups,
@@ -201,8 +202,12 @@ def explained(
 
 
 def are_chances(y_score: Any, test: Contingency) -> bool:
-    """Return whether scores are probabilities of the tasks, or of the classes."""
-    if y_score is None or not test.has("task"):
+    """Return whether scores are probabilities of the tasks or classes that were predicted.
+
+    Parts of a value are of groups that do not overlap: of others, scores are no chances.
+    """
+    decided = test.has("task") and test.has("task_pred") and not test.soft("task_pred")
+    if y_score is None or not decided or test.indicator or len(test.groups) > MOST_GROUPS:
         return False
     columns = columns_of(to_native(y_score, "y_score"))
     if len(columns) not in (1, len(test.tasks), len(test.classes or ())):
