@@ -41,6 +41,7 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
+from skbiasamp.results._audit_glossary import definition, filled, glossary, heading
 from skbiasamp.results._audit_tables import (
     bars_of,
     columns_table,
@@ -66,8 +67,8 @@ from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection import selection_tables
 from skbiasamp.results._sentences import gap_of
-from skbiasamp.results._threshold_section import threshold_section
 from skbiasamp.results.explanation import explanation_section
+from skbiasamp.results.thresholds import threshold_section
 
 _MOST_STEPS = 5
 _LESS_THAN = "about {about} than {baseline} would"
@@ -83,7 +84,6 @@ _HEADLINES = {
     CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     NOT_MEASURED: "Not measured.",
 }
-_READING_OTHERS = "Above 0 the model amplifies {amplified}, below 0 it reduces it."
 
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
@@ -92,38 +92,6 @@ _WHY = {
     None: "It compares the groups' shares of the rows for which a task is predicted. They change "
     "too if a task is predicted more or less often for everybody.",
     "size": "It counts changes of all pairs, whichever way they go.",
-}
-
-# Texts have no errors and no rates.
-_OF_LABELS = {
-    "Balanced accuracy",
-    "Equally accurate random labels",
-    "Selection rate",
-    "True positive rate",
-    "False positive rate",
-    "Impact ratio",
-}
-_TERMS = {
-    "Amplification": "The model exaggerates an association between group and task that is in its "
-    "labels. 0 means that the predictions are as associated with the group as the labels are, not "
-    "that they are fair.",
-    "Group → task (A→T)": "A is the group, T is the task: what is predicted. Does the group shift "
-    "the predicted task? Its reverse, task → group (T→A): does the task shift the predicted group?",
-    "Pair": "One group and one task.",
-    "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
-    "these rows can not tell an effect from none.",
-    "p-value": "If the model had no effect, how often chance alone would show one this large. "
-    "Adjusted: for the number of pairs of one metric, not for the number of metrics.",
-    "Balanced accuracy": "Mean share of correct guesses over the classes. A guess that ignores its "
-    "input has 1 / number of classes.",
-    "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
-    "What an attacker guesses from them is what errors alone would reveal.",
-    "Selection rate": "Share of a group's rows for which the task is predicted.",
-    "True positive rate": "Share of the rows with the label for which it is predicted.",
-    "False positive rate": "Share of the rows without the label for which it is predicted.",
-    "Impact ratio": "Selection rate of a group divided by the highest selection rate of any group. "
-    "Below 0.8 it fails the four-fifths rule of US employment guidelines, if being selected is an "
-    "advantage.",
 }
 
 
@@ -157,7 +125,7 @@ def audit_document(report: AuditReport) -> Document:
         _errors(report),
         Section(LIMITS, [Bullets(others), _not_measured(report)], "limits"),
         record(report.context, report._schema, report.data_files, settings),
-        _glossary(report, numbered),
+        glossary(report, numbered),
     ]
     return document_of(
         report.context,
@@ -178,7 +146,7 @@ def model_card(report: AuditReport) -> Document:
     parts = {section.id: section.items for section in page.sections}
     data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
     metrics = [
-        (metric_name(name), f"{one.question} {_definition(one)}") for name, one in report.items()
+        (metric_name(name), f"{one.question} {definition(one)}") for name, one in report.items()
     ]
     results = [summary_table(report), _sentences(report), rates_table(report)]
     limits = [
@@ -269,7 +237,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
             Text(
                 sure,
                 "How sure:",
-                link=(numbered[name], f"Metric: {_heading(name)}"),
+                link=(numbered[name], f"Metric: {heading(name)}"),
                 after="A is the group, T is the task (what is predicted)."
                 if "→" in metric_name(name)
                 else "",
@@ -313,28 +281,9 @@ def _word(result: AuditResult) -> str:
     return BALANCED if result.verdict == CANNOT and not result.cannot else result.verdict
 
 
-def _heading(name: str) -> str:
-    """Return the name of a result, its direction in words."""
-    arrows = {"A→T": "group → task (A→T)", "T→A": "task → group (T→A)"}
-    title = metric_name(name)
-    for arrow, words in arrows.items():
-        title = title.replace(arrow, words)
-    return title
-
-
-def _filled(text: str, result: AuditResult) -> str:
-    """Return text with what the metric says of itself."""
-    return text.format(
-        about=result.about,
-        baseline=result.baseline,
-        amplified=result.amplified,
-        cannot=result.cannot or "group and task are balanced in the labels",
-    )
-
-
 def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     """Return the sentence that the page opens with; it names two groups and their one task."""
-    verdict, headline = result.verdict, _filled(_HEADLINES[result.verdict], result)
+    verdict, headline = result.verdict, filled(_HEADLINES[result.verdict], result)
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
     if not one_difference or result.amplified != ASSOCIATION:
@@ -367,7 +316,7 @@ def _asks(report: AuditReport, name: str) -> str:
     result = report[name]
     key = result.kind if result.kind in _WHY else result.direction
     own = report.primary is None or result.verdict == report[report.primary].verdict
-    why = "" if own else _filled(_WHY.get(key, ""), result)
+    why = "" if own else filled(_WHY.get(key, ""), result)
     return f"{result.question} {why}".strip()
 
 
@@ -394,7 +343,7 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     )
     details = [
         Section(
-            f"{_heading(name)}: {_asks(report, name)}",
+            f"{heading(name)}: {_asks(report, name)}",
             [_metric(name, report[name], numbered[name], conclusion=True)],
             folded=True,
         )
@@ -421,7 +370,7 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
     if number(result.value) != numbers[0]:
         numbers.append(f"published value {number(result.value)}")
     return Section(
-        _heading(name),
+        heading(name),
         [
             Text(
                 result.question,
@@ -479,33 +428,5 @@ def _not_measured(report: AuditReport) -> Section:
     return Section(
         "What was not measured, and why",
         [Bullets(texts or [Text("The report does not say.")])],
-        only="page",
-    )
-
-
-def _definition(result: AuditResult) -> str:
-    reading = result.kind.reading
-    if result.kind.is_signed and result.amplified != ASSOCIATION:
-        reading = _READING_OTHERS
-    return f"{result.definition} {_filled(reading, result)}".strip()
-
-
-def _glossary(report: AuditReport, numbered: Mapping[str, str]) -> Section:
-    """Return what every metric and term means."""
-    context = report.context
-    texts = context.get("data_kind") == "texts"
-    terms = {name: one for name, one in _TERMS.items() if not (texts and name in _OF_LABELS)}
-    if context.get("groups") and context.get("tasks"):
-        group = group_of(context["groups"][0], context.get("group_columns", ()))
-        task = task_of(context["tasks"][0])
-        terms["Pair"] = f"{_TERMS['Pair'][:-1]}, such as {group} and '{task}'."
-    metrics = Terms(
-        [(_heading(name), _definition(one)) for name, one in report.items()],
-        [f"term-{key}" for key in numbered.values()],
-    )
-    return Section(
-        "Glossary",
-        [Section("Metrics", [metrics]), Section("Terms", [Terms(list(terms.items()))], "terms")],
-        "glossary",
         only="page",
     )
