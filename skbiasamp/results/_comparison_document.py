@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -52,6 +52,8 @@ from skbiasamp.results._content import (
     naming_of_pairs,
     record,
     shown,
+    verdict_cell,
+    with_interval,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
@@ -98,8 +100,8 @@ def comparison_document(report: ComparisonReport) -> Document:
         "Compare each difference with 0, not with other metrics: every metric has its own scale.",
         quiet=True,
     )
-    asked = Section("What each metric asks", [questions])
-    every: list[Item | None] = [_differences(report), own_scale, asked]
+    asked = Section("What each metric asks", [questions], only="page")
+    every = [*_differences(report), own_scale, asked]
     steps = Bullets(_steps(report), numbered=True)
     settings = {f"{metric_name(name)}: parameters": one.params for name, one in report.items()}
     return document_of(
@@ -110,10 +112,9 @@ def comparison_document(report: ComparisonReport) -> Document:
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
-            Section("", _summary(report), only="short"),
             Section("What changed, and for whom?", changes, "changed"),
-            Section("Accuracy", [_accuracy(report)], "accuracy", only="page"),
-            Section("Differences by every metric", every, "differences", only="page"),
+            Section("Accuracy", [_accuracy(report)], "accuracy"),
+            Section("Differences by every metric", every, "differences"),
             limits_section(_limits(report)),
             record(context, report._schema, report.data_files, settings),
         ],
@@ -151,41 +152,6 @@ def _steps(report: ComparisonReport) -> list[Text]:
         level = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
     action = "Audit the model that you choose (skbiasamp audit), on other rows."
     return [*steps, Text(level, "Choice.", action)]
-
-
-def _summary(report: ComparisonReport) -> list[Item | None]:
-    """Return the values of all models by each metric, and their accuracy."""
-    rows, any_doubtful = [], False
-    for name, one in report.items():
-        for model, estimate in zip(one.table["model"], one.table["estimate"], strict=True):
-            texts = ("", "", "reference")
-            if model != report.reference:
-                value, low, high = as_json(one.judged(model))
-                verdict = one.verdict(model)
-                doubtful = verdict == NO_DIFFERENCE and low is not None and (low > 0 or high < 0)
-                texts = (number(value), ends(low, high), verdict + "*" * doubtful)
-                any_doubtful |= doubtful
-            rows.append((metric_name(name), model, number(estimate), *texts))
-    for row in _accuracies(report):
-        change = "" if row["model"] == report.reference else number(row["difference"])
-        rows.append(("accuracy", row["model"], number(row["accuracy"], ".4f"), change, "", ""))
-    columns: Cells = {
-        title: partial(_cell, i)
-        for i, title in enumerate(("Estimate", "Difference", "Interval", "Verdict"), 2)
-    }
-
-    def mark(row: Any) -> dict[str, Any]:
-        return {"group": row[0], "name": name_of(row[1])}
-
-    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
-    return [
-        Table.of(rows, columns, mark, caption="", first="Metric and model"),
-        Text(footnote) if any_doubtful else None,
-    ]
-
-
-def _cell(i: int, row: Any) -> Cell:
-    return Cell(row[i], i)
 
 
 # --------------------------------------------------------------------------- what changed
@@ -390,41 +356,51 @@ def _accuracy(report: ComparisonReport) -> Item | None:
     )
 
 
-def _differences(report: ComparisonReport) -> Table:
-    """Return a row for each metric and model: the difference, and the values of both."""
+def _differences(report: ComparisonReport) -> list[Item | None]:
+    """Return the values of all models by each metric, and their differences to the reference."""
     rows = []
     for name, one in report.items():
-        estimates = {row["model"]: row for row in records(one.table)}
-        for model in report.models:
-            judged = dict(zip(("estimate", "low", "high"), as_json(one.judged(model)), strict=True))
-            rows.append(
-                {"metric": metric_name(name), "model": model, "verdict": one.verdict(model)}
-                | {"p_adjusted": estimates[model]["p_adjusted"], **judged}
-                | {"own": estimates[model]["estimate"]}
-                | {"other": estimates[report.reference]["estimate"]}
-            )
+        for row in records(one.table):
+            model = row["model"]
+            values = {"metric": metric_name(name), "own": row["estimate"]}
+            judged = one.judged(model) if model != report.reference else (None, None, None)
+            values |= dict(zip(("estimate", "low", "high"), as_json(judged), strict=True))
+            known = {} if model == report.reference else {"verdict": one.verdict(model)}
+            rows.append({"model": model, "p_adjusted": row["p_adjusted"], **values, **known})
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
-        if len(report.models) == 1:
-            return {"name": row["metric"]}
-        return {"group": row["metric"], "name": name_of(row["model"])}
+        name = {"group": row["metric"], "name": name_of(row["model"])}
+        return name if "verdict" in row else {**name, "side": "plain", "says": "reference"}
 
-    def difference(row: Mapping[str, Any]) -> Cell:
-        value = row["estimate"]
-        return Cell(number(value), value, ends(row["low"], row["high"]) or "–")
+    def doubtful(row: Mapping[str, Any]) -> bool:
+        """Return whether an interval excludes 0, and the test for several models finds nothing."""
+        excludes = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+        return excludes and row["verdict"] == NO_DIFFERENCE
 
-    return estimates_table(
+    def verdict(row: Mapping[str, Any]) -> Cell:
+        if "verdict" not in row:
+            return Cell("reference")
+        cell = verdict_cell(row["verdict"])
+        return replace(cell, text=cell.text + "*" * doubtful(row))
+
+    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
+    table = estimates_table(
         rows,
-        columns_of("Verdict")
-        | {"Difference": difference, **columns_of("Adjusted p")}
-        | {"Estimate of the reference": shown("other"), "Estimate of the model": shown("own")},
+        {
+            "Estimate": shown("own"),
+            "Difference": with_interval("estimate", number, ("low", "high")),
+            **columns_of("Adjusted p"),
+            "Verdict": verdict,
+        },
         named,
         id="differences-table",
         caption=f"Differences to {name_of(report.reference)}: below 0 less, above 0 more",
-        first="Metric" if len(report.models) == 1 else "Metric and model",
+        first="Metric and model",
         marks="Difference and interval",
         balanced=True,
+        brief=("Estimate", "Difference", "Verdict"),
     )
+    return [table, Text(footnote) if any(map(doubtful, rows)) else None]
 
 
 def _limits(report: ComparisonReport) -> dict[str, str]:
