@@ -319,9 +319,9 @@ def test_a_page_of_twenty_models_stays_small():
 def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(hostile_page, tmp_path):
     """Of a report and of a comparison: one start of the browser for both."""
     report, comparison = shown([hostile_audit().to_html(), hostile_page], tmp_path)
-    for phone, desk in (report, comparison):
-        assert (phone["wide"], desk["wide"]) == (400, 1280)
-        assert (phone["cut"], desk["cut"]) == (0, 0)
+    for page in (report, comparison):
+        assert [window["wide"] for window in page] == [400, 900, 1000, 1280]
+        assert [window["cut"] for window in page] == [0, 0, 0, 0]
     for one in report:
         (first, falling), (second, rising) = one["sorted"]
         assert (first, second) == ("descending", "ascending")

@@ -687,7 +687,7 @@ def test_without_jinja2_it_says_what_to_install(plain, monkeypatch):
 # The page in frames of two widths; what a browser makes of it is left in the document.
 PROBE = """<!doctype html><body><pre id="found"></pre><script>
 const pages = JSON.parse(document.getElementById("content").textContent);
-for (const _ of pages) for (const width of [400, 1280]) {
+for (const _ of pages) for (const width of [400, 900, 1000, 1280]) {
   const frame = document.body.appendChild(document.createElement("iframe"));
   frame.style = `width:${width}px;height:900px`;
 }
@@ -708,7 +708,7 @@ Promise.all([...document.querySelectorAll("iframe")].map((frame, i) => new Promi
     });
     done({wide: inner.documentElement.scrollWidth, cut: cut.length, before, sorted});
   };
-  frame.srcdoc = pages[Math.floor(i / 2)];
+  frame.srcdoc = pages[Math.floor(i / 4)];
 }))).then(found => document.getElementById("found").textContent = JSON.stringify(found));
 </script></body>"""
 
@@ -767,10 +767,13 @@ def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
 
 
 def shown(pages, folder):
-    """Return what a phone and a desk show of each page: widths, cut elements, a sorted column."""
+    """Return what a phone, a tablet, half a screen and a desk show of each page.
+
+    Each says its width, the elements that are cut, and a sorted column.
+    """
     content = json.dumps(pages).replace("<", "\\u003c")
     probe = PROBE.replace(
         "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
     )
     found = in_chromium(probe, folder)
-    return list(zip(found[::2], found[1::2], strict=True))
+    return [found[i : i + 4] for i in range(0, len(found), 4)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import ceil
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import ClassifierTags, RegressorTags, check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skbiasamp._input.checks import Array, is_one
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight
 from skbiasamp.attackers._bundle import MLPBundle
 from skbiasamp.attackers._validation import codes_in, read_validation
@@ -50,7 +51,7 @@ def _classifies(attacker: MLPAttacker) -> bool:
     return attacker.loss == "cross_entropy"
 
 
-class MLPAttacker(BaseEstimator):
+class MLPAttacker(WithOptions):
     """Neural network (multilayer perceptron) as attacker; hundreds are trained at once.
 
     The attacker of the papers on leakage [1]_ and predictability amplification [2]_. An audit
@@ -152,52 +153,19 @@ class MLPAttacker(BaseEstimator):
     (2, 4, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden_layer_sizes": ["array-like"],
-        "activation": [StrOptions(set(ACTIVATIONS))],
-        "batch_norm": ["boolean"],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "weight_decay": [Interval(Real, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "loss": [StrOptions({"cross_entropy", "squared_error"})],
-        "early_stopping": ["boolean", StrOptions({"accuracy"})],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "device": [StrOptions({"auto", "cpu", "cuda"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (16,),
-        *,
-        activation: str = "relu",
-        batch_norm: bool = False,
-        learning_rate: float = 1e-2,
-        weight_decay: float = 0.0,
-        batch_size: int = 128,
-        max_epochs: int = 100,
-        loss: str = "cross_entropy",
-        early_stopping: bool | str = False,
-        validation_fraction: float = 0.1,
-        device: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.batch_norm = batch_norm
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.loss = loss
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    hidden_layer_sizes: Any = PositionalOption("array-like", default=(16,), kw_only=False)
+    activation: str = Option("relu", StrOptions(set(ACTIVATIONS)))
+    batch_norm: bool = Option(False, "boolean")
+    learning_rate: float = Option(1e-2, Interval(Real, 0, None, closed="neither"))
+    weight_decay: float = Option(0.0, Interval(Real, 0, None, closed="left"))
+    batch_size: int = Option(128, Interval(Integral, 1, None, closed="left"))
+    max_epochs: int = Option(100, Interval(Integral, 1, None, closed="left"))
+    loss: str = Option("cross_entropy", StrOptions({"cross_entropy", "squared_error"}))
+    early_stopping: bool | str = Option(False, "boolean", StrOptions({"accuracy"}))
+    validation_fraction: float = Option(0.1, Interval(Real, 0, 1, closed="neither"))
+    device: str = Option("auto", StrOptions({"auto", "cpu", "cuda"}))
+    random_state: Any = Option(None, "random_state")
+    verbose: int = Option(0, "verbose")
 
     @classmethod
     def preset(cls, name: str, **overrides: Any) -> Self:

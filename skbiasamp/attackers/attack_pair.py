@@ -304,17 +304,19 @@ class AttackPair:
         training = self.data.training
         if learnt is not None:
             folds = folds.sum(axis=1, keepdims=True)
-        held = known = _held(self, self._scored, self.cells, folds)
+        tables, rates = self._scored.of(folds), self.rates(self.cells, folds.sum(axis=1))
+        learnt_tables, learnt_rates = tables, rates
         if learnt is not None and training is not None:
-            known = _held(self, self._learners, training.cells, learnt)
+            learnt_tables = self._learners.of(learnt)
+            learnt_rates = self.rates(training.cells, learnt.sum(axis=1))
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
         found = []
         for i, attack in enumerate(self.attacks):
-            rate = self.rate_of(attack, held.rates)
-            table = train = self.perturbed_tables(attack, held.tables[i], rate, noise)
+            rate = self.rate_of(attack, rates)
+            table = train = self.perturbed_tables(attack, tables[i], rate, noise)
             if attack.training is not None:
-                rate = self.rate_of(attack, known.rates)
-                train = self.perturbed_tables(attack.training, known.tables[i], rate, noise)
+                rate = self.rate_of(attack, learnt_rates)
+                train = self.perturbed_tables(attack.training, learnt_tables[i], rate, noise)
             found.append(self.score(table, predict(self.training_tables(train))))
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)
@@ -335,50 +337,24 @@ class AttackPair:
         return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
 
 
-class DrawnTables(NamedTuple):
-    """What draws hold for a pair: the tables of its attacks, and how much labels are perturbed."""
-
-    tables: list[Array]
-    rates: Array
-
-
-def _held(pair: AttackPair, shared: SharedTables, cells: Contingency, folds: Array) -> DrawnTables:
-    """Return what folds of the audited rows, or of the training rows, hold."""
-    return DrawnTables(shared.of(folds), pair.rates(cells, folds.sum(axis=1)))
-
-
 def drawn_qualities(
-    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
-) -> Qualities:
-    """Return the qualities of the best tables, over draws of folds and perturbations.
-
-    In closed form (``cv=None``) the perturbation is the expected one.
-    """
-    # Perturbations draw from a stream of their own, so that models with other errors still get
-    # the same folds.
-    (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
-    noise = None if pair.settings.cv is None else np.random.default_rng(stream)
-    return _exact_qualities(pair, n_draws, rng, noise, resampled=False, guesses=guesses)
-
-
-def resampled_qualities(
-    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
-) -> Qualities:
-    """Return the qualities of the best tables of resampled rows, with the expected perturbation."""
-    return _exact_qualities(pair, n_draws, rng, None, resampled=True, guesses=guesses)
-
-
-def _exact_qualities(
     pair: AttackPair,
     n_draws: int,
     rng: np.random.Generator,
-    noise: np.random.Generator | None,
     *,
-    resampled: bool,
-    guesses: bool,
+    resampled: bool = False,
+    guesses: bool = True,
 ) -> Qualities:
-    """Score exact attackers on folds of the rows, or of resampled rows."""
-    n_folds, training = pair.settings.cv or 1, pair.data.training
+    """Return the qualities of the best tables, over draws of folds and perturbations.
+
+    In closed form (``cv=None``), and of resampled rows, the perturbation is the expected one.
+    """
+    n_folds, training, noise = pair.settings.cv or 1, pair.data.training, None
+    if not resampled:
+        # Perturbations draw from a stream of their own, so that models with other errors still
+        # get the same folds.
+        (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
+        noise = None if pair.settings.cv is None else np.random.default_rng(stream)
     blocks = divided_into_blocks(pair.cells, rng) if pair.few else None
     parts: list[Qualities] = []
     with progress("resamples" if resampled else "draws", n_draws) as step:

@@ -30,7 +30,6 @@ from skbiasamp.attackers.attack_pair import (
     Qualities,
     drawn_qualities,
     of_all_draws,
-    resampled_qualities,
 )
 from skbiasamp.attackers.resampling import draw_folds, merged_into, resample
 from skbiasamp.counts.canonical import ordered
@@ -205,7 +204,7 @@ def redrawn(
     if run.trained is not None:
         resamples = rescored(run.trained, n_resamples, rng)
         return Redrawn(run.qualities, resamples, run.trained.by_fold(), seed)
-    resamples = resampled_qualities(run.pair, n_resamples, rng, guesses=guesses)
+    resamples = drawn_qualities(run.pair, n_resamples, rng, resampled=True, guesses=guesses)
     draws = run.qualities
     if run.pair.settings.cv is not None and len(draws.data) < ENOUGH_DRAWS:
         rng = np.random.default_rng(other)

@@ -1,5 +1,6 @@
 """The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
+from skbiasamp._input.options import Option
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
@@ -20,7 +21,6 @@ from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.matched_pairs import MatchedPairsAuditor, matched_difference
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
-from skbiasamp.metrics.options import Option
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
 from skbiasamp.results import GroupDifferences
 

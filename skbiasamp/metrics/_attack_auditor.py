@@ -14,6 +14,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp._utils.formatting import rate
 from skbiasamp.attackers.attack import InputAndTarget, Settings
@@ -44,7 +45,6 @@ from skbiasamp.metrics.comparing import (
     mean_of_results,
     numbers_of_difference,
 )
-from skbiasamp.metrics.options import Option
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 _ESTIMATOR = HasMethods(["fit", "predict"])

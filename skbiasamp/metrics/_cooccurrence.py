@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.formatting import CANNOT, NOT_MEASURED, side_of_zero
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
@@ -36,7 +37,6 @@ from skbiasamp.metrics.comparing import (
     result_of_runs,
 )
 from skbiasamp.metrics.inputs import rest_by_name
-from skbiasamp.metrics.options import Option
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import (
     AuditResult,

@@ -14,6 +14,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Members, codes_of
+from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp._utils.formatting import listed, rate
 from skbiasamp.attackers.attack import Attack, InputAndTarget, Inputs, Settings
@@ -30,7 +31,6 @@ from skbiasamp.attackers.text_inputs import (
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics._attack_auditor import AttackAuditor
-from skbiasamp.metrics.options import Option
 from skbiasamp.results import AuditResult, conclusion
 from skbiasamp.text import WordMasker
 

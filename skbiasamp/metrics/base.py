@@ -17,6 +17,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
@@ -28,7 +29,6 @@ from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
-from skbiasamp.metrics.options import Option, WithOptions
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.results import (
     AuditResult,

@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skbiasamp._input.checks import DIRECTIONS, Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.labels import Members, codes_of
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import warn
 from skbiasamp.attackers.attack_pair import AttackPair
@@ -24,7 +25,6 @@ from skbiasamp.counts.several_models import of_model
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.options import Option, PositionalOption
 from skbiasamp.results import ComparisonResult, label_index
 from skbiasamp.text import WordListLabeler, WordMasker
 from skbiasamp.text.labeler import words_and_patterns

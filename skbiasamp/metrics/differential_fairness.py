@@ -11,13 +11,13 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.formatting import NOT_MEASURED, group_of, task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.pairs import Pairs, largest
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.options import PositionalOption
 from skbiasamp.results import AuditResult, conclusion
 from skbiasamp.results.pair_tables import row_of
 

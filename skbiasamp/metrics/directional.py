@@ -9,6 +9,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import DIRECTIONS, Array, check_table
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import predicted_association, signs_of
@@ -17,7 +18,6 @@ from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.options import Option, PositionalOption
 from skbiasamp.metrics.signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion
 

@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import DIRECTIONS, Array
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.options import Option, PositionalOption
 
 
 class DPAAuditor(AttackAuditor):

@@ -10,6 +10,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import collected
@@ -21,7 +22,6 @@ from skbiasamp.counts.draws import in_blocks
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import rest_by_name
-from skbiasamp.metrics.options import Option
 from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
-from sklearn.base import BaseEstimator
 
 from skbiasamp._input.checks import Array, check_frame_columns
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
 from skbiasamp._input.labels import codes_of
+from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._input.rows import read_clusters
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.random import chunks, generator
@@ -45,7 +45,7 @@ _NUMBERS = ["n_pairs", "n_unmatched", "higher", "lower", "mean", "mean_other", "
             "ratio_high"]  # fmt: skip
 
 
-class MatchedPairsAuditor(BaseEstimator):
+class MatchedPairsAuditor(WithOptions):
     r"""Audit matched pairs: rows that differ in nothing but their group.
 
     Use it for prompts in which only the name was swapped, for paired testers, and for any labels
@@ -122,27 +122,11 @@ class MatchedPairsAuditor(BaseEstimator):
     """
 
     metric = "matched pairs"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
-        "adjust": [StrOptions({"holm", "fdr"}), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
-
-    def __init__(
-        self,
-        *,
-        pos_label: Any = None,
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-    ) -> None:
-        self.pos_label = pos_label
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.adjust = adjust
-        self.random_state = random_state
+    pos_label: Any = Option(None)
+    confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
+    n_resamples: int = Option(999, Interval(Integral, 2, None, closed="left"))
+    adjust: str | None = Option("holm", StrOptions({"holm", "fdr"}), None)
+    random_state: Any = Option(None, "random_state", np.random.Generator)
 
     def audit(
         self,

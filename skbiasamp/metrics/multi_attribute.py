@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import DIRECTIONS, Array, require_labels
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.formatting import points
 from skbiasamp.counts.cells import unweighted
@@ -26,7 +27,6 @@ from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.options import Option, PositionalOption
 from skbiasamp.metrics.signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 

@@ -28,9 +28,6 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details.record")) details.open = true;
-});
 // A slider moves the threshold; without this script picture and numbers are of the one in use.
 for (const figure of document.querySelectorAll("figure.slider")) {
   const {groups, signs, thresholds, limit, x} = JSON.parse(figure.dataset.counts);

@@ -1,4 +1,4 @@
-"""Options of an auditor: declared once, in its class. The constructor follows from them."""
+"""Options of an estimator: declared once, in its class. The constructor follows from them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # scikit-learn has no types, and below a base of type Any no 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
         def _validate_params(self) -> None: ...
+        def __sklearn_tags__(self) -> Any: ...
         @classmethod
         def _get_param_names(cls) -> list[str]: ...
 else:
@@ -113,7 +114,7 @@ class WithOptions(_Estimator):
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
-        own = {key: one for key, one in vars(cls).items() if isinstance(one, _Declared)}
+        own = {key: value for key, value in vars(cls).items() if isinstance(value, _Declared)}
         constraints = {key: list(option.allowed) for key, option in own.items() if option.allowed}
         explicit = vars(cls).get("_parameter_constraints", {})
         inherited = super(cls, cls)._parameter_constraints
@@ -155,7 +156,7 @@ def _of_its_own(constructor: Any) -> Any:
 
 def _variadic(written: list[inspect.Parameter]) -> set[Any]:
     """Return which of `*args` and `**options` a constructor takes."""
-    return {one.kind for one in written} & {_MORE, inspect.Parameter.VAR_POSITIONAL}
+    return {parameter.kind for parameter in written} & {_MORE, inspect.Parameter.VAR_POSITIONAL}
 
 
 def _signature(cls: type[WithOptions]) -> inspect.Signature:
@@ -168,7 +169,7 @@ def _signature(cls: type[WithOptions]) -> inspect.Signature:
             f"`def __init__(self, power=1, **options)`, with `super().__init__(**options)` and "
             f"`self.power = power`."
         )
-    named = [one for one in written if one.kind is not _MORE]
+    named = [parameter for parameter in written if parameter.kind is not _MORE]
     free = cls._written is None
     types: dict[str, Any] = {}
     for kind in reversed(cls.__mro__):
@@ -181,7 +182,7 @@ def _signature(cls: type[WithOptions]) -> inspect.Signature:
             annotation=types.get(key, kinds.empty),
         )
         for key, option in cls._options.items()
-        if key not in {one.name for one in named}
+        if key not in {parameter.name for parameter in named}
     ]
     self = kinds("self", kinds.POSITIONAL_OR_KEYWORD)
     return inspect.Signature([self, *named, *options])
