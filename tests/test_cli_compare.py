@@ -166,8 +166,8 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
     for name, one in report.items():
         value, low, high = one.judged("challenger")
         mine = one.table.set_index("model").loc["challenger", "value"]
-        row = f"challenger {mine:+.4f} {value:+.4f} ({low:+.4f} to {high:+.4f})"
-        assert f"{name} champion {one.table['value'][0]:+.4f} – reference {row}" in table
+        row = f"challenger {mine:+.4f} {value:+.4f} {low:+.4f} to {high:+.4f}"
+        assert f"{name} champion {one.table['value'][0]:+.4f} – – reference {row}" in table
         assert f"{row} {one.verdict('challenger')}" in table
     new, old = (float((test[name] == test["hired"]).mean()) for name in ("new", "old"))
     accuracy = f"champion {old:.1%} 0.00 reference challenger {new:.1%} {100 * (new - old):+.2f}"

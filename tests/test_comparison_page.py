@@ -178,15 +178,16 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
         getattr(one, "text", "") for one in section.items
     ]
     drawn = {(row.group, row.name): row for row in tables["differences-table"].rows}
-    names = [name.replace("->", "→") for name in plain]
-    assert list(drawn) == [(name, model) for name in names for model in ("old", "new")]
-    for name, one in zip(names, plain.values(), strict=True):
+    metrics = [name.replace("->", "→") for name in plain]
+    assert list(drawn) == [(name, model) for name in metrics for model in ("old", "new")]
+    for name, one in zip(metrics, plain.values(), strict=True):
         row, reference = one.table.set_index("model").loc["new"], drawn[name, "old"]
         assert drawn[name, "new"].side == SIDE_OF[one.verdict("new")]
-        numbers = [cell.value for cell in drawn[name, "new"].cells]
-        assert numbers[:3] == pytest.approx([row["value"], row["difference"], row["p_adjusted"]])
+        numbers = [cell.value for cell in drawn[name, "new"].cells[:4]]
+        names = ("value", "difference", "difference_low", "p_adjusted")
+        assert numbers == pytest.approx([row[each] for each in names])
         assert reference.cells[0].value == pytest.approx(one.table["value"][0])
-        assert [cell.text for cell in reference.cells[1:]] == ["–", "–", "reference"]
+        assert [cell.text for cell in reference.cells[1:]] == ["–", "–", "–", "reference"]
 
 
 def test_changes_of_a_negative_association_have_their_interval_turned():

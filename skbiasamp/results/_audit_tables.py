@@ -139,9 +139,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
-    heading, named = naming_of_pairs(
-        result.table["group"], result.table["task"], as_json(result.group_columns)
-    )
+    heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
 
     def form(value: Any) -> str:
@@ -278,9 +276,7 @@ def rates_table(report: AuditReport) -> Table | None:
     rows = sorted(rates_of(report), key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
-    heading, named = naming_of_pairs(
-        report.rates["group"], report.rates["task"], report.context.get("group_columns", ())
-    )
+    heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
     predicted, labelled = (one in rows[0] for one in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
     columns = columns_of("Rows", *["Labelled so"] * labelled)

@@ -53,7 +53,6 @@ from skbiasamp.results._content import (
     record,
     shown,
     verdict_cell,
-    with_interval,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
@@ -197,9 +196,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     # Means have units of their own, and one axis has one unit: that of the value.
     size, scale = ("difference", 100) if percent else ("amplification", 1)
     rows = sorted(every, key=lambda row: -abs(row[size] or 0))
-    heading, named = naming_of_pairs(
-        result.pairs["group"], result.pairs["task"], as_json(result.group_columns)
-    )
+    heading, named = naming_of_pairs(result.pairs, result.group_columns)
 
     def form(value: Any) -> str:
         return rate(value) if percent else amount(value)
@@ -300,9 +297,7 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
     ]
     if not rows:
         return None
-    heading, named = naming_of_pairs(
-        report.rates["group"], report.rates["task"], report.context.get("group_columns", ())
-    )
+    heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
     columns: Cells = {}
     for key, title in _RATES.items():
         columns[f"{title}, reference"] = shown(f"{key}, reference", rate)
@@ -388,8 +383,8 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
         rows,
         {
             "Estimate": shown("own"),
-            "Difference": with_interval("estimate", number, ("low", "high")),
-            **columns_of("Adjusted p"),
+            "Difference": shown("estimate"),
+            **columns_of("Interval", "Adjusted p"),
             "Verdict": verdict,
         },
         named,
@@ -398,7 +393,7 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
         first="Metric and model",
         marks="Difference and interval",
         balanced=True,
-        brief=("Estimate", "Difference", "Verdict"),
+        brief=("Estimate", "Difference", "Interval", "Verdict"),
     )
     return [table, Text(footnote) if any(map(doubtful, rows)) else None]
 

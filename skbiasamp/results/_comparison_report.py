@@ -22,7 +22,6 @@ from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._json import PAIR, may_lack
 from skbiasamp.results._report import Context, DataFile, Report
-from skbiasamp.results.exports import entries
 
 _ACCURACY = {"model": str, "accuracy": float, "difference": float}
 _RATES = {"model": str, **PAIR, **may_lack(Name, "impact_ratio_interval")}
@@ -200,15 +199,6 @@ class ComparisonReport(Report[ComparisonResult]):
             `summary`.
         """
         return self.summary
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the papers of all metrics.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([result.citation for result in self.results.values()])
 
     def _wrong_field(self) -> str | None:
         if not self.results:

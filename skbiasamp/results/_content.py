@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import pandas as pd
 
 from skbiasamp._utils.formatting import (
     SIDE_OF,
@@ -249,11 +251,9 @@ def interval_mark(value: Any, low: Any, high: Any) -> dict[str, Any]:
     return {"side": side, "says": _SAYS[side], "dot": value, "span": span}
 
 
-def naming_of_pairs(
-    groups: Iterable[Any], tasks: Iterable[Any], columns: Any
-) -> tuple[str, Callable[[Any], str]]:
+def naming_of_pairs(table: pd.DataFrame, columns: Any) -> tuple[str, Callable[[Any], str]]:
     """Return the heading of pairs, and how each is named: by what differs between rows."""
-    alone = len(set(map(str, tasks))) == 1
+    alone = table["task"].map(str).nunique() == 1
 
     def name(row: Mapping[str, Any]) -> str:
         named = [group_of(row["group"], columns)] if row["group"] != "(all)" else []
@@ -261,5 +261,5 @@ def naming_of_pairs(
             named.append(task_of(row["task"]))
         return " · ".join(named) or "all groups"
 
-    every = set(map(str, groups)) == {"(all)"}
+    every = set(table["group"].map(str)) == {"(all)"}
     return "Target" if every else "Group" if alone else "Pair", name

@@ -13,6 +13,7 @@ from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_
 from skbiasamp._utils.formatting import CANNOT, DIRECTION_OF, NO_EFFECT
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.render.document import Document
+from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
 from skbiasamp.results._result import AuditResult
@@ -51,7 +52,7 @@ _MATCHED = table_reader(
     | _TESTED
 )
 
-R = TypeVar("R")
+R = TypeVar("R", AuditResult, ComparisonResult)
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,15 @@ class Report(Paged, Stored, Mapping[str, R]):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    def cite(self) -> str:
+        """Return BibTeX entries of the package and of the papers of all metrics.
+
+        Returns
+        -------
+        text : str
+        """
+        return entries([result.citation for result in self.values()])
 
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
@@ -304,15 +314,6 @@ class AuditReport(Report[AuditResult]):
             `summary`, with the name of the audit as first column.
         """
         return self.summary.reset_index()
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the papers of all metrics.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([result.citation for result in self.results.values()])
 
     @property
     def p_adjusted(self) -> dict[str, float]:

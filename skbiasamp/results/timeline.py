@@ -416,9 +416,7 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     for row in records(since):
         pairs.setdefault(repr((row["group"], row["task"])), []).append(row)
     rows = sorted(map(_since, pairs.values()), key=lambda row: row["p_adjusted"])
-    heading, named = naming_of_pairs(
-        timeline.pairs["group"], timeline.pairs["task"], as_json(timeline.group_columns)
-    )
+    heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         drawn = interval_mark(row["value"], None, None) | {"ring": row["expected"]}
