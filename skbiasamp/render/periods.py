@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
 
 
 def typical(n: Iterable[float]) -> list[bool]:
@@ -17,16 +19,11 @@ def typical(n: Iterable[float]) -> list[bool]:
 def running_mean(values: Sequence[float | None], n: Sequence[float]) -> tuple[int, list[float]]:
     """Return means over the last periods, by their rows, and of how many: single ones vary much."""
     size = max(1, len(values) // _PARTS)
-    held = [
-        (0.0, 0.0) if one is None or math.isnan(one) else (one * m, m)
-        for one, m in zip(values, n, strict=True)
-    ]
-    means = []
-    for i in range(len(held)):
-        last = held[i - size + 1 : i + 1] if i >= size - 1 else []
-        total = sum(m for _, m in last)
-        means.append(sum(one for one, _ in last) / total if total else math.nan)
-    return size, means
+    value = pd.Series(np.array(values, dtype=float))
+    rows = pd.Series(np.array(n, dtype=float)).where(value.notna(), 0.0)
+    total = rows.rolling(size).sum()
+    sums = (value.fillna(0.0) * rows).rolling(size).sum()
+    return size, (sums / total.where(total > 0)).tolist()
 
 
 _PARTS = 20

@@ -18,6 +18,7 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import positive_class
 from skbiasamp._input.coding import read_weight
+from skbiasamp._input.containers import check_lengths
 from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -281,13 +282,10 @@ def _above_median(scores: Any, weight: Any) -> Array:
     if values.ndim != 1 or not np.isfinite(values).all():
         text = "{y_pred} must be one column of finite scores with {asked}."
         raise InputError(text, asked=asked)
-    if weight is None:
-        return values > np.median(values)
-    order = np.argsort(values, kind="stable")
+    check_lengths({"y_pred": values})
     with speaking(y_true="y_pred"):
-        reached = np.cumsum(read_weight(weight, len(values))[order])
-    half = reached[-1] / 2
-    # The lower and the upper median are two if one half of the weight ends between two scores.
-    ends = (np.searchsorted(reached, half, side=side) for side in ("left", "right"))
-    lower, upper = (values[order][min(end, len(values) - 1)] for end in ends)
-    return values > (lower + upper) / 2
+        weight = np.ones(len(values)) if weight is None else read_weight(weight, len(values))
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    # The lower one of two medians: no score lies between them.
+    return np.asarray(values > values[order][np.searchsorted(reached, reached[-1] / 2)])

@@ -41,7 +41,7 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
-from skbiasamp.results._audit_glossary import definition, filled, glossary, heading
+from skbiasamp.results._audit_glossary import definition, glossary, heading, with_words_of
 from skbiasamp.results._audit_tables import (
     bars_of,
     columns_table,
@@ -283,7 +283,7 @@ def _word(result: AuditResult) -> str:
 
 def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     """Return the sentence that the page opens with; it names two groups and their one task."""
-    verdict, headline = result.verdict, filled(_HEADLINES[result.verdict], result)
+    verdict, headline = result.verdict, with_words_of(_HEADLINES[result.verdict], result)
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
     if not one_difference or result.amplified != ASSOCIATION:
@@ -316,7 +316,7 @@ def _asks(report: AuditReport, name: str) -> str:
     result = report[name]
     key = result.kind if result.kind in _WHY else result.direction
     own = report.primary is None or result.verdict == report[report.primary].verdict
-    why = "" if own else filled(_WHY.get(key, ""), result)
+    why = "" if own else with_words_of(_WHY.get(key, ""), result)
     return f"{result.question} {why}".strip()
 
 

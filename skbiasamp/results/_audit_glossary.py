@@ -53,7 +53,7 @@ def heading(name: str) -> str:
     return title
 
 
-def filled(text: str, result: AuditResult) -> str:
+def with_words_of(text: str, result: AuditResult) -> str:
     """Return text with what the metric says of itself."""
     return text.format(
         about=result.about,
@@ -67,7 +67,7 @@ def definition(result: AuditResult) -> str:
     reading = result.kind.reading
     if result.kind.is_signed and result.amplified != ASSOCIATION:
         reading = _READING_OTHERS
-    return f"{result.definition} {filled(reading, result)}".strip()
+    return f"{result.definition} {with_words_of(reading, result)}".strip()
 
 
 def glossary(report: AuditReport, numbered: Mapping[str, str]) -> Section:

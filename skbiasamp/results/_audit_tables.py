@@ -35,12 +35,12 @@ from skbiasamp.render.document import (
 )
 from skbiasamp.results._content import (
     Cells,
-    columns_of,
     count,
     ends,
     estimates_table,
     in_points,
     interval_mark,
+    known_columns,
     naming_of_pairs,
     shown,
     with_interval,
@@ -78,7 +78,7 @@ def summary_table(
     adjusted = pd.Series(report.p_adjusted)
     rows = records(report.summary.assign(p_adjusted=adjusted).loc[names].reset_index())
     several = ["Adjusted p"] * (len(report) > 2)
-    columns = columns_of("Verdict", "Estimate", "Interval", "p-value", *several)
+    columns = known_columns("Verdict", "Estimate", "Interval", "p-value", *several)
     if any(report[name].differs for name in names):
         columns["Published value"] = lambda row: Cell(
             number(row["value"]) if report[row["audit"]].differs else "the same", row["value"]
@@ -103,9 +103,9 @@ def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | Non
     )
     return estimates_table(
         rows,
-        columns_of("Verdict")
+        known_columns("Verdict")
         | {"Groups": shown("groups", count)}
-        | columns_of("Estimate", "Interval", "Adjusted p"),
+        | known_columns("Estimate", "Interval", "Adjusted p"),
         lambda row: {"name": name_of(row["column"])},
         id="columns-table",
         caption="Each sensitive column by itself. Its verdict is adjusted for their number",
@@ -122,7 +122,7 @@ def curve_table(curve: pd.DataFrame) -> Table | None:
     rows = records(curve.iloc[sorted({*at, list(curve["threshold"]).index(nearest["threshold"])})])
     return estimates_table(
         rows,
-        {"Predicted": shown("predicted_rate", rate)} | columns_of("Estimate", "Interval"),
+        {"Predicted": shown("predicted_rate", rate)} | known_columns("Estimate", "Interval"),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
             "notes": ("as often as labelled",) * (row == nearest),
@@ -166,7 +166,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     # Shares of two groups mirror each other: their numbers are those of the metric.
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         several = ["Adjusted p"] * (len(rows) > 1)
-        columns |= columns_of("Interval", *several, "Rows")
+        columns |= known_columns("Interval", *several, "Rows")
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
@@ -250,7 +250,7 @@ def groups_table(report: AuditReport) -> Table | None:
 
     return Table.of(
         rows,
-        columns_of("Rows", "Share of rows", *["Accuracy"] * rated),
+        known_columns("Rows", "Share of rows", *["Accuracy"] * rated),
         mark,
         id="groups-table",
         caption="Groups" + (": accuracy of the model, with 95 % intervals" if rated else ""),
@@ -279,13 +279,13 @@ def rates_table(report: AuditReport) -> Table | None:
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
     predicted, labelled = (one in rows[0] for one in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
-    columns = columns_of("Rows", *["Labelled so"] * labelled)
+    columns = known_columns("Rows", *["Labelled so"] * labelled)
     if predicted:
         columns["Selection rate"] = with_interval("predicted_rate")
         if labelled:
             columns["Change, percentage points"] = lambda row: in_points(row["change"])
         errors = ("Accuracy", "True positive rate", "False positive rate")
-        columns |= columns_of("Impact ratio", *errors * labelled)
+        columns |= known_columns("Impact ratio", *errors * labelled)
     caption, marks = "labelled", "Labels"
     if predicted:
         caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"

@@ -40,7 +40,6 @@ from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
     Cells,
-    columns_of,
     count,
     document_of,
     ends,
@@ -48,6 +47,7 @@ from skbiasamp.results._content import (
     facts,
     in_points,
     interval_mark,
+    known_columns,
     limits_section,
     naming_of_pairs,
     record,
@@ -384,7 +384,7 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
         {
             "Estimate": shown("own"),
             "Difference": shown("estimate"),
-            **columns_of("Interval", "Adjusted p"),
+            **known_columns("Interval", "Adjusted p"),
             "Verdict": verdict,
         },
         named,

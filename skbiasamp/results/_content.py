@@ -212,7 +212,7 @@ _COLUMNS: Cells = {
 }
 
 
-def columns_of(*titles: str) -> Cells:
+def known_columns(*titles: str) -> Cells:
     """Return the columns with these headings, for rows that have what they show."""
     return {title: _COLUMNS[title] for title in titles}
 

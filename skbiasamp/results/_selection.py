@@ -14,11 +14,11 @@ from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.results._content import (
     Cells,
-    columns_of,
     count,
     document_of,
     facts,
     interval_mark,
+    known_columns,
     record,
     shown,
     topics,
@@ -153,13 +153,13 @@ def _table(
         return drawn | {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
 
     errors = ("True positive rate", "False positive rate")
-    cells = columns_of("Rows", "Share of rows")
+    cells = known_columns("Rows", "Share of rows")
     cells |= {
         "Selected": shown("selected", count),
         "Selection rate": with_interval("selection_rate"),
-        **columns_of("Impact ratio"),
+        **known_columns("Impact ratio"),
         "Four-fifths rule": _four_fifths,
-        **columns_of(*errors * ("true_positive_rate" in rows[0])),
+        **known_columns(*errors * ("true_positive_rate" in rows[0])),
     }
     return Table.of(
         rows,

@@ -10,7 +10,7 @@ import pandas as pd
 from skbiasamp._io.json import Count, Share, table_reader
 from skbiasamp._utils.formatting import INCONCLUSIVE, SIDE_OF, WITHIN, level_of, number
 from skbiasamp.render.document import Card, Cell, Document, Section, Table
-from skbiasamp.results._content import Cells, columns_of, count, shown, topics
+from skbiasamp.results._content import Cells, count, known_columns, shown, topics
 from skbiasamp.results._json import Stored, records
 from skbiasamp.results._shown import Paged
 
@@ -115,7 +115,7 @@ class Certificate(Paged, Stored):
         word = WITHIN if self.certified else INCONCLUSIVE
         cells: Cells = {
             "Amplification": shown("amplification"),
-            **columns_of("p-value"),
+            **known_columns("p-value"),
             "Score": shown("score", lambda value: number(value, ".3f")),
             "Certified": lambda row: Cell("yes" if self._passes(row["p_value"]) else "no"),
         }

@@ -39,10 +39,10 @@ from skbiasamp.render.document import (
 from skbiasamp.render.periods import typical
 from skbiasamp.results._content import (
     Cells,
-    columns_of,
     document_of,
     facts,
     interval_mark,
+    known_columns,
     limits_section,
     naming_of_pairs,
     record,
@@ -303,7 +303,7 @@ _STEPS = {
 _NUMBERS: Cells = {
     "Expected": shown("expected"),
     "Difference": shown("difference"),
-    **columns_of("Adjusted p"),
+    **known_columns("Adjusted p"),
 }
 
 
@@ -394,7 +394,9 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
 
     return Table.of(
         periods[::-1],
-        columns_of("Rows") | {"Value": with_interval("value", number, ("low", "high"))} | _NUMBERS,
+        known_columns("Rows")
+        | {"Value": with_interval("value", number, ("low", "high"))}
+        | _NUMBERS,
         mark,
         id="periods-table",
         caption="Every period, the latest first",
@@ -427,7 +429,7 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     span = first if first == last else f"{first} to {last}"
     table = Table.of(
         rows,
-        columns_of("Rows") | {"Value": shown("value")} | _NUMBERS,
+        known_columns("Rows") | {"Value": shown("value")} | _NUMBERS,
         mark,
         id="pairs-table",
         caption=f"What each group and task adds, {span} (ring: expected from the reference)",
