@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -42,17 +43,16 @@ from skbiasamp.results._content import (
     Cells,
     count,
     document_of,
-    ends,
     estimates_table,
     facts,
     in_points,
-    interval_mark,
     known_columns,
     limits_section,
     naming_of_pairs,
     record,
     shown,
     verdict_cell,
+    with_interval,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
@@ -191,58 +191,51 @@ def _changes_table(
 
 def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     """Return the rates of both models, the largest change first."""
-    every = [row for row in records(result.pairs) if row["model"] == model]
     percent = result.percent
     # Means have units of their own, and one axis has one unit: that of the value.
     size, scale = ("difference", 100) if percent else ("amplification", 1)
-    rows = sorted(every, key=lambda row: -abs(row[size] or 0))
-    heading, named = naming_of_pairs(result.pairs, result.group_columns)
 
-    def form(value: Any) -> str:
-        return rate(value) if percent else amount(value)
-
-    def change(row: Mapping[str, Any]) -> list[float | None]:
+    def judged(row: dict[str, Any]) -> dict[str, Any]:
         """Return the change and its interval, which follows the sign of the association."""
         known = row.get("sign") and row["low"] is not None and row["high"] is not None
         sides = sorted(row["sign"] * row[end] for end in ("low", "high")) if known else (None, None)
         value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
-        return [None if one is None else one * scale for one in (value, *sides)]
+        scaled = [None if one is None else one * scale for one in (value, *sides)]
+        return row | dict(zip(("estimate", "low", "high"), scaled, strict=True))
 
-    def signed(value: Any) -> str:
-        return number(value, "+.2f" if percent else "+.4f")
-
-    def cell(row: Mapping[str, Any]) -> Cell:
-        value, low, high = change(row)
-        return Cell(signed(value), value, ends(low, high, signed))
-
-    columns: Cells = {
-        "Rows": shown("n", count),
+    pairs = (row for row in records(result.pairs) if row["model"] == model)
+    rows = list(map(judged, sorted(pairs, key=lambda row: -abs(row[size] or 0))))
+    heading, named = naming_of_pairs(result.pairs, result.group_columns)
+    form, signs = (rate, "+.2f") if percent else (amount, "+.4f")
+    change = ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent)))
+    columns = {
+        **known_columns("Rows"),
         "Labelled so" if percent else "Labels": shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
-        ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent))): cell,
+        change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
         "Rows gained": shown("gained", count),
         "Rows lost": shown("lost", count),
-        "Adjusted p": shown("p_adjusted", p_value),
+        **known_columns("Adjusted p"),
     }
     if all(row["gained"] is None for row in rows):  # numbers have no rows with and without a label
         del columns["Rows gained"], columns["Rows lost"]
-    tasks = {str(row["task"]): row["task"] for row in every}
+    tasks = {str(row["task"]): row["task"] for row in rows}
     task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
     explained = {
         "A->T": f"how often {task} is predicted in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
-    return Table.of(
+    return estimates_table(
         rows,
         columns,
-        lambda row: interval_mark(*change(row)) | {"side": "plain", "name": named(row)},
+        lambda row: {"side": "plain", "name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: {explained}, the largest change first",
         first=heading,
         marks="Change and interval",
-        axis=Axis.around((one for row in rows for one in change(row)), balanced=True),
+        balanced=True,
         only="page",
     )
 
@@ -264,14 +257,10 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, 
         name, says = group_of(row["group"], columns), rate(row["share"])
         return {"name": name, "says": says, "dot": row["share"]}
 
-    cells: Cells = {
-        "Share": shown("share", rate),
-        "Changed": shown("changed", count),
-        "Rows": shown("n", count),
-    }
+    cells: Cells = {"Share": shown("share", rate), "Changed": shown("changed", count)}
     table = Table.of(
         rows,
-        cells,
+        cells | known_columns("Rows"),
         mark,
         id=table_id,
         caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",

@@ -175,20 +175,13 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def summary(self) -> pd.DataFrame:
         """One row for each metric and model: difference, interval, p-value and verdict."""
-        rows = [
-            {
-                "metric": name,
-                **{
-                    key: row[key]
-                    for key in ("model", "value", "difference", "difference_low", "difference_high")
-                },
-                "p_adjusted": row["p_adjusted"],
-                "verdict": one.verdict(row["model"]),
-            }
-            for name, one in self.results.items()
-            for _, row in one.table[1:].iterrows()
-        ]
-        return pd.DataFrame(rows)
+        columns = ["model", "value", "difference", "difference_low", "difference_high"]
+        tables = []
+        for name, one in self.items():
+            table = one.table.loc[one.table["model"] != one.reference, [*columns, "p_adjusted"]]
+            tables.append(table.assign(verdict=list(one.verdicts.values())))
+            tables[-1].insert(0, "metric", name)
+        return pd.concat(tables, ignore_index=True)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each metric and model.
