@@ -14,7 +14,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows, read_train
+from skbiasamp.metrics.inputs import columns_in, opened_rows, read_train
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.auditors import (
@@ -153,10 +153,7 @@ def compare(
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     with opened_rows(y_true, columns) as (held, audited_files):
-        if given is None:
-            cells = count_labels(held, labels, columns, like=train, **how)
-        else:
-            cells = RowSource(held, labels, columns, how).within(given, train)
+        cells = RowSource(held, labels, columns, how).counted(given, train)
     models = models_of(cells)
     if not models:
         raise InputError(

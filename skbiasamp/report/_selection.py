@@ -23,7 +23,7 @@ from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.metrics.inputs import columns_in, count_labels, read_columns
+from skbiasamp.metrics.inputs import columns_in, read_columns
 from skbiasamp.metrics.strata import RowSource, strata_named
 from skbiasamp.report._groups import (
     ERRORS,
@@ -241,7 +241,7 @@ def selection_rates(
     if columns or is_contingency(y_pred):
         inputs |= {"y_true": inputs["y_pred"], "y_pred": inputs["y_true"]}
     with speaking({"y_true": "y_pred"} if y_true is None else {}):
-        test = _counted(inputs.pop("y_true"), inputs, columns, given, how)
+        test = RowSource(inputs.pop("y_true"), inputs, columns, how).counted(given)
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))
@@ -253,15 +253,6 @@ def selection_rates(
     context["given"] = None if given is None else strata_named(given)
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
     return SelectionRates(selection_table(test, min_share=min_share), context)
-
-
-def _counted(
-    y_true: Any, labels: dict[str, Any], columns: dict[str, Any], given: Any, how: dict[str, Any]
-) -> Contingency:
-    """Count rows, weighted so that groups have the same strata if there are any."""
-    if given is None:
-        return count_labels(y_true, labels, columns, **how)
-    return RowSource(y_true, labels, columns, how).within(given)
 
 
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
