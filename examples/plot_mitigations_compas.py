@@ -122,7 +122,7 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
 # on this line is no better than noise. The upper row shows directional amplification, the lower row
 # multi-attribute amplification.
 
-figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), sharey="row", layout="constrained")
 for column, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
     for row, measure in enumerate(["directional A->T", "multi-attribute A->T"]):
         ax = axes[row, column]

@@ -248,8 +248,8 @@ def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, caps
         order = ["The model amplifies", "\ndirectional A->T", "Who bears the errors?", ".html"]
         assert sorted(order, key=part.index) == order
         assert re.search(rf"directional A->T +amplifies +{re.escape(value)} ", part)
-    assert re.search(r"African-American +52.3% +57.6% +42.3% +71.5%", score)
-    assert re.search(r"Caucasian +39.1% +33.1% +22.0% +50.4%", score)
+    assert re.search(r"African-American +52.3 % +57.6 % +42.3 % +71.5 %", score)
+    assert re.search(r"Caucasian +39.1 % +33.1 % +22.0 % +50.4 %", score)
     assert "load_compas().DESCR" in classifier
     for name in ("compas-score.html", "compas-classifier.html"):
         assert str(tmp_path / name) in printed

@@ -229,7 +229,7 @@ def test_refusals_are_a_class_if_there_are_any(folder, capsys):
         ),
         (
             ("--text", "gender", "--labels", "objects.json"),
-            "this column holds the texts of --text or --target-text already",
+            "--text gender: this column is named by --sensitive already",
         ),
         (
             ("--text", "new", "--labels", "objects.json", "--prediction", "old"),
@@ -254,7 +254,7 @@ def test_refusals_are_a_class_if_there_are_any(folder, capsys):
         ),
         (
             ("--text", "new", "--labels", "objects.json", "--target", "old"),
-            "column 'old' of --target has the class",
+            "column 'old' of --target old has the class",
         ),
         (
             ("--text", "new", "--labels", "gender.json", "--target-text", "human"),
@@ -328,4 +328,4 @@ def test_a_model_may_be_compared_with_texts_that_are_the_labels(folder, capsys):
 
 def test_two_models_have_a_column_each(folder, capsys):
     assert main(["compare", *TEXT, "--text", "a=new", "b=new"]) == 2
-    assert "must name another column for each model; got 'new' and 'new'" in capsys.readouterr().err
+    assert "--text b=new: this column is named by --text a=new already" in capsys.readouterr().err

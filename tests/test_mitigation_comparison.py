@@ -574,7 +574,7 @@ def test_remedies_look_different_and_nothing_is_cut_off(plt):
     assert all(above.y0 >= below.y1 - 1 for above, below in pairwise(boxes))
 
 
-def test_points_that_coincide_are_drawn_side_by_side(plt):
+def test_points_that_coincide_stay_where_they_are_and_are_all_seen(plt):
     rows = [(name, 0.5, 0.1) for name in "abc"] + [("d", 0.7, -0.1)]
     table = pd.DataFrame(
         [
@@ -585,16 +585,13 @@ def test_points_that_coincide_are_drawn_side_by_side(plt):
         columns=["mitigation", "noise", "measure", "value", "low", "high"],
     )
     display = MitigationDisplay(table, score="accuracy", amplification="MALS").plot()
-    at = {
-        name: line.get_transform().transform(line.get_xydata())[0]
-        for name, (line, _, _) in display.points_.items()
-    }
-    width = 7 * display.figure_.dpi / 72
-    assert_allclose(at["b"] - at["a"], [width, 0], atol=1e-6)
-    assert_allclose(at["c"] - at["a"], [2 * width, 0], atol=1e-6)
-    assert_allclose(at["d"], display.ax_.transData.transform([0.7, -0.1]))
-    # Their data stay what they are.
-    assert {tuple(display.points_[name][0].get_xydata()[0]) for name in "abc"} == {(0.5, 0.1)}
+    for name, *place in rows:
+        line, _, _ = display.points_[name]
+        at = line.get_transform().transform(line.get_xydata())[0]
+        assert_allclose(at, display.ax_.transData.transform(place))
+        assert line.get_markerfacecolor() == "none"
+    markers = [display.points_[name][0].get_marker() for name in "abc"]
+    assert len(set(markers)) == 3
 
 
 def test_axes_and_options_of_one_s_own(comparison, plt):

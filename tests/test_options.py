@@ -83,6 +83,7 @@ def test_an_attribute_in_place_of_an_option_fixes_it():
         (lambda: Powered("A->T", 2), "takes direction by position and the rest by name; got 2"),
         (lambda: Powered("A->T", direction="A->T"), "multiple values for argument 'direction'"),
         (lambda: NumericAuditor(1), "NumericAuditor takes nothing by position"),
+        (lambda: AuditedClassifier(), "AuditedClassifier() is missing the argument 'estimator'"),
     ],
 )
 def test_a_wrong_call_of_the_constructor_says_what_is_wrong(call, message):

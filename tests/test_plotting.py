@@ -133,6 +133,23 @@ def test_the_sides_of_zero_have_colours_of_their_own():
     assert len({tuple(colour) for colour in (more, less, nothing)}) == 3
 
 
+@pytest.mark.parametrize("values", [[0.3, -0.1], [0.3, 0.2], [-0.3, -0.2]])
+def test_sides_are_named_beside_zero(values):
+    """Beside 0, and not in the middle of the axes, which 0 rarely is."""
+    forest = AmplificationDisplay(pairs([values])).plot()
+    curve = AmplificationCurveDisplay([0, 1], values).plot()
+    for display, along in ((forest, 0), (curve, 1)):
+        display.figure_.draw_without_rendering()
+        zero = display.ax_.transData.transform((0, 0))[along]
+        boxes = {text.get_text(): text.get_window_extent() for text in display.ax_.texts}
+        assert boxes["← reduces"].max[along] == pytest.approx(zero, abs=12)
+        assert boxes["← reduces"].max[along] < zero < boxes["amplifies →"].min[along]
+        assert boxes["amplifies →"].min[along] == pytest.approx(zero, abs=12)
+        for box in boxes.values():
+            assert display.figure_.bbox.contains(*box.min)
+            assert display.figure_.bbox.contains(*box.max)
+
+
 def test_zero_is_in_view_when_all_pairs_are_far_from_it():
     display = AmplificationDisplay(pairs([[0.8, 0.9]])).plot()
     left, right = display.ax_.get_xlim()
@@ -247,11 +264,10 @@ def test_what_all_pairs_share_is_said_once():
     display = AmplificationDisplay(pairs([[0.1], [0.2]])).plot()
     assert y_labels(display) == ["m", "f"]
     assert display.ax_.get_ylabel() == "group"
-    sides = "← reduces  |  amplifies →"
-    assert display.ax_.get_xlabel().splitlines() == [sides, "task: task 0"]
+    assert display.ax_.get_xlabel().split("\n") == [" ", "task: task 0"]
     display = AmplificationDisplay(pairs([[0.1, 0.2]], groups=["f"])).plot()
     assert y_labels(display) == ["task 1", "task 0"]
-    assert display.ax_.get_xlabel().splitlines() == [sides, "group: f"]
+    assert display.ax_.get_xlabel().split("\n") == [" ", "group: f"]
     display = AmplificationDisplay(pairs([[0.1]], groups=["f"])).plot()
     assert y_labels(display) == ["f: task 0"]
 
@@ -304,7 +320,7 @@ def test_every_auditor_s_result_can_be_drawn(name):
     directions = {"A->T": ", group → task", "T->A": ", task → group", None: ""}
     assert headline[0] == f"{result.metric}{directions[result.direction]}: {result.verdict}"
     sides = {"signed": "amplifies →", "attack": "reveals more →", "size": "size of the change →"}
-    assert forest.ax_.get_xlabel().splitlines()[0].endswith(sides[result.kind])
+    assert sides[result.kind] in [text.get_text() for text in forest.ax_.texts]
     assert heatmap.colorbar_.ax.get_ylabel().endswith(sides[result.kind])
     assert headline[1].startswith(f"{result.estimate:+.4f}".replace("-", "−"))
     if auditor.interval is not None:
@@ -433,7 +449,7 @@ def test_cells_have_the_colours_of_their_values():
     red, blue = (display.image_.to_rgba(value) for value in (0.4, -0.4))
     assert red[0] > red[2]
     assert blue[2] > blue[0]
-    assert display.image_.to_rgba(0.0)[:3] == pytest.approx((0.97, 0.97, 0.97), abs=0.02)
+    assert display.image_.to_rgba(0.0)[:3] == pytest.approx((1, 1, 1), abs=0.02)
     assert display.colorbar_.ax.get_ylabel() == "← reduces  |  amplifies →"
 
 
@@ -631,7 +647,7 @@ def test_the_curve_has_its_interval_and_the_operating_point():
     assert (box.y0, box.y1) == (-0.3, 0.1)
     assert_allclose(display.operating_point_.get_xydata(), [[1.5, 0.05]])
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend[:2] == ["confidence interval", "operating point 1.5: +0.050"]
+    assert legend[:2] == ["confidence interval", "operating point 1.5: +0.0500"]
     with pytest.raises(ValueError, match="low has 1 numbers but there are 3 thresholds"):
         AmplificationCurveDisplay(**options | {"low": [0]})
     group, y, score = scored()

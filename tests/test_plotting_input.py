@@ -44,7 +44,7 @@ def from_predictions(**options):
     ("draw", "message"),
     [
         (lambda: from_result(ax=3), "ax must be Axes of matplotlib, or None; got int"),
-        (lambda: heatmap(ax="x"), "ax must be Axes of matplotlib, or None; got str"),
+        (lambda: heatmap(ax="x"), "ax must be Axes of matplotlib, or None; got 'x'"),
         (lambda: from_result(point_kwargs=3), "Options of matplotlib must be a dict"),
         (lambda: from_result(point_kwargs={1: 2}), "Options of matplotlib must be a dict"),
         (lambda: from_result(max_pairs=1.5), "max_pairs must be a whole number of 1 or more"),

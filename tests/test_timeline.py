@@ -687,6 +687,13 @@ def test_the_display_shows_value_reference_alarms_and_versions(changed):
     assert set(display.reference_line_.get_ydata()) == {timeline.reference["value"]}
     assert list(display.alarms_.get_xdata()) == list(np.flatnonzero(frame["alarm"]))
     assert [line.get_xdata()[0] for line in display.version_lines_] == [5.5]
+    # The reference is shaded; where the change began is an estimate, and so a line.
+    spans = [patch.get_extents() for patch in display.ax_.patches]
+    ends = display.ax_.transData.transform([[-0.5, 0], [2.5, 0]])[:, 0]
+    assert [(span.x0, span.x1) for span in spans] == [pytest.approx(tuple(ends))]
+    onset = list(frame["period"]).index(timeline.onset)
+    (line,) = (line for line in display.ax_.lines if "estimate" in str(line.get_label()))
+    assert set(line.get_xdata()) == {onset}
     assert display.ax_.get_title() == "directional A→T: alarm"
     assert display.mean_ is None
     pair = TimelineDisplay.from_timeline(timeline, pair=("f", 1))

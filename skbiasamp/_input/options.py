@@ -25,6 +25,7 @@ else:
 
 
 _MORE = inspect.Parameter.VAR_KEYWORD
+_REQUIRED = inspect.Parameter.empty
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,11 @@ def Option(default: Any, *allowed: Any, after: str = "") -> Any:
 
 
 # Type checkers read `default` and `kw_only` where the option is declared.
-def PositionalOption(*allowed: Any, default: Any, kw_only: bool) -> Any:
-    """Declare an option that may go by position too, before all others."""
+def PositionalOption(*allowed: Any, kw_only: bool, default: Any = _REQUIRED) -> Any:
+    """Declare an option that may go by position too, before all others.
+
+    Without a default it must be given.
+    """
     return _Declared(default, allowed, kw_only=kw_only)
 
 
@@ -104,7 +108,11 @@ class WithOptions(_Estimator):
             if key not in known:
                 near = meant(key, known)
                 raise TypeError(f"{name}() got an unexpected keyword argument {key!r}{near}")
-        vars(self).update({key: option.default for key, option in known.items()} | given | options)
+        given = {key: option.default for key, option in known.items()} | given | options
+        lacking = [key for key, value in given.items() if value is _REQUIRED]
+        if lacking:
+            raise TypeError(f"{name}() is missing the argument {lacking[0]!r}")
+        vars(self).update(given)
 
     @classmethod
     @cache

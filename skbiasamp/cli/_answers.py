@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._input.errors import speaking
-from skbiasamp.cli._files import check_outputs
-from skbiasamp.cli._terminal import say, say_report
+from skbiasamp.cli._files import checked_outputs
+from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._terminal import say_and_write
 from skbiasamp.report.evidence import made_now
 from skbiasamp.results import AnswerReport
 from skbiasamp.text import answer_scores, read_answers
@@ -29,29 +28,22 @@ examples:
   skbiasamp answers samples_bbq.jsonl --reference samples_before.jsonl"""
 
 
-def add_answers(commands: Any, plain: dict[str, Any]) -> None:
+def add_answers(commands: Any) -> None:
     """Add the command to the parser."""
-    command = commands.add_parser(
-        "answers",
-        help="bias of a language model's answers (BBQ)",
-        description=_ANSWERS,
-        epilog=_EXAMPLES,
-        **plain,
-    )
-    add = command.add_argument
-    add("files", nargs="+", metavar="FILE", help="files of the model's answers")
-    add("--prediction", metavar="NAME", help="field with the answer, in BBQ's JSON lines")
-    add("--reference", nargs="+", metavar="FILE", help="answers of the model to compare with")
-    add("--model-name", metavar="NAME", help="name of the model, for the title of the page")
-    add("--html", metavar="PATH", help="write a page")
-    add("--markdown", metavar="PATH", help="write a section for a model card")
+    summary = "bias of a language model's answers (BBQ)"
+    texts = {"help": summary, "description": _ANSWERS, "epilog": _EXAMPLES}
+    command = add_command(commands, "answers", _answers, **texts)
+    more = command.add_argument
+    more("files", nargs="+", metavar="FILE", help="files of the model's answers")
+    more("--prediction", metavar="NAME", help="field with the answer, in BBQ's JSON lines")
+    more("--reference", nargs="+", metavar="FILE", help="answers of the model to compare with")
+    add(command, "--model-name", "--html", "--markdown")
 
 
-def answers(options: argparse.Namespace, call: Sequence[str]) -> int:
+def _answers(options: argparse.Namespace) -> int:
     """Print the scores, and write the pages that are asked for."""
-    wanted = {"html": options.html, "markdown": options.markdown}
-    outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
-    check_outputs(outputs, [Path(path) for path in [*options.files, *(options.reference or [])]])
+    files = [Path(path) for path in [*options.files, *(options.reference or [])]]
+    outputs = checked_outputs(options, files)
     with speaking({"prediction": "--prediction", "reference": "--reference"}):
         frames = [
             pd.concat([read_answers(path, options.prediction) for path in files])
@@ -60,10 +52,5 @@ def answers(options: argparse.Namespace, call: Sequence[str]) -> int:
         ]
         table = answer_scores(*(frame.reset_index(drop=True) for frame in frames))
     context = {"model_name": options.model_name, "data_name": ", ".join(options.files)}
-    context |= made_now() | {"call": shlex.join(["skbiasamp", *call])}
-    report = AnswerReport(table, context)
-    say_report(report.to_document())
-    for kind, path in outputs.items():
-        getattr(report, f"to_{kind}")(path)
-        say(f"\nWritten: {path}")
+    say_and_write(AnswerReport(table, context | made_now() | {"call": options.call}), outputs, [])
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import skbiasamp
+from skbiasamp._utils.formatting import rate
 from skbiasamp.cli._terminal import in_lines, say, say_report
 from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
@@ -22,11 +24,11 @@ _RATES = {
 }
 
 
-def demo(folder: str) -> int:
+def demo(options: argparse.Namespace) -> int:
     """Audit the COMPAS score and a classifier, and write one page about each."""
-    pages = Path(folder)
+    pages = Path(options.folder)
     if not pages.is_dir():
-        raise FileNotFoundError(f"--folder {folder}: there is no such folder; create it first")
+        raise FileNotFoundError(f"--folder {pages}: there is no such folder; create it first")
     compas = load_compas()
     say(in_lines(f"COMPAS: {len(compas.target):,} defendants of two races (public records)"))
     score = skbiasamp.audit(
@@ -97,7 +99,7 @@ def _present(question: str, report: AuditReport, page: Path) -> None:
     say_report(replace(document, title="", about="", sections=[verdict, table]))
     rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
     say("\nWho bears the errors?")
-    say(rates.rename_axis(None).map("{:.1%}".format).to_string())
+    say(rates.rename_axis(None).map(rate).to_string())
     say(
         in_lines(
             f"(false positive rate: share of those not {_AGAIN} who are predicted to be; true "

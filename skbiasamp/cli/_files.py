@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from ast import literal_eval
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from skbiasamp._input.errors import PARAMETER_OF, InputError
+from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
+from skbiasamp._io.files import opened
 from skbiasamp._io.writing import check_path
 from skbiasamp.counts.engines import names_of, open_frame
 
@@ -53,7 +59,7 @@ def named_columns(options: argparse.Namespace) -> list[Named]:
     Only scores may be the predictions too; and the labels, if models are compared with one of them.
     """
     found = []
-    for side in PARAMETER_OF:
+    for side in (*PARAMETER_OF, "target_text", "text"):
         value = getattr(options, side, None) or {}
         several = value if isinstance(value, dict) else {None: value}
         found += [Named(side, columns, model) for model, columns in several.items()]
@@ -63,7 +69,8 @@ def named_columns(options: argparse.Namespace) -> list[Named]:
             before = first.setdefault(column, given)
             shared = (before.side, given.side)
             allowed = shared == ("prediction", "score")
-            allowed |= shared == ("target", "prediction") and given.model is not None
+            of_label = shared in (("target", "prediction"), ("target_text", "text"))
+            allowed |= of_label and given.model is not None
             if (before is not given or given.columns.count(column) > 1) and not allowed:
                 raise InputError(
                     "{this}: this column is named by {first} already. Name another column in one "
@@ -91,8 +98,9 @@ def check_gaps(
     frame: nw.LazyFrame[Any], named: list[Named], files: list[dict[str, Any]], missing: str
 ) -> int:
     """Raise if there are no rows, or if values are missing; return the number of rows."""
-    # Labels that a decision made, and groups that are known of some rows.
-    may_miss = ["check", "given"] + ["target"] * any(side.side == "decision" for side in named)
+    # Groups that are known of some rows, texts that say nothing, and labels that a decision made.
+    may_miss = ["check", "given", "target_text", "text"]
+    may_miss += ["target"] * any(side.side == "decision" for side in named)
     option_of = {column: given for given in named for column in given.columns}
     n_rows = sum(file["rows"] for file in files)
     where = ", ".join(file["path"] for file in files[:3]) + ", ..." * (len(files) > 3)
@@ -128,8 +136,60 @@ def as_arguments(frame: nw.LazyFrame[Any], labels: dict[str, Any]) -> dict[str, 
     return {"y_true": None, **found}
 
 
-def check_outputs(outputs: dict[str, Path], inputs: list[Path]) -> None:
-    """Raise if a file cannot be written, or would overwrite an input or another output."""
+@contextmanager
+def rows_of_files(
+    options: argparse.Namespace,
+    patterns: list[str],
+    named: list[Named],
+    *,
+    missing: str,
+    also: Sequence[str] = (),
+) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
+    """Yield the columns that options name, and others, of files without gaps in them."""
+    columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
+    written = {"delimiter": options.delimiter, "encoding": options.encoding}
+    with opened(patterns, list(columns), **written) as (rows, files):
+        check_gaps(rows, named, files, missing)
+        yield rows, files
+
+
+def names_of_options(named: list[Named]) -> dict[str, Spoken]:
+    """Return the names that roles have on the command line: --target income, --missing drop."""
+    names: dict[str, Spoken] = {
+        "y_train and sensitive_train": "--train",
+        "the training data": "--train",
+        "NumericAuditor": "--numeric",
+        "LICAuditor": "--auditor skbiasamp:LICAuditor",
+        "WordListLabeler": "--text and --labels",
+    }
+    for option, parameter in PARAMETER_OF.items():
+        mine = [given for given in named if given.side == option]
+        flag = f"--{option.replace('_', '-')}"
+        for role in (option, parameter, f"{parameter}s"):  # y_preds are those of several models
+            names[role] = flag
+            for given in mine:
+                whole = given.as_typed(*given.columns)
+                names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
+                names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
+    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold")
+    flags = {role: f"--{role.replace('_', '-')}" for role in roles} | {"pos_label": "--positive"}
+    for role, flag in flags.items():
+        names[role] = partial(_option_named, flag)
+    return names
+
+
+def _option_named(flag: str, rest: str) -> str:
+    """Return an option and its value as on the command line; `rest` is as in Python: ='drop'."""
+    value = rest.removeprefix("=")
+    if value.startswith(("'", '"')):
+        value = shlex.quote(literal_eval(value))
+    return f"{flag} {value}".rstrip()
+
+
+def checked_outputs(options: argparse.Namespace, inputs: Sequence[Path] = ()) -> dict[str, Path]:
+    """Return the files to write, or raise if one cannot be written or is an input or another."""
+    wanted = {kind: getattr(options, kind, None) for kind in ("html", "json", "markdown")}
+    outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
     taken = {path.resolve(): f"the input {path}" for path in inputs}
     for option, path in outputs.items():
         check_path(path)
@@ -142,3 +202,4 @@ def check_outputs(outputs: dict[str, Path], inputs: list[Path]) -> None:
                 what=taken[real],
             )
         taken[real] = f"what --{option} writes"
+    return outputs

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._io.files import columns_of_files, find, opened
-from skbiasamp.cli._files import check_gaps, check_outputs, named_columns
-from skbiasamp.cli._options import add
-from skbiasamp.cli._terminal import say, say_files, say_report
+from skbiasamp._io.files import columns_of_files, find
+from skbiasamp.cli._files import checked_outputs, named_columns, names_of_options, rows_of_files
+from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._terminal import say_and_write
 
 _MITIGATE = """\
 Train a model on the rows of files, and search for a mitigation that brings its
@@ -37,15 +35,11 @@ _ESTIMATORS = {
 }
 
 
-def add_mitigate(commands: Any, plain: dict[str, Any]) -> None:
+def add_mitigate(commands: Any) -> None:
     """Add the command to the parser."""
-    command = commands.add_parser(
-        "mitigate",
-        help="search for a mitigation of a model that is trained on files",
-        description=_MITIGATE,
-        epilog=_EXAMPLES,
-        **plain,
-    )
+    summary = "search for a mitigation of a model that is trained on files"
+    texts = {"help": summary, "description": _MITIGATE, "epilog": _EXAMPLES}
+    command = add_command(commands, "mitigate", _mitigate, **texts)
     add(command, "test", metavar="TRAIN", help="files of training rows; these come first")
     add(command, "--target", required=True)
     add(command, "--sensitive", required=True)
@@ -64,12 +58,11 @@ def add_mitigate(commands: Any, plain: dict[str, Any]) -> None:
     add(command, "--seed", "--html", "--delimiter", "--encoding")
 
 
-def mitigate(options: argparse.Namespace, names: Callable[[Any], dict[str, Any]]) -> int:
+def _mitigate(options: argparse.Namespace) -> int:
     """Search, print the result, and write the page if one is asked for."""
     from skbiasamp.mitigation import search
 
-    outputs = {} if options.html is None else {"html": Path(options.html)}
-    check_outputs(outputs, find(options.test))
+    outputs = checked_outputs(options, find(options.test))
     written = {"delimiter": options.delimiter, "encoding": options.encoding}
     named = named_columns(options)
     roles = [*options.target, *options.sensitive]
@@ -78,10 +71,9 @@ def mitigate(options: argparse.Namespace, names: Callable[[Any], dict[str, Any]]
     ]
     if not features:
         raise InputError("name the columns that the model learns from: --features")
-    spoken = names(named) | {"limit": "--limit", "scoring": "--scoring", "cv": "--folds"}
-    needed = list(dict.fromkeys([*roles, *features]))
-    with speaking(spoken), opened(options.test, needed, **written) as (rows, files):
-        check_gaps(rows, named, files, "group")
+    names = names_of_options(named) | {"limit": "--limit", "scoring": "--scoring", "cv": "--folds"}
+    reading = rows_of_files(options, options.test, named, missing="group", also=features)
+    with speaking(names), reading as (rows, files):
         frame = pd.DataFrame(rows.collect().to_dict(as_series=False))
         target, sensitive = (
             frame[columns[0]] if len(columns) == 1 else frame[columns]
@@ -98,11 +90,7 @@ def mitigate(options: argparse.Namespace, names: Callable[[Any], dict[str, Any]]
             n_jobs=options.jobs,
             random_state=options.seed,
         )
-    say_report(found.to_document())
-    say_files(files)
-    for path in outputs.values():
-        found.to_html(path)
-        say(f"\nWritten: {path}")
+    say_and_write(found, outputs, files)
     return 0 if found.best is not None else 1
 
 

@@ -9,6 +9,7 @@ import importlib
 import io
 import math
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -250,6 +251,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 OF_MODELS: dict[str, Any] = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model}
 OF_MODELS["action"] = _Models
+
+
+def add_command(commands: Any, name: str, run: Callable[..., int] | None, **texts: Any) -> Any:
+    """Add a command to the parser, and what runs it."""
+    texts = {"formatter_class": argparse.RawDescriptionHelpFormatter} | texts
+    command = commands.add_parser(name, **texts)
+    command.set_defaults(run=run)
+    return command
 
 
 def add(command: Any, *names: str, **own: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 import skbiasamp
 from skbiasamp.cli._answers import add_answers
+from skbiasamp.cli._demo import demo
 from skbiasamp.cli._mitigate import add_mitigate
-from skbiasamp.cli._options import OF_MODELS, OPTIONS, add
+from skbiasamp.cli._options import OF_MODELS, OPTIONS, add, add_command
 from skbiasamp.cli._rates import add_rates
+from skbiasamp.cli._reports import report
 from skbiasamp.cli._watch import add_watch
 
 _AUDIT_USAGE = """\
@@ -114,9 +115,11 @@ half of the rows? Each gets a verdict, error rates by group and a page."""
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    plain: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     whole = argparse.ArgumentParser(
-        prog="skbiasamp", description=skbiasamp.__doc__, epilog=_EXAMPLES, **plain
+        prog="skbiasamp",
+        description=skbiasamp.__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
     commands = whole.add_subparsers(
@@ -124,34 +127,19 @@ def parser() -> argparse.ArgumentParser:
         required=True,
         metavar="{audit,compare,rates,answers,watch,mitigate,demo}",
     )
-    audit = commands.add_parser(
-        "audit",
-        help="audit the predictions in files (CSV, Parquet, ...)",
-        usage=_AUDIT_USAGE,
-        description=_AUDIT,
-        epilog=_AUDIT_EXAMPLES,
-        **plain,
-    )
-    compare = commands.add_parser(
-        "compare",
-        help="compare models that predicted the same rows",
-        usage=_COMPARE_USAGE,
-        description=_COMPARE,
-        epilog=_COMPARE_EXAMPLES,
-        **plain,
-    )
-    add_rates(commands, plain)
-    add_answers(commands, plain)
-    add_watch(commands, plain)
-    add_mitigate(commands, plain)
-    demo = commands.add_parser(
-        "demo",
-        help="audit data that come with the package, offline",
-        description=_DEMO,
-        epilog="example:\n  skbiasamp demo --folder pages",
-        **plain,
-    )
-    demo.add_argument(
+    summary = "audit the predictions in files (CSV, Parquet, ...)"
+    texts = {"usage": _AUDIT_USAGE, "description": _AUDIT, "epilog": _AUDIT_EXAMPLES}
+    audit = add_command(commands, "audit", report, help=summary, **texts)
+    summary = "compare models that predicted the same rows"
+    texts = {"usage": _COMPARE_USAGE, "description": _COMPARE, "epilog": _COMPARE_EXAMPLES}
+    compare = add_command(commands, "compare", report, help=summary, **texts)
+    add_rates(commands)
+    add_answers(commands)
+    add_watch(commands)
+    add_mitigate(commands)
+    summary = "audit data that come with the package, offline"
+    texts = {"description": _DEMO, "epilog": "example:\n  skbiasamp demo --folder pages"}
+    add_command(commands, "demo", demo, help=summary, **texts).add_argument(
         "--folder",
         default=".",
         help="where to write compas-score.html and compas-classifier.html (default: here)",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._io.files import find, opened
-from skbiasamp.cli._files import check_gaps, check_outputs, columns_by_role, named_columns
-from skbiasamp.cli._options import add
-from skbiasamp.cli._terminal import say, say_files, say_report
+from skbiasamp._io.files import find
+from skbiasamp.cli._files import (
+    checked_outputs,
+    columns_by_role,
+    named_columns,
+    names_of_options,
+    rows_of_files,
+)
+from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._terminal import say_and_write
 from skbiasamp.report import described_files, selection_rates
 
 _RATES = """\
@@ -29,15 +32,11 @@ examples:
       --sensitive sex race --min-share 0.02 --html rates.html"""
 
 
-def add_rates(commands: Any, plain: dict[str, Any]) -> None:
+def add_rates(commands: Any) -> None:
     """Add the command to the parser."""
-    rates = commands.add_parser(
-        "rates",
-        help="selection rates and impact ratios of each group",
-        description=_RATES,
-        epilog=_EXAMPLES,
-        **plain,
-    )
+    summary = "selection rates and impact ratios of each group"
+    texts = {"help": summary, "description": _RATES, "epilog": _EXAMPLES}
+    rates = add_command(commands, "rates", _rates, **texts)
     add(rates, "test", help="files of the rows; these come first")
     add(rates, "--prediction", nargs=1, required=True, help="the predicted label, or the score")
     add(rates, "--sensitive", required=True, help="the sensitive features")
@@ -70,21 +69,18 @@ def add_rates(commands: Any, plain: dict[str, Any]) -> None:
     add(rates, "--max-groups", "--model-name", "--data-name", "--html", "--delimiter", "--encoding")
 
 
-def rates(
-    options: argparse.Namespace, call: Sequence[str], names: Callable[[Any], dict[str, Any]]
-) -> int:
+def _rates(options: argparse.Namespace) -> int:
     """Print the table, and write the page if one is asked for."""
-    outputs = {} if options.html is None else {"html": Path(options.html)}
-    check_outputs(outputs, find(options.test))
+    outputs = checked_outputs(options, find(options.test))
     if options.scores and options.positive is not None:
         raise InputError("--positive has no effect with --scores: leave it out")
     named = named_columns(options)
-    needed = [column for option in named for column in option.columns]
-    written = {"delimiter": options.delimiter, "encoding": options.encoding}
-    shown = names(named) | {"min_share": "--min-share", "threshold": "--threshold"}
+    shown = names_of_options(named) | {"min_share": "--min-share", "threshold": "--threshold"}
     shown["scores"] = lambda _: "--scores"
-    with speaking(shown), opened(options.test, needed, **written) as (rows, files):
-        check_gaps(rows, named, files, "group")
+    with (
+        speaking(shown),
+        rows_of_files(options, options.test, named, missing="group") as (rows, files),
+    ):
         result = selection_rates(
             rows,
             **columns_by_role(named),
@@ -97,11 +93,6 @@ def rates(
             data_name=options.data_name or ", ".join(options.test),
         )
         described = described_files(files, [])
-    result.context["call"] = shlex.join(["skbiasamp", *call])
-    result.context["data_files"] = described
-    say_report(result.to_document())
-    say_files(described)
-    for path in outputs.values():
-        result.to_html(path)
-        say(f"\nWritten: {path}")
+    result.context.update(call=options.call, data_files=described)
+    say_and_write(result, outputs, described)
     return 0

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any, TextIO
 
 from skbiasamp._utils.formatting import name_of, printable
@@ -54,6 +55,16 @@ def in_lines(text: str, indent: str = "", first: str | None = None) -> str:
 def say_report(document: Document) -> None:
     """Print what a report says."""
     say(as_text(document, width()))
+
+
+def say_and_write(report: Any, outputs: dict[str, Path], files: list[dict[str, Any]]) -> None:
+    """Print what a report says and which files were read, and write it."""
+    say(as_text(report.to_document(), width()))
+    if files:
+        say_files(files)
+    for kind, path in outputs.items():
+        getattr(report, f"to_{kind}")(path)
+        say(f"\nWritten: {path}")
 
 
 def say_unread(unread: dict[str, list[str]]) -> None:

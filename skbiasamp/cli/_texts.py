@@ -20,26 +20,23 @@ from skbiasamp.text import LabelledTexts, label_columns
 from skbiasamp.text.labeler import REFUSAL
 
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
+_SOURCES = ("text", "target_text", "target")
 
 
 @dataclass
 class Texts:
-    """Which columns are texts, and what words name each label."""
+    """The words of each label, and what was read with them."""
 
     labels: dict[str, Any]
     path: str
-    models: dict[str | None, str]  # columns of texts, by model
-    target: list[str]  # columns of labels, or
-    target_text: str | None  # of texts that people wrote
-    implied: bool  # whether no option names the labels
-    read: LabelledTexts | None = None  # what was read from the test rows
+    refusals: bool | None = None  # of the test rows, once they were read
+    unread: dict[str, list[str]] = field(default_factory=dict)
     shares: list[str] = field(default_factory=list)  # how many rows have no label, as text
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> Texts | None:
         """Return what options say about texts, or None if there are none."""
-        given = options.text
-        if given is None:
+        if options.text is None:
             for option, value in (("labels", options.labels), ("target-text", options.target_text)):
                 if value is not None:
                     text = (
@@ -60,84 +57,68 @@ class Texts:
             raise InputError("--threshold is for scores in --prediction, not for --text.")
         if options.target is not None and options.target_text is not None:
             raise InputError("--target-text takes the place of --target: pass one of them.")
-        labels = read_word_lists(options.labels)
-        models = given if isinstance(given, dict) else {None: given}
-        for model, columns in models.items():
+        for model, columns in options.text.items() if isinstance(options.text, dict) else ():
             if len(columns) != 1:
-                text = "--text must name one column{of}; got {seen}."
-                of = "" if model is None else f" of the model {model!r}"
-                raise InputError(text, of=of, seen=quote(columns))
-        columns = {model: columns[0] for model, columns in models.items()}
-        if len(set(columns.values())) < len(columns):
-            text = "--text must name another column for each model; got {seen}."
-            raise InputError(text, seen=quote(columns.values()))
-        target_text = options.target_text and options.target_text[0]
-        if columns.get(None) is not None and columns[None] == target_text:
-            text = "--text {seen}: this column is named by --target-text already. Name another one."
-            raise InputError(text, seen=target_text)
-        target = options.target or ([] if target_text else list(labels))
-        implied = options.target is None and target_text is None
-        return cls(labels, options.labels, columns, target, target_text, implied)
+                text = "--text must name one column of the model {model!r}; got {seen}."
+                raise InputError(text, model=model, seen=quote(columns))
+        return cls(read_word_lists(options.labels), options.labels)
 
-    def texts(self, *, train: bool = False) -> list[str]:
-        """Return the columns of texts that are needed."""
-        written = [] if self.target_text is None else [self.target_text]
-        return written if train else list(dict.fromkeys([*written, *self.models.values()]))
-
-    def given(self) -> list[Named]:
-        """Return the columns of labels that are in the files."""
-        return [Named("target", self.target)] if self.target else []
-
-    def check(self, columns: tuple[str, ...] | None, others: list[Named]) -> None:
-        """Raise if columns have two roles, or if the labels are nowhere."""
-        for given in others:
-            for column in given.columns:
-                if column in self.texts():
-                    text = "{this}: this column holds the texts of --text or --target-text already."
-                    raise InputError(text, this=given.as_typed(column))
-        lacking = [name for name in self.target if name not in (columns or self.target)]
-        if lacking and self.implied:
+    def implied(self, columns: tuple[str, ...] | None, named: list[Named]) -> list[Named]:
+        """Return the columns of true labels that no option names: those called as the labels."""
+        if any(given.side in ("target", "target_text") for given in named):
+            return []
+        lacking = [name for name in self.labels if name not in (columns or self.labels)]
+        if lacking:
             text = (
                 "There are no true labels to compare with: pass texts of people as --target-text, "
                 "or 0/1 columns as --target. Without both, these are the columns named as the "
                 "labels of {path}, and there is no column {lacking}."
             )
             raise InputError(text, path=self.path, lacking=quote(lacking))
-
-    def named(self) -> list[Named]:
-        """Return the columns of labels that were made, as if options had named them."""
-        target = "--target" if self.target else f"--target-text {self.target_text}"
-        columns = [*(self.target or self.labels)] if self.read is None else self.read.target
-        made = [Named("target", columns, shown=target)]
-        for model, column in self.models.items():
-            shown = f"--text {column}" if model is None else f"--text {model}={column}"
-            columns = [] if self.read is None else self.read.predictions[column]
-            made.append(Named("prediction", columns, model, shown=shown))
-        return made
+        return [Named("target", list(self.labels))]
 
     def labelled(
-        self, rows: nw.LazyFrame[Any], groups: list[str], *, train: bool = False
-    ) -> nw.LazyFrame[Any]:
-        """Return rows with labels in place of texts; `groups` are the sensitive columns."""
+        self, rows: nw.LazyFrame[Any], named: list[Named]
+    ) -> tuple[nw.LazyFrame[Any], list[Named]]:
+        """Return test rows with labels in place of texts, and which columns hold these."""
         frame = rows.collect().to_pandas()
-        read = label_columns(
+        texts = [given for given in named if given.side == "text"]
+        read = self._read(frame, named, texts)
+        self.refusals, self.unread = REFUSAL in read.target, read.unread
+        (truth,) = (given for given in named if given.side in ("target", "target_text"))
+        # A text that mentions none of several objects is no class: it is reported.
+        if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
+            groups = (given.columns for given in named if given.side == "sensitive")
+            by = [frame[name].to_numpy() for columns in groups for name in columns]
+            self.shares = [
+                _share(name if name == "labels" else f"texts of {name}", without, by)
+                for name, without in read.no_label.items()
+            ]
+        shown = truth.as_typed(*truth.columns * (truth.side == "target_text"))
+        made = [Named("target", read.target, shown=shown)]
+        for given in texts:
+            columns = read.predictions[given.columns[0]]
+            shown = given.as_typed(*given.columns)
+            made.append(Named("prediction", columns, given.model, shown=shown))
+        return (
+            nw.from_native(read.frame).lazy(),
+            [given for given in named if given.side not in _SOURCES] + made,
+        )
+
+    def labelled_train(self, rows: nw.LazyFrame[Any], named: list[Named]) -> nw.LazyFrame[Any]:
+        """Return training rows with labels in place of texts."""
+        return nw.from_native(self._read(rows.collect().to_pandas(), named, []).frame).lazy()
+
+    def _read(self, frame: pd.DataFrame, named: list[Named], texts: list[Named]) -> LabelledTexts:
+        truth = {given.side: given.columns for given in named}
+        return label_columns(
             frame,
             self.labels,
-            [] if train else list(dict.fromkeys(self.models.values())),
-            target=self.target or None,
-            target_texts=self.target_text,
-            refusals=None if self.read is None else REFUSAL in self.read.target,
+            list(dict.fromkeys(given.columns[0] for given in texts)),
+            target=truth.get("target"),
+            target_texts=truth.get("target_text", [None])[0],
+            refusals=self.refusals,
         )
-        if not train:
-            self.read = read
-            # A text that mentions none of several objects is no class: it is reported.
-            if len(self.target) != 1 < len(self.labels):
-                by = [frame[name].to_numpy() for name in groups]
-                self.shares = [
-                    _share(name if name == "labels" else f"texts of {name}", without, by)
-                    for name, without in read.no_label.items()
-                ]
-        return nw.from_native(read.frame).lazy()
 
     @property
     def findings(self) -> list[Finding]:

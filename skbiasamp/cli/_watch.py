@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._io.files import opened
-from skbiasamp.cli._files import check_gaps, check_outputs, columns_by_role, named_columns
-from skbiasamp.cli._options import add
-from skbiasamp.cli._terminal import in_lines, say, say_files, say_report
+from skbiasamp.cli._files import (
+    checked_outputs,
+    columns_by_role,
+    named_columns,
+    names_of_options,
+    rows_of_files,
+)
+from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_files
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.monitoring import Store
 
@@ -32,19 +35,14 @@ exit codes: 0 done, 1 there is an alarm and --fail-on-alarm was passed, 2 bad
 input"""
 
 
-def add_watch(commands: Any, plain: dict[str, Any]) -> None:
+def add_watch(commands: Any) -> None:
     """Add the command and its two actions to the parser."""
-    watch = commands.add_parser(
-        "watch",
-        help="watch a model over time: a store of periods, and alarms",
-        description=_WATCH,
-        epilog=_EXAMPLES,
-        **plain,
-    )
+    summary = "watch a model over time: a store of periods, and alarms"
+    texts = {"help": summary, "description": _WATCH, "epilog": _EXAMPLES}
+    watch = add_command(commands, "watch", None, **texts)
     actions = watch.add_subparsers(dest="action", required=True, metavar="{add,show}")
-    counting = actions.add_parser(
-        "add", help="count the rows of a period into a store", epilog=_EXAMPLES, **plain
-    )
+    summary = "count the rows of a period into a store"
+    counting = add_command(actions, "add", _add, help=summary, epilog=_EXAMPLES)
     counting.add_argument("store", metavar="STORE", help="the folder; it is made if there is none")
     counting.add_argument("files", nargs="+", metavar="FILE", help="files of the period's rows")
     counting.add_argument(
@@ -69,9 +67,8 @@ def add_watch(commands: Any, plain: dict[str, Any]) -> None:
         help="leave out cells of fewer rows, so that they reveal nobody (default: keep all)",
     )
     add(counting, "--delimiter", "--encoding")
-    show = actions.add_parser(
-        "show", help="compare every period with the reference", epilog=_EXAMPLES, **plain
-    )
+    summary = "compare every period with the reference"
+    show = add_command(actions, "show", _show, help=summary, epilog=_EXAMPLES)
     show.add_argument("store", metavar="STORE", help="the folder")
     show.add_argument(
         "--reference",
@@ -86,30 +83,18 @@ def add_watch(commands: Any, plain: dict[str, Any]) -> None:
     )
 
 
-def watch(
-    options: argparse.Namespace, call: Sequence[str], names_of: Callable[..., dict[str, Any]]
-) -> int:
-    """Run the command."""
-    if options.action == "add":
-        return _add(options, names_of)
-    return _show(options, call)
-
-
 def _store(options: argparse.Namespace) -> Store:
     with speaking(folder="STORE, the first argument,"):
         return Store(options.store)
 
 
-def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -> int:
+def _add(options: argparse.Namespace) -> int:
     named = named_columns(options)
-    columns = list(dict.fromkeys(column for given in named for column in given.columns))
     flags = {"period": "--period", "min_cell": "--min-cell", "missing": "--missing"}
     store = _store(options)
-    with speaking({**names_of(named), **flags}):
-        with opened(
-            options.files, columns, delimiter=options.delimiter, encoding=options.encoding
-        ) as (rows, files):
-            check_gaps(rows, named, files, options.missing)
+    reading = rows_of_files(options, options.files, named, missing=options.missing)
+    with speaking({**names_of_options(named), **flags}):
+        with reading as (rows, files):
             cells = Contingency.from_frame(
                 rows,
                 **columns_by_role(named),
@@ -141,10 +126,8 @@ def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -
     return 0
 
 
-def _show(options: argparse.Namespace, call: Sequence[str]) -> int:
-    wanted = {"html": options.html, "json": options.json}
-    outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
-    check_outputs(outputs, [])
+def _show(options: argparse.Namespace) -> int:
+    outputs = checked_outputs(options)
     folder = Path(options.store).resolve()
     for path in outputs.values():
         if path.resolve().parent == folder:
@@ -160,9 +143,6 @@ def _show(options: argparse.Namespace, call: Sequence[str]) -> int:
             random_state=options.seed,
             model_name=options.model_name,
         )
-    timeline.context["call"] = shlex.join(["skbiasamp", *call])
-    say_report(timeline.to_document())
-    for kind, path in outputs.items():
-        getattr(timeline, f"to_{kind}")(path)
-        say(f"\nWritten: {path}")
+    timeline.context["call"] = options.call
+    say_and_write(timeline, outputs, [])
     return int(options.fail_on_alarm and timeline.first_alarm is not None)

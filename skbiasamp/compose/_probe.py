@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
@@ -25,7 +26,7 @@ _PASS["allow_nd"] = True
 
 
 @filling
-class LeakageProbe(SensitiveColumns, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LeakageProbe(SensitiveColumns, OneToOneFeatureMixin, TransformerMixin, WithOptions):
     """Measure how well the sensitive feature can be predicted from X at this point of a pipeline.
 
     X is passed on unchanged. Use one probe before and one after a step, such as an encoder or a
@@ -95,46 +96,20 @@ callable, default="accuracy"
     """
 
     _always_hides = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
-        "sensitive": SENSITIVE,
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "quality": [StrOptions(set(QUALITIES)), callable],
-        "balanced": ["boolean"],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "missing": [StrOptions({"error", "drop", "group"})],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-        "n_jobs": N_JOBS,
-    }
 
-    def __init__(
-        self,
-        *,
-        attacker: Any = "auto",
-        sensitive: Any = None,
-        cv: int = 5,
-        quality: Any = "accuracy",
-        balanced: bool = True,
-        n_draws: int = 1,
-        missing: str = "error",
-        confidence_level: float = 0.95,
-        n_resamples: int = 199,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.attacker = attacker
-        self.sensitive = sensitive
-        self.cv = cv
-        self.quality = quality
-        self.balanced = balanced
-        self.n_draws = n_draws
-        self.missing = missing
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    attacker: Any = Option(
+        "auto", StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])
+    )
+    sensitive: Any = Option(None, *SENSITIVE)
+    cv: int = Option(5, Interval(Integral, 2, None, closed="left"))
+    quality: Any = Option("accuracy", StrOptions(set(QUALITIES)), callable)
+    balanced: bool = Option(True, "boolean")
+    n_draws: int = Option(1, Interval(Integral, 1, None, closed="left"))
+    missing: str = Option("error", StrOptions({"error", "drop", "group"}))
+    confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
+    n_resamples: int = Option(199, Interval(Integral, 2, None, closed="left"))
+    random_state: Any = Option(None, "random_state", np.random.Generator)
+    n_jobs: int | None = Option(None, *N_JOBS)
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
         """Measure how well the sensitive feature can be predicted from X.

@@ -23,6 +23,7 @@ from skbiasamp._input.checks import Array, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, has_method
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
@@ -152,31 +153,11 @@ class AuditedClassifier(SensitiveWrapper):
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
     _inside: ClassVar[list[str]] = ["estimator", "sensitive_estimator"]
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
-        "auditor": [HasMethods(["fit", "audit"]), list, None],
-        "sensitive": SENSITIVE,
-        "drop_sensitive": ["boolean", None],
-        "sensitive_estimator": [HasMethods(["fit", "predict"]), None],
-    }
-
-    auditors_: dict[str, Any]
-    sensitive_estimator_: Any
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        auditor: Any = None,
-        sensitive: Any = None,
-        drop_sensitive: bool | None = None,
-        sensitive_estimator: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.auditor = auditor
-        self.sensitive = sensitive
-        self.drop_sensitive = drop_sensitive
-        self.sensitive_estimator = sensitive_estimator
+    estimator: Any = PositionalOption(HasMethods(["fit", "predict"]), kw_only=False)
+    auditor: Any = Option(None, HasMethods(["fit", "audit"]), list, None)
+    sensitive: Any = Option(None, *SENSITIVE)
+    drop_sensitive: bool | None = Option(None, "boolean", None)
+    sensitive_estimator: Any = Option(None, HasMethods(["fit", "predict"]), None)
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         features = self._hide(X)
@@ -188,8 +169,8 @@ class AuditedClassifier(SensitiveWrapper):
                 "feature of X. drop_sensitive=True hides it, and drop_sensitive=False keeps it "
                 "without this warning."
             )
-        self.auditors_ = {}
-        self.sensitive_estimator_ = None
+        self.auditors_: dict[str, Any] = {}
+        self.sensitive_estimator_: Any = None
         if attribute is None:
             warnings.warn(
                 "AuditedClassifier was fitted without the sensitive feature: it predicts, but it "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skbiasamp._input.checks import check_instance
 from skbiasamp._input.errors import InputError, InputTypeError, quote
+from skbiasamp._input.options import WithOptions
 from skbiasamp._utils.compat import has_method
 from skbiasamp._utils.progress import advance, progress
 from skbiasamp.compose.sensitive import ROUTING, SensitiveColumns, own_request
@@ -46,10 +47,8 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
     return available(check)
 
 
-class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
     """A classifier that trains others."""
-
-    estimator: Any
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata goes to which estimator.
@@ -74,8 +73,9 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 class ClassifierWrapper(MetaClassifier):
     """A classifier that does what the one inside does, unless it says otherwise."""
 
-    estimator_: Any
-    _saw_X: Any = None  # has the number and names of the columns of X, if columns were hidden
+    _saw_X = cast(
+        "Any", None
+    )  # has the number and names of the columns of X, if columns were hidden
 
     def predict(self, X: Any) -> Any:
         """Predict with the classifier inside.

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -24,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
@@ -53,7 +53,7 @@ class AdversarialClassifier(
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     TransformerMixin,
-    BaseEstimator,
+    WithOptions,
 ):
     """Adversarial training: a network that learns to hide the sensitive feature from adversaries.
 
@@ -192,67 +192,26 @@ class AdversarialClassifier(
 
     __metadata_request__fit: ClassVar = {"sensitive_features": True}
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "adversary_weight": [Interval(Real, 0, None, closed="left")],
-        "module": [callable, None],
-        "layer": [str, list, tuple, None],
-        "adversary": [callable, list, tuple, None],
-        "mask": ["boolean", callable],
-        "reconstruction_weight": [Interval(Real, 0, None, closed="left")],
-        "hidden_layer_sizes": ["array-like"],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 2, None, closed="left")],
-        "pretrain_epochs": [Interval(Integral, 0, None, closed="left")],
-        "adversary_epochs": [Interval(Integral, 0, None, closed="left")],
-        "max_epochs": [Interval(Integral, 0, None, closed="left")],
-        "adversary_steps": [Interval(Integral, 1, None, closed="left")],
-        "balance": [StrOptions({"group", "class"})],
-        "sensitive": SENSITIVE,
-        "drop_sensitive": ["boolean"],
-        "device": [StrOptions({"auto", "cpu", "cuda"})],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        adversary_weight: float = 1.0,
-        *,
-        module: Any = None,
-        layer: Any = None,
-        adversary: Any = None,
-        mask: Any = False,
-        reconstruction_weight: float = 1.0,
-        hidden_layer_sizes: Any = (64,),
-        learning_rate: float = 1e-2,
-        batch_size: int = 128,
-        pretrain_epochs: int = 30,
-        adversary_epochs: int = 10,
-        max_epochs: int = 50,
-        adversary_steps: int = 2,
-        balance: str = "group",
-        sensitive: Any = None,
-        drop_sensitive: bool = False,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.adversary_weight = adversary_weight
-        self.module = module
-        self.layer = layer
-        self.adversary = adversary
-        self.mask = mask
-        self.reconstruction_weight = reconstruction_weight
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.pretrain_epochs = pretrain_epochs
-        self.adversary_epochs = adversary_epochs
-        self.max_epochs = max_epochs
-        self.adversary_steps = adversary_steps
-        self.balance = balance
-        self.sensitive = sensitive
-        self.drop_sensitive = drop_sensitive
-        self.device = device
-        self.random_state = random_state
+    adversary_weight: float = PositionalOption(
+        Interval(Real, 0, None, closed="left"), default=1.0, kw_only=False
+    )
+    module: Any = Option(None, callable, None)
+    layer: Any = Option(None, str, list, tuple, None)
+    adversary: Any = Option(None, callable, list, tuple, None)
+    mask: Any = Option(False, "boolean", callable)
+    reconstruction_weight: float = Option(1.0, Interval(Real, 0, None, closed="left"))
+    hidden_layer_sizes: Any = Option((64,), "array-like")
+    learning_rate: float = Option(1e-2, Interval(Real, 0, None, closed="neither"))
+    batch_size: int = Option(128, Interval(Integral, 2, None, closed="left"))
+    pretrain_epochs: int = Option(30, Interval(Integral, 0, None, closed="left"))
+    adversary_epochs: int = Option(10, Interval(Integral, 0, None, closed="left"))
+    max_epochs: int = Option(50, Interval(Integral, 0, None, closed="left"))
+    adversary_steps: int = Option(2, Interval(Integral, 1, None, closed="left"))
+    balance: str = Option("group", StrOptions({"group", "class"}))
+    sensitive: Any = Option(None, *SENSITIVE)
+    drop_sensitive: bool = Option(False, "boolean")
+    device: str = Option("auto", StrOptions({"auto", "cpu", "cuda"}))
+    random_state: Any = Option(None, "random_state")
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.mitigation._pairs import Memberships, as_index
@@ -92,29 +93,11 @@ class RatioBalancer(Sampler):
     m  20  20
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Sampler._parameter_constraints,
-        "alpha": [Interval(Real, 1, None, closed="left")],
-        "unpaired": [StrOptions({"error", "drop"})],
-        "sets": ["boolean"],
-    }
-
-    n_upper_: int
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        sensitive: Any = None,
-        unpaired: str = "error",
-        sets: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.sensitive = sensitive
-        self.unpaired = unpaired
-        self.sets = sets
-        self.random_state = random_state
+    alpha: float = PositionalOption(
+        Interval(Real, 1, None, closed="left"), default=1.0, kw_only=False
+    )
+    unpaired: str = Option("error", StrOptions({"error", "drop"}), after="sensitive")
+    sets: bool = Option(False, "boolean", after="unpaired")
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if self.sets and not pairs.one_label:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.random import generator
@@ -118,40 +119,17 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
 
     __metadata_request__fit: ClassVar = {"sensitive_features": True}
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["predict_proba"]), HasMethods(["decision_function"])],
-        "limit": [Interval(Real, 0, 1, closed="neither")],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "two_sided": ["boolean"],
-        "thresholds": ["array-like", None],
-        "scoring": [str, callable],
-        "uncertified": [StrOptions({"raise", "warn"})],
-        "sensitive": SENSITIVE,
-        "random_state": ["random_state", np.random.Generator],
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        limit: float = 0.02,
-        confidence_level: float = 0.95,
-        two_sided: bool = True,
-        thresholds: Any = None,
-        scoring: Any = "accuracy",
-        uncertified: str = "raise",
-        sensitive: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.limit = limit
-        self.confidence_level = confidence_level
-        self.two_sided = two_sided
-        self.thresholds = thresholds
-        self.scoring = scoring
-        self.uncertified = uncertified
-        self.sensitive = sensitive
-        self.random_state = random_state
+    estimator: Any = PositionalOption(
+        HasMethods(["predict_proba"]), HasMethods(["decision_function"]), kw_only=False
+    )
+    limit: float = Option(0.02, Interval(Real, 0, 1, closed="neither"))
+    confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
+    two_sided: bool = Option(True, "boolean")
+    thresholds: Any = Option(None, "array-like", None)
+    scoring: Any = Option("accuracy", str, callable)
+    uncertified: str = Option("raise", StrOptions({"raise", "warn"}))
+    sensitive: Any = Option(None, *SENSITIVE)
+    random_state: Any = Option(None, "random_state", np.random.Generator)
 
     def fit(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, Interval, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.compose.sensitive import SENSITIVE
@@ -145,30 +146,11 @@ class CorpusConstraintClassifier(SensitivePredictor):
     1     m     1    0.67    0.79   0.72  True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict_proba"])],
-        "margin": [Interval(Real, 0, 1, closed="left")],
-        "sensitive": SENSITIVE,
-        "drop_sensitive": ["boolean"],
-        "joint": ["boolean"],
-    }
-
-    _ratios: Array
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        margin: float = 0.05,
-        sensitive: Any = None,
-        drop_sensitive: bool = False,
-        joint: bool = False,
-    ) -> None:
-        self.joint = joint
-        self.estimator = estimator
-        self.margin = margin
-        self.sensitive = sensitive
-        self.drop_sensitive = drop_sensitive
+    estimator: Any = PositionalOption(HasMethods(["fit", "predict_proba"]), kw_only=False)
+    margin: float = Option(0.05, Interval(Real, 0, 1, closed="left"))
+    sensitive: Any = Option(None, *SENSITIVE)
+    drop_sensitive: bool = Option(False, "boolean")
+    joint: bool = Option(False, "boolean")
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]

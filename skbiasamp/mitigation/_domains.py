@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import read_weight
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_method_params, take_rows
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.jobs import side_by_side
@@ -117,31 +118,14 @@ class DomainIndependentClassifier(SensitiveClassifier):
 
     _always_hides = True
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "predict"])],
-        "sensitive": SENSITIVE,
-        "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
-        "combine": [StrOptions({"score", "probability"})],
-        "group_prior": [StrOptions({"uniform", "training"}), dict],
-        "n_jobs": N_JOBS,
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        sensitive: Any = None,
-        calibration: str | None = "sigmoid",
-        combine: str = "score",
-        group_prior: Any = "uniform",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.calibration = calibration
-        self.combine = combine
-        self.group_prior = group_prior
-        self.n_jobs = n_jobs
+    estimator: Any = PositionalOption(
+        HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "predict"]), kw_only=False
+    )
+    sensitive: Any = Option(None, *SENSITIVE)
+    calibration: str | None = Option("sigmoid", StrOptions({"sigmoid", "isotonic"}), None)
+    combine: str = Option("score", StrOptions({"score", "probability"}))
+    group_prior: Any = Option("uniform", StrOptions({"uniform", "training"}), dict)
+    n_jobs: int | None = Option(None, *N_JOBS)
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import collected
@@ -98,34 +99,15 @@ class MixedClassifier(SensitiveClassifier):
 
     _always_hides = True
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict_proba"])],
-        "mitigation": [HasMethods(["fit", "predict"]), tuple, None],
-        "auditor": [HasMethods(["fit", "audit"]), None],
-        "randomize": ["boolean"],
-        "cv": ["cv_object"],
-        "sensitive": SENSITIVE,
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        mitigation: Any = None,
-        *,
-        auditor: Any = None,
-        randomize: bool = False,
-        cv: Any = 5,
-        sensitive: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.mitigation = mitigation
-        self.auditor = auditor
-        self.randomize = randomize
-        self.cv = cv
-        self.sensitive = sensitive
-        self.random_state = random_state
+    estimator: Any = PositionalOption(HasMethods(["fit", "predict_proba"]), kw_only=False)
+    mitigation: Any = PositionalOption(
+        HasMethods(["fit", "predict"]), tuple, None, default=None, kw_only=False
+    )
+    auditor: Any = Option(None, HasMethods(["fit", "audit"]), None)
+    randomize: bool = Option(False, "boolean")
+    cv: Any = Option(5, "cv_object")
+    sensitive: Any = Option(None, *SENSITIVE)
+    random_state: Any = Option(None, "random_state")
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         params = routed["estimator"]

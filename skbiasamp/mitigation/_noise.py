@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import zlib
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
+from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval
 from skbiasamp.mitigation._pairs import check_frame, checked_data
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}
 
 
-class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
     """Add random noise to features, in training and in prediction.
 
     With more noise, a model reveals less about the group and is less accurate. A mitigation is
@@ -75,17 +75,10 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     0.57
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scale": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    scale_: Array
-    _training: Any
-
-    def __init__(self, scale: float = 1.0, *, random_state: Any = None) -> None:
-        self.scale = scale
-        self.random_state = random_state
+    scale: float = PositionalOption(
+        Interval(Real, 0, None, closed="left"), default=1.0, kw_only=False
+    )
+    random_state: Any = Option(None, "random_state")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn how much each feature varies.
@@ -103,7 +96,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         data = self._read(X, reset=True)
-        self._training = data if not isinstance(data, np.ndarray) else None
+        self._training: Any = data if not isinstance(data, np.ndarray) else None
         if isinstance(data, np.ndarray):
             self.scale_ = self.scale * data.std(axis=0)
         elif isinstance(data, pd.DataFrame):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skbiasamp._input.checks import Array
@@ -61,10 +59,6 @@ class GroupOverSampler(Sampler):
     >>> [int(np.sum((sex[X_more[:, 0]] == a) & (y_more == t))) for a in "fm" for t in (0, 1)]
     [60, 60, 60, 60]
     """
-
-    def __init__(self, *, sensitive: Any = None, random_state: Any = None) -> None:
-        self.sensitive = sensitive
-        self.random_state = random_state
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if not pairs.one_label:

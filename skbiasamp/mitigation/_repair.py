@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.mitigation._pairs import Memberships
@@ -75,20 +75,9 @@ class DataRepair(Sampler):
     (72, 0.46, 0.19)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Sampler._parameter_constraints,
-        "min_share": [Interval(Real, 0, 1, closed="both")],
-    }
-
-    variation_before_: float
-    variation_: float
-
-    def __init__(
-        self, min_share: float = 0.5, *, sensitive: Any = None, random_state: Any = None
-    ) -> None:
-        self.min_share = min_share
-        self.sensitive = sensitive
-        self.random_state = random_state
+    min_share: float = PositionalOption(
+        Interval(Real, 0, 1, closed="both"), default=0.5, kw_only=False
+    )
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         first = np.unique(pairs.cell, return_index=True)[1]

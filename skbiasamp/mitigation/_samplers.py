@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import is_tensor, to_native
+from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._utils.compat import take_rows
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._pairs import Memberships, check_rows, read_pairs
 
 
-class Sampler(SensitiveColumns, BaseEstimator):
+class Sampler(SensitiveColumns, WithOptions, ABC):
     """Takes rows out of the training data, or repeats them.
 
     Like the samplers of imbalanced-learn, whose pipelines call `fit_resample` in training only.
     """
 
     _estimator_type = "sampler"
-    random_state: Any
-    sample_indices_: Array
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "sensitive": SENSITIVE,
-        "random_state": ["random_state"],
-    }
+    sensitive: Any = Option(None, *SENSITIVE)
+    random_state: Any = Option(None, "random_state")
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
         """Choose the rows to keep or repeat.
@@ -105,9 +101,9 @@ class Sampler(SensitiveColumns, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    @abstractmethod
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         """Return the positions of the chosen rows."""
-        raise NotImplementedError
 
 
 def draw(cell: Array, quota: Array, rng: np.random.RandomState) -> Array:

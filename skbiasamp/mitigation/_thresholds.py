@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
@@ -131,43 +132,19 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     amplification +0.010 (-0.006 to +0.025)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [
-            HasMethods(["fit", "predict", "predict_proba"]),
-            HasMethods(["fit", "predict", "decision_function"]),
-        ],
-        "limit": [Interval(Real, 0, 1, closed="left")],
-        "scoring": [str, callable],
-        "by_group": ["boolean"],
-        "cv": ["cv_object", StrOptions({"prefit"})],
-        "sensitive": SENSITIVE,
-        "drop_sensitive": ["boolean"],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_jobs": N_JOBS,
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        limit: float = 0.02,
-        scoring: Any = "accuracy",
-        by_group: bool = False,
-        cv: Any = 5,
-        sensitive: Any = None,
-        drop_sensitive: bool = False,
-        confidence_level: float = 0.95,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.limit = limit
-        self.scoring = scoring
-        self.by_group = by_group
-        self.cv = cv
-        self.sensitive = sensitive
-        self.drop_sensitive = drop_sensitive
-        self.confidence_level = confidence_level
-        self.n_jobs = n_jobs
+    estimator: Any = PositionalOption(
+        HasMethods(["fit", "predict", "predict_proba"]),
+        HasMethods(["fit", "predict", "decision_function"]),
+        kw_only=False,
+    )
+    limit: float = Option(0.02, Interval(Real, 0, 1, closed="left"))
+    scoring: Any = Option("accuracy", str, callable)
+    by_group: bool = Option(False, "boolean")
+    cv: Any = Option(5, "cv_object", StrOptions({"prefit"}))
+    sensitive: Any = Option(None, *SENSITIVE)
+    drop_sensitive: bool = Option(False, "boolean")
+    confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
+    n_jobs: int | None = Option(None, *N_JOBS)
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]

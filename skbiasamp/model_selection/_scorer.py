@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
@@ -23,6 +23,7 @@ from skbiasamp._input.checks import check_instance, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
 from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose.audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
@@ -116,35 +117,20 @@ def amplification_scorer(
     )
 
 
-class AmplificationScorer(SensitiveColumns, BaseEstimator):
+class AmplificationScorer(SensitiveColumns, WithOptions):
     """The scorer that `amplification_scorer` returns."""
 
     _who = "amplification_scorer"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "auditor": [HasMethods(["audit"]), None],
-        "sensitive": SENSITIVE,
-        "objective": [StrOptions({"closest_to_zero", "lowest"})],
-        "response_method": [StrOptions({"predict", "predict_proba", "decision_function"})],
-        "what": [StrOptions({"value", "estimate"})],
-    }
+    auditor: Any = PositionalOption(HasMethods(["audit"]), None, default=None, kw_only=False)
+    sensitive: Any = Option(None, *SENSITIVE)
+    objective: str = Option("closest_to_zero", StrOptions({"closest_to_zero", "lowest"}))
+    response_method: str = Option(
+        "predict", StrOptions({"predict", "predict_proba", "decision_function"})
+    )
+    what: str = Option("value", StrOptions({"value", "estimate"}))
 
     # The method takes the fitted model first, which is no metadata.
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "sensitive_features": True}
-
-    def __init__(
-        self,
-        auditor: Any = None,
-        *,
-        sensitive: Any = None,
-        objective: str = "closest_to_zero",
-        response_method: str = "predict",
-        what: str = "value",
-    ) -> None:
-        self.auditor = auditor
-        self.sensitive = sensitive
-        self.objective = objective
-        self.response_method = response_method
-        self.what = what
 
     def __call__(
         self,

@@ -9,6 +9,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params
@@ -88,19 +89,13 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     # Weights are for the classifier inside, and thresholds follow it.
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [
-            HasMethods(["fit", "predict", "predict_proba"]),
-            HasMethods(["fit", "predict", "decision_function"]),
-        ],
-        "cv": ["cv_object", StrOptions({"prefit"})],
-        "n_jobs": N_JOBS,
-    }
-
-    def __init__(self, estimator: Any, *, cv: Any = 5, n_jobs: int | None = None) -> None:
-        self.estimator = estimator
-        self.cv = cv
-        self.n_jobs = n_jobs
+    estimator: Any = PositionalOption(
+        HasMethods(["fit", "predict", "predict_proba"]),
+        HasMethods(["fit", "predict", "decision_function"]),
+        kw_only=False,
+    )
+    cv: Any = Option(5, "cv_object", StrOptions({"prefit"}))
+    n_jobs: int | None = Option(None, *N_JOBS)
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the classifier and find its thresholds.

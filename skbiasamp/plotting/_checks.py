@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -104,16 +103,6 @@ def check_most(name: str, value: object) -> None:
     """Raise if something is no number of rows to draw; None draws all."""
     if value is not None:
         check_count(name, value)
-
-
-def check_axes(ax: Any) -> Any:
-    """Return axes to draw in."""
-    # Who has Axes has imported them; matplotlib is optional.
-    figures = sys.modules.get("matplotlib.axes")
-    if figures is None or not isinstance(ax, figures.Axes):
-        kind = type(ax).__name__
-        raise InputTypeError("{ax} must be Axes of matplotlib, or None; got {kind}.", kind=kind)
-    return ax
 
 
 def with_defaults(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:

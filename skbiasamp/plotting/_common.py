@@ -11,13 +11,12 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_instance, check_option, require_auditor
 from skbiasamp._input.coding import as_classes
-from skbiasamp._utils.formatting import group_of
+from skbiasamp._utils.formatting import group_of, number
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.plotting._checks import (
     as_floats,
-    check_axes,
     check_drawable,
     check_kind,
     check_name_list,
@@ -26,9 +25,6 @@ from skbiasamp.plotting._checks import (
 from skbiasamp.results import AuditResult
 from skbiasamp.results.kinds import Kind
 
-# Of Okabe and Ito, distinct to colour-blind readers too; in print, sides of zero tell them apart.
-MORE, LESS = "#D55E00", "#0072B2"
-LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 JOINTS = {"group": ", ", "task": " + "}
 FONT = 10  # points; smaller where there is less room
 SMALLEST = 5
@@ -252,11 +248,10 @@ def title_of(result: AuditResult, model_name: str | None) -> str:
     check_text("model_name", model_name)
     model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
-    value = "undefined" if math.isnan(result.value) else f"{result.estimate:+.4f}"
+    value = "undefined" if math.isnan(result.value) else number(result.estimate)
     if not math.isnan(result.low):
-        value += f" [{result.low:+.4f}, {result.high:+.4f}]"
-    value = value.replace("-", "−") + f" {result.unit}" * bool(result.unit)
-    return f"{names}: {result.verdict}\n{value}"
+        value += f" [{number(result.low)}, {number(result.high)}]"
+    return f"{names}: {result.verdict}\n{value} {result.unit}".rstrip()
 
 
 def import_pyplot(caller: object) -> Any:
@@ -270,12 +265,18 @@ def import_pyplot(caller: object) -> Any:
     return plt
 
 
+def check_axes(ax: Any) -> None:
+    """Raise unless something can be drawn in."""
+    check_instance(ax, ["axvline"], "ax must be Axes of matplotlib, or None")
+
+
 def axes_of(caller: Any, ax: Any, size: tuple[float, float]) -> Any:
     """Return the axes to draw in, new ones of a size if there are none; the Display keeps them."""
     plt = import_pyplot(caller)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
-    caller.ax_, caller.figure_ = check_axes(ax), ax.figure
+    check_axes(ax)
+    caller.ax_, caller.figure_ = ax, ax.figure
     return ax
 
 
@@ -286,6 +287,21 @@ def tidy(ax: Any, title: str | None = None, **grid: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(**{"color": "0.9", **grid})
     ax.set_axisbelow(True)
+
+
+def name_sides(ax: Any, sides: str, axis: str = "x") -> None:
+    """Write what the sides of 0 mean beside it, in a new first line of the label of an axis."""
+    label = getattr(ax, f"{axis}axis").label
+    label.set_text(f" \n{label.get_text()}")
+    *less, more = sides.split("  |  ")
+    for text, way in zip((more, *less), (1, -1), strict=False):
+        if axis == "x":
+            look = {"ha": "left" if way > 0 else "right", "va": "top"}
+            place: Any = ((0, 1), (6 * way, 0), ("data", label))
+        else:
+            look = {"ha": "left", "va": "bottom" if way > 0 else "top", "rotation": "vertical"}
+            place = ((0, 0), (0, 6 * way), (label, "data"))
+        ax.annotate(text, *place, textcoords="offset points", **look)
 
 
 def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:

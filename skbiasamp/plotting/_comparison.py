@@ -10,6 +10,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE
+from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -18,7 +19,7 @@ from skbiasamp.plotting._checks import (
     check_text,
     with_defaults,
 )
-from skbiasamp.plotting._common import LESS, MORE, short_labels
+from skbiasamp.plotting._common import short_labels
 from skbiasamp.plotting._forest_rows import POINT, axes_of_rows, draw_intervals, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
@@ -253,7 +254,7 @@ class ComparisonDisplay:
             point,
             low,
             high,
-            colour=to_rgba_array(["0.4", MORE, LESS])[change],  # of -1 the last
+            colour=to_rgba_array([UNCLEAR, ABOVE, BELOW])[change],  # of -1 the last
             clear=side != 0,
             filled=(side != 0) | (kind == "values"),
             point_kwargs=point_kwargs,
@@ -266,7 +267,8 @@ class ComparisonDisplay:
         for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
         notes = self._notes(shown, kind, side[defined])
-        label_rows(self, labels, notes, title=self._title(kind))
+        sides = SIDES[self.sides] if kind == "differences" else ""
+        label_rows(self, labels, notes, title=self._title(kind), sides=sides)
         return self
 
     def _shown(self, max_rows: int | None) -> pd.DataFrame:
@@ -302,7 +304,7 @@ class ComparisonDisplay:
 
     def _notes(self, shown: pd.DataFrame, kind: str, side: Array) -> list[str]:
         """Return the meaning of the axis and of marks, and how many rows are left out."""
-        notes = [SIDES[self.sides]]
+        notes = []
         if kind == "values":
             reference = short_labels([self.reference], ", ")[self.reference]
             notes = [f"value: ring {reference}, dot the model"]

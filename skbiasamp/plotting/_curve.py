@@ -11,18 +11,26 @@ import pandas as pd
 from skbiasamp._input.checks import Array, check_instance, check_option, is_one
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._utils.formatting import number
+from skbiasamp._utils.palette import SERIES
 from skbiasamp.counts.cells import column
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
-from skbiasamp.model_selection.responses import task_scores
+from skbiasamp.model_selection.responses import response, response_of, task_scores
 from skbiasamp.plotting._checks import (
     as_floats,
-    check_axes,
     check_kind,
     check_number,
     with_defaults,
 )
-from skbiasamp.plotting._common import JOINTS, LINES, import_pyplot, short_labels, tidy
+from skbiasamp.plotting._common import (
+    JOINTS,
+    check_axes,
+    import_pyplot,
+    name_sides,
+    short_labels,
+    tidy,
+)
 from skbiasamp.results.kinds import Kind
 
 STEPS = {"drawstyle": "steps-post"}
@@ -172,9 +180,10 @@ class AmplificationCurveDisplay:
             "An AuditResult is drawn with AmplificationDisplay.from_result.",
         )
         low, high = curve.limits
-        title = f"directional, group → task\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
+        mean = number(curve.integral)
+        title = f"directional, group → task\nmean {mean} over [{low:g}, {high:g}]"
         interval = {name: getattr(curve, name) for name in ("estimates", "low", "high")}
-        options = {"title": title.replace("-", "−")} | interval | options
+        options = {"title": title} | interval | options
         return cls(curve.thresholds, curve.values, **options).plot(ax)
 
     @classmethod
@@ -283,12 +292,12 @@ class AmplificationCurveDisplay:
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
-        method = "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
+        method = response_of(estimator)
         check_instance(
             estimator, [method], "estimator must be a fitted classifier with predict_proba"
         )
         classes = getattr(estimator, "classes_", None)
-        scores = task_scores(getattr(estimator, method)(X), classes)
+        scores = task_scores(response(estimator, X), classes)
         # Scores of two classes are those of the second, unless the first is the positive one.
         first = pos_label is not None and classes is not None and is_one(pos_label, classes[:1])
         if to_native(y, "y").ndim == 1 and scores.ndim == 2 and scores.shape[1] == 2:
@@ -328,9 +337,11 @@ class AmplificationCurveDisplay:
         if ax is None:
             size = (6.4 + 2 * beside, 1.4 + 2.3 * panels)
             _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
-        axes = [check_axes(panel) for panel in np.ravel(np.asarray(ax, dtype=object))][:panels]
+        axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
         if not axes:
             raise InputError("{ax} must be one or two Axes of matplotlib, or None; got none.")
+        for panel in axes:
+            check_axes(panel)
         self.ax_, self.figure_ = axes[0], axes[0].figure
         self.rates_ax_ = None if self.rates is None else axes[-1]
         alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
@@ -358,8 +369,9 @@ class AmplificationCurveDisplay:
         if self.operating_point is not None:
             position = int(np.searchsorted(self.thresholds, [self.operating_point], "right")[0])
             value = self.values[max(position - 1, 0)]
-            label = f"operating point {self.operating_point:g}: {value:+.3f}".replace("-", "−")
-            look = {"marker": "o", "markersize": 8, "linestyle": "none", "color": LINES[1]}
+            label = f"operating point {self.operating_point:g}: {number(value)}"
+            look = {"marker": "o", "markersize": 8, "linestyle": "none", "color": "black"}
+            look["markerfacecolor"] = "white"
             (self.operating_point_,) = self.ax_.plot(
                 [self.operating_point], [value], **look, label=label, zorder=4
             )
@@ -368,7 +380,7 @@ class AmplificationCurveDisplay:
             labels = short_labels(self.rates.columns, JOINTS["group"])
             for i, (group, rate) in enumerate(self.rates.items(), 1):
                 style = {
-                    "color": LINES[(i - 1) % len(LINES)],
+                    "color": SERIES[(i - 1) % len(SERIES)],
                     "linestyle": STYLES[i % len(STYLES)],
                     "marker": marker[i % len(marker)],
                     "markersize": 4,
@@ -392,7 +404,10 @@ class AmplificationCurveDisplay:
 
     def _annotate(self, axes: list[Any], *, beside: bool) -> None:
         together = self.rates_ax_ is self.ax_
-        self.ax_.set_ylabel("amplification, rate" if together else Kind.SIGNED.sides)
+        if together:
+            self.ax_.set_ylabel("amplification, rate")
+        else:
+            name_sides(self.ax_, Kind.SIGNED.sides, "y")
         axes[-1].set_xlabel("threshold: scores above it are predicted positive")
         if self.rates_ax_ is not None and not together:
             self.rates_ax_.set_ylabel("false positive rate")

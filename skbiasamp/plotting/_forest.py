@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
+from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
 from skbiasamp.plotting._checks import as_floats, check_most
-from skbiasamp.plotting._common import LESS, MORE, PairsDisplay
+from skbiasamp.plotting._common import PairsDisplay
 from skbiasamp.plotting._forest_rows import axes_of_rows, draw_intervals, label_rows
 
 
@@ -122,15 +123,15 @@ class AmplificationDisplay(PairsDisplay):
             value,
             low,
             high,
-            colour=to_rgba_array([LESS if v < 0 else MORE if v > 0 else "0.4" for v in value]),
+            colour=to_rgba_array([BELOW if v < 0 else ABOVE if v > 0 else UNCLEAR for v in value]),
             clear=sure,
             filled=sure,
             point_kwargs=point_kwargs,
             interval_kwargs=interval_kwargs,
         )
-        notes = self._notes(n, hollow=bool((~sure & ~np.isnan(value)).any()))
-        notes = [self.kind.sides, *common, *notes]
-        label_rows(self, labels[:n], notes, heading=heading, title=self.title)
+        notes = [*common, *self._notes(n, hollow=bool((~sure & ~np.isnan(value)).any()))]
+        sides = self.kind.sides
+        label_rows(self, labels[:n], notes, heading=heading, title=self.title, sides=sides)
         return self
 
     def _labels(self) -> tuple[list[str], str, list[str]]:

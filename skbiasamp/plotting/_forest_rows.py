@@ -9,7 +9,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp.plotting._checks import with_defaults
-from skbiasamp.plotting._common import axes_of, fitting, room, tidy
+from skbiasamp.plotting._common import axes_of, fitting, name_sides, room, tidy
 
 POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 
@@ -67,11 +67,14 @@ def label_rows(
     *,
     heading: str = "",
     title: str | None = None,
+    sides: str = "",
 ) -> None:
     """Write labels, heading, notes and title, in the size that fits the rows."""
     ax, n = display.ax_, max(len(labels), 1)
     ax.set_yticks(np.arange(len(labels)), labels=labels)
     ax.set(ylim=(n - 0.5, -0.5), ylabel=heading, xlabel="\n".join(notes))
+    if sides:
+        name_sides(ax, sides)
     tidy(ax, title, axis="x")
     size = fitting(0.85 * room(ax, 1, n)[1])
     for text in (*ax.get_yticklabels(), *display.undefined_):

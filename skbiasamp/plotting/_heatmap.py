@@ -9,12 +9,14 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError
-from skbiasamp.plotting._checks import as_floats, check_axes, check_most
+from skbiasamp._utils.palette import ABOVE, BELOW
+from skbiasamp.plotting._checks import as_floats, check_most
 from skbiasamp.plotting._common import (
     FONT,
     SMALLEST,
     PairsDisplay,
     axes_of,
+    check_axes,
     contrast,
     fitting,
     room,
@@ -106,7 +108,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         *,
         max_tasks: int | str | None = "auto",
         transpose: bool | None = None,
-        cmap: Any = "RdBu_r",
+        cmap: Any = None,
         values_format: str = "+.2f",
         colorbar: bool = True,
     ) -> Self:
@@ -122,8 +124,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         transpose : bool, default=None
             Whether tasks are rows and groups columns. None: if there are more than 12 tasks,
             and more than groups, because many names are easier to read one below the other.
-        cmap : str or Colormap, default="RdBu_r"
-            Colours that diverge from their middle.
+        cmap : str or Colormap, default=None
+            Colours that diverge from their middle. None: blue below 0 and orange above.
         values_format : str, default="+.2f"
             Format of the numbers in the cells.
         colorbar : bool, default=True
@@ -167,6 +169,10 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         across, down = (max(map(len, side), default=0) for side in names)
         size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
         ax = axes_of(self, ax, size)
+        from matplotlib.colors import LinearSegmentedColormap
+
+        if cmap is None:
+            cmap = LinearSegmentedColormap.from_list("sides of 0", [BELOW, "white", ABOVE])
         reach = np.nanmax(np.abs(cells), initial=0, where=~np.isnan(cells)) or 1.0
         self.image_ = ax.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
         undefined = np.isnan(cells)

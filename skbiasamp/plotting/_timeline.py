@@ -10,7 +10,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import is_one
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._utils.formatting import group_of, level_of, task_of
+from skbiasamp._utils.formatting import group_of, level_of, metric_name, task_of
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -19,7 +19,7 @@ from skbiasamp.plotting._checks import (
     check_text,
     with_defaults,
 )
-from skbiasamp.plotting._common import LINES, MORE, axes_of, literal, tidy
+from skbiasamp.plotting._common import axes_of, literal, tidy
 from skbiasamp.render.periods import running_mean, typical
 from skbiasamp.results import Timeline
 
@@ -141,7 +141,7 @@ class TimelineDisplay:
         """
         check_kind(timeline, Timeline, "from_timeline draws a Timeline")
         table, reference = timeline.to_frame(), timeline.reference["value"]
-        title = f"{timeline.name}: {timeline.verdict}".replace("->", "→")
+        title = f"{metric_name(timeline.name)}: {timeline.verdict}"
         if pair is not None:
             every = timeline.to_frame(pairs=True)
             known = list(dict.fromkeys(zip(every["group"], every["task"], strict=True)))
@@ -182,7 +182,7 @@ class TimelineDisplay:
         at, values = np.arange(len(table)), as_floats(table["value"])
         low, high = as_floats(table["low"]), as_floats(table["high"])
         names = [str(period) for period in table["period"]]
-        style: dict[str, Any] = {"color": LINES[0], "linewidth": 1.5, "label": "value"}
+        style: dict[str, Any] = {"color": "0.3", "linewidth": 1.5, "label": "value"}
         many = len(table) > _MOST_MARKERS
         style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
         (self.line_,) = ax.plot(at, values, **with_defaults(style, line_kwargs))
@@ -206,14 +206,14 @@ class TimelineDisplay:
         alarms = np.flatnonzero(np.nan_to_num(as_floats(table["alarm"])))
         self.alarms_ = None
         if len(alarms):
-            look = {"color": MORE, "marker": "^", "markersize": 8, "linestyle": "none", "zorder": 4}
+            look = {"color": "black", "marker": "^", "markersize": 9, "linestyle": "none"}
             shown = alarms if len(table) <= _MOST_MARKERS else alarms[:1]
             label = f"alarm since {names[alarms[0]]}"
-            (self.alarms_,) = ax.plot(shown, values[shown], **look, label=label)
-            if self.onset in names:
-                start = names.index(self.onset) - 0.5
-                look = {"color": MORE, "alpha": 0.08, "linewidth": 0}
-                ax.axvspan(start, len(table) - 0.5, **look, label=f"changed since {self.onset}")
+            (self.alarms_,) = ax.plot(shown, values[shown], **look, zorder=4, label=label)
+            if self.onset in names:  # an estimate: shading from there on would say more
+                look = {"color": "black", "linestyle": "-.", "linewidth": 1}
+                label = f"change began: {self.onset} (estimate)"
+                ax.axvline(names.index(self.onset), **look, label=label)
         self.version_lines_ = []
         for i, (period, version) in enumerate(self.versions):
             if str(period) not in names:

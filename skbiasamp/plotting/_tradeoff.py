@@ -11,8 +11,9 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
-from skbiasamp.plotting._common import LINES, axes_of, room, short_labels, tidy
+from skbiasamp.plotting._common import axes_of, room, short_labels, tidy
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
@@ -208,34 +209,19 @@ class MitigationDisplay:
         tidy(ax)
         ax.margins(x=0.08)
         self.points_ = {}
-        looks = zip(cycle(LINES), cycle(MARKERS))
+        looks = zip(cycle(SERIES), cycle(MARKERS))
         for (colour, marker), (_, row) in zip(looks, mitigations.iterrows(), strict=False):
+            # Hollow: of points that coincide all are seen.
             look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 7}
+            look |= {"markerfacecolor": "none", "markeredgewidth": 1.6}
             look |= {"elinewidth": 1.4, "zorder": 3, "label": labels[row["mitigation"]]}
             self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look, point_kwargs)
-        self._separate()
         self._label()
         return self
 
-    def _separate(self) -> None:
-        """Move markers that coincide apart, sidewards by their width; their data stay."""
-        from matplotlib.transforms import ScaledTranslation
-
-        room(self.ax_, 1, 1)
-        inch = self.figure_.canvas.figure.dpi
-        taken: list[Array] = []
-        for line, caps, bars in self.points_.values():
-            width = line.get_markersize() / 72
-            at, moved = self.ax_.transData.transform(line.get_xydata())[0], 0.0
-            while any(np.abs(at - other).max() < width * inch for other in taken):
-                at, moved = at + np.array([width * inch, 0]), moved + width
-            taken.append(at)
-            shift = ScaledTranslation(moved, 0, self.figure_.canvas.figure.dpi_scale_trans)
-            for artist in (line, *caps, *bars) if moved else ():
-                artist.set_transform(self.ax_.transData + shift)
-
     def _label(self) -> None:
         """Write the name of each point beside it, from top to bottom without overlap."""
+        room(self.ax_, 1, 1)  # lays the figure out: only then points have a place
         size = 9.0
         height = 1.25 * size * self.figure_.canvas.figure.dpi / 72
         to_axes = self.ax_.transAxes.inverted().transform
@@ -251,9 +237,8 @@ class MitigationDisplay:
             look = {"arrowstyle": "-", "color": lines[i].get_color(), "linewidth": 0.8}
             text = self.ax_.annotate(
                 names[i],
-                xy=to_axes(ends[i]),
+                xy=lines[i].get_xydata()[-1],
                 xytext=(1.03, to_axes((0, above))[1]),
-                xycoords="axes fraction",
                 textcoords="axes fraction",
                 color="0.15",
                 fontsize=size,

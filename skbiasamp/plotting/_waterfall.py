@@ -10,6 +10,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils.formatting import group_of
+from skbiasamp._utils.palette import ABOVE, BELOW
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -18,9 +19,10 @@ from skbiasamp.plotting._checks import (
     check_text,
     with_defaults,
 )
-from skbiasamp.plotting._common import LESS, MORE, literal
+from skbiasamp.plotting._common import literal
 from skbiasamp.plotting._forest_rows import axes_of_rows, label_rows
 from skbiasamp.results import Explanation
+from skbiasamp.results.kinds import Kind
 
 
 class WaterfallDisplay:
@@ -145,13 +147,14 @@ class WaterfallDisplay:
         pale = np.append((low <= 0) & (high >= 0), False)
         from matplotlib.colors import to_rgba_array
 
-        colour = to_rgba_array([LESS if change < 0 else MORE for change in size])
+        colour = to_rgba_array([BELOW if change < 0 else ABOVE for change in size])
         colour[pale, 3] = 0.4
         self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
         look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
         self.bars_ = ax.barh(np.arange(len(size)), size, **with_defaults(look, bar_kwargs))
         note = "pale: the interval includes 0" if pale.any() else ""
-        label_rows(self, [*labels, "value"], [note], title=self.title)
+        sides = Kind.SIGNED.sides
+        label_rows(self, [*labels, "value"], [note], title=self.title, sides=sides)
         return self
 
 

@@ -10,13 +10,14 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_count, check_option
 from skbiasamp._input.errors import InputError
+from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._checks import check_drawable, check_name_list, with_defaults
 from skbiasamp.plotting._common import (
-    LINES,
     axes_of,
     fitting,
     import_pyplot,
     literal,
+    name_sides,
     room,
     short_labels,
     tidy,
@@ -182,16 +183,15 @@ class WordsDisplay:
         which = [names.index(name) for name in shown["target"]]
         side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
         width = shown["weight"].to_numpy(float) * side
-        colours = [LINES[i % len(LINES)] for i in which]
+        colours = [SERIES[i % len(SERIES)] for i in which]
         self.bars_ = ax.barh(
             at, width, **with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
         )
         words = [literal(word) for word in shown["word"]]
         ax.set_yticks(at, labels=words)
-        heading = [f"weight in an attacker on {source}"]
+        ax.set(ylim=(n - 0.4, -0.6), xlabel=f"weight in an attacker on {source}")
         if two:
-            heading.append(f"← points to {labels[names[0]]}  |  points to {labels[names[1]]} →")
-        ax.set(ylim=(n - 0.4, -0.6), xlabel="\n".join(heading))
+            name_sides(ax, f"← points to {labels[names[0]]}  |  points to {labels[names[1]]} →")
         ax.axvline(0, color="0.3", linewidth=1)
         reach = 1.05 * max(shown["weight"].max() if len(shown) else 1.0, 1e-9)
         ax.set_xlim(-reach if two else 0, reach)

@@ -1,0 +1,60 @@
+"""Colours have one meaning on pages and in pictures, and colour-blind readers tell them apart."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skbiasamp
+from skbiasamp._utils.palette import ABOVE, BELOW, SERIES, UNCLEAR
+
+STYLES = Path(skbiasamp.__file__).parent / "render"
+# Machado, Oliveira, Fernandes (2009), severity 1: what is seen of linear red, green and blue.
+SEEN = {
+    "usual": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+
+
+def linear(colour):
+    shares = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour, vision):
+    """Return CIELAB of a colour as it is seen (sRGB, white D65)."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = np.array(to_xyz) @ np.clip(np.array(vision) @ linear(colour), 0, 1)
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", SEEN)
+@pytest.mark.parametrize("colours", [(ABOVE, BELOW), SERIES, (ABOVE, SERIES[0], SERIES[1])])
+def test_colours_are_told_apart(colours, vision):
+    for one, other in combinations(colours, 2):
+        distance = np.linalg.norm(lab(one, SEEN[vision]) - lab(other, SEEN[vision]))
+        assert distance > 15, (one, other)
+
+
+@pytest.mark.parametrize("style", ["page.css", "picture.css"])
+def test_pages_have_the_colours_of_pictures(style):
+    first, _, _ = (STYLES / style).read_text().partition("}")
+    values = dict(re.findall(r"--(above|below|across): (#\w+)", first))
+    assert values == {"above": ABOVE, "below": BELOW, "across": UNCLEAR}
+
+
+def test_no_group_has_a_colour_of_a_side_of_zero():
+    assert {ABOVE, BELOW, UNCLEAR}.isdisjoint(SERIES)
+    assert len(set(SERIES)) == len(SERIES)
