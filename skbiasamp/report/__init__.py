@@ -15,7 +15,7 @@ from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
-from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows, read_train
+from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows
 from skbiasamp.metrics.matched_pairs import matched_pairs
 from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._by_column import audit_columns
@@ -26,8 +26,8 @@ from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.auditors import (
     allowed,
     at_once,
-    checked,
-    read_as,
+    chosen_auditors,
+    read_training,
     readied,
     require_reference,
     run_each,
@@ -191,11 +191,8 @@ def audit(
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     how |= {"max_groups": max_groups, "threshold": threshold}
     check_option("labels", labels, ("all", "selected"))
-    own = None if auditor is None else checked(auditor)
-    reads = read_as(own)
-    how |= {} if reads == "labels" else {reads: True}
-    of_scores = {"y_score": y_score, "given": given, "attributions": attributions}
-    _check_unused(reads, of_scores, y_train)
+    others = {"y_score": y_score, "given": given, "attributions": attributions}
+    own, reads = chosen_auditors(auditor, how, {**others, "y_train": y_train})
     beside = {"decision": decision, "check": check}
     columns |= {} if pair is None else {"pair": pair}
     if columns:
@@ -210,11 +207,7 @@ def audit(
     source = RowSource(y_true, of_rows | {"y_pred": y_pred}, columns, how)
     if given is not None and is_contingency(y_true):
         y_true = without_strata(y_true, tuple(names_of(given)))
-    of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
-    if "prediction" in columns:  # without labels, the training labels have the same name
-        of_train.setdefault("target", columns["prediction"])
-    with opened_rows(y_train, of_train) as (rows, training_files):
-        train = read_train(rows, sensitive_train, of_train, **how)
+    train, training_files = read_training(y_train, sensitive_train, columns, how)
     known = of_rows | {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
     with opened_rows(y_true, columns) as (rows, audited_files):
         rows, known, columns, matched = matched_pairs(
@@ -263,16 +256,6 @@ def audit(
     report.findings.extend([] if partly is None else partly.findings)
     report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, reads)))
     return report
-
-
-def _check_unused(reads: str, of_scores: dict[str, Any], y_train: Any) -> None:
-    """Raise if an argument is given that metrics of texts or numbers do not use."""
-    unused = of_scores if reads != "labels" else {}
-    unused = unused | ({"y_train": y_train} if reads == "texts" else {})
-    for name, value in unused.items():
-        if value is not None:
-            text = "{name} is not used by metrics of {reads}: leave it out."
-            raise InputError(text, name=name, reads=reads)
 
 
 def _measured(partly: Any, random_state: Any, auditor: Any, rows: Contingency) -> AuditResult:
