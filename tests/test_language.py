@@ -180,7 +180,7 @@ VAGUE = {
     "compose": 6,
     "counts": 58,
     "inference": 27,
-    "metrics": 50,
+    "metrics": 45,
     "mitigation": 33,
     "model_selection": 18,
     "render": 14,
