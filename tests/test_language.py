@@ -183,9 +183,6 @@ VAGUE = {
     "metrics": 45,
     "mitigation": 33,
     "model_selection": 18,
-    "render": 14,
-    "report": 62,
-    "results": 59,
     "testing.py": 1,
     "text": 14,
 }

@@ -166,6 +166,6 @@ def _runs(periods: Sequence[Mapping[str, Any]], key: str) -> list[list[tuple[int
 def _ticks(low: float, high: float) -> list[float]:
     size = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(size))
-    step = next(one * power for one in (1, 2, 2.5, 5, 10) if size <= one * power)
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if size <= factor * power)
     first = math.ceil(low / step)
     return [round(i * step, 12) for i in range(first, math.floor(high / step) + 1)]

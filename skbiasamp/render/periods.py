@@ -11,9 +11,9 @@ import pandas as pd
 def typical(n: Iterable[float]) -> list[bool]:
     """Return which periods have about as many rows as most: others may not squeeze a picture."""
     every = list(n)
-    held = sorted(one for one in every if one > 0)
-    least = _SMALL * held[len(held) // 2] if held else 0
-    return [one >= least for one in every]
+    known = sorted(rows for rows in every if rows > 0)
+    least = _SMALL * known[len(known) // 2] if known else 0
+    return [rows >= least for rows in every]
 
 
 def running_mean(values: Sequence[float | None], n: Sequence[float]) -> tuple[int, list[float]]:

@@ -315,8 +315,10 @@ def count_rows(
 
     def squares(sums: Contingency) -> Any:
         """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
-        auditors = (one for one in allowed(sums) if "moments" in one._asked(train))
-        asked = [readied(one, train, None)._asked(train)["moments"](sums) for one in auditors]
+        auditors = (auditor for auditor in allowed(sums) if "moments" in auditor._asked(train))
+        asked = [
+            readied(auditor, train, None)._asked(train)["moments"](sums) for auditor in auditors
+        ]
         return [scores for every in asked for scores in every]
 
     engine = {"joint": joint, "moments": squares}

@@ -145,8 +145,8 @@ def compare(
     }
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
-    with opened_rows(y_true, columns) as (held, audited_files):
-        cells = RowSource(held, labels, columns, how).counted(given, train)
+    with opened_rows(y_true, columns) as (rows, audited_files):
+        cells = RowSource(rows, labels, columns, how).counted(given, train)
     models = models_of(cells)
     if not models:
         raise InputError(
@@ -154,12 +154,12 @@ def compare(
         )
     first = check_model(models[0] if reference is None else reference, models, "reference")
     cells = ordered(cells)
-    one = of_model(cells, first)
+    reference_rows = of_model(cells, first)
     if own is None or train is not None:
-        require_reference(one, train)
-    signs = one if train is None else train
+        require_reference(reference_rows, train)
+    signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    chosen = allowed(one) if own is None else own
+    chosen = allowed(reference_rows) if own is None else own
     every = [(auditor, train, cells, "") for auditor in chosen]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:

@@ -107,7 +107,7 @@ def _rates_of(
     n = np.stack([task.n for task in shares], axis=1)
     selected = np.stack([task.selected for task in shares], axis=1)
     share = n / test.total
-    unknown = are_unknown(categories)[:, None] | np.array([one is None for one in wanted])
+    unknown = are_unknown(categories)[:, None] | np.array([outcome is None for outcome in wanted])
     counted = (share >= min_share) & ~unknown & (n > 0)
     numbers = {"n": n, "share": share, "selected": selected}
     numbers |= share_columns("selection_rate", shares) | {"counted": counted}

@@ -30,13 +30,15 @@ def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
 
 def reading(kind: str) -> list[Any]:
     """Return the auditors of the package that read numbers, for example."""
-    own = [one for one in _classes() if one.reads == kind and not inspect.isabstract(one)]
-    return [one() for one in own]
+    own = [
+        metric for metric in _classes() if metric.reads == kind and not inspect.isabstract(metric)
+    ]
+    return [metric() for metric in own]
 
 
 def _classes() -> list[type[BaseAuditor]]:
     every = (getattr(metrics, name) for name in metrics.__all__)
-    return [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
+    return [value for value in every if isinstance(value, type) and issubclass(value, BaseAuditor)]
 
 
 def at_once(auditor: Any) -> Any:
@@ -51,15 +53,15 @@ def checked(auditors: Any) -> list[Any]:
     own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
     if not own:
         raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
-    for one in own:
-        require_auditor(one, "auditor")
+    for auditor in own:
+        require_auditor(auditor, "auditor")
     return own
 
 
 def read_as(auditors: list[Any] | None) -> str:
     """Return what all auditors read: "labels", "texts" or "numbers"."""
-    kinds = [getattr(one, "reads", "labels") for one in auditors or ()] or ["labels"]
-    other = next((i for i, one in enumerate(kinds) if one != kinds[0]), 0)
+    kinds = [getattr(auditor, "reads", "labels") for auditor in auditors or ()] or ["labels"]
+    other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), 0)
     if other and auditors:
         raise InputError(
             "{auditor} must all read {kind}, or all {kinds}; got {one} and {other}. Audit twice.",

@@ -97,13 +97,13 @@ _WHY = {
 
 def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
-    findings = [_spelled(one, report) for one in report.findings]
+    findings = [_spelled(finding, report) for finding in report.findings]
     first = look_next(findings)
     urgent, others = (
         [
-            Text(one.text, f"{one.topic.capitalize()}.", one.action)
-            for one in findings
-            if (one in first) is is_urgent
+            Text(finding.text, f"{finding.topic.capitalize()}.", finding.action)
+            for finding in findings
+            if (finding in first) is is_urgent
         ]
         for is_urgent in (True, False)
     )
@@ -133,9 +133,9 @@ def audit_document(report: AuditReport) -> Document:
         sections,
         metric=metric_name(report.primary or ""),
         results=[
-            (name, f"{metric_name(name)}: {one.verdict}", one.value)
-            for name, one in report.items()
-            if not math.isnan(one.value)
+            (name, f"{metric_name(name)}: {result.verdict}", result.value)
+            for name, result in report.items()
+            if not math.isnan(result.value)
         ],
     )
 
@@ -146,7 +146,8 @@ def model_card(report: AuditReport) -> Document:
     parts = {section.id: section.items for section in page.sections}
     data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
     metrics = [
-        (metric_name(name), f"{one.question} {definition(one)}") for name, one in report.items()
+        (metric_name(name), f"{result.question} {definition(result)}")
+        for name, result in report.items()
     ]
     results = [summary_table(report), _sentences(report), rates_table(report)]
     limits = [
@@ -183,7 +184,7 @@ def _pairs_section(differences: GroupDifferences | None) -> Section:
 
 def look_next(findings: list[Finding]) -> list[Finding]:
     """Return the findings to act on first, in their order; any if none is urgent."""
-    urgent = [one for one in findings if one.place != "note"]
+    urgent = [finding for finding in findings if finding.place != "note"]
     return (urgent or findings)[:_MOST_STEPS]
 
 
@@ -289,14 +290,14 @@ def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     if not one_difference or result.amplified != ASSOCIATION:
         return headline
     task = f"'{task_of(tasks[0])}'"
-    one, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
+    first, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
     of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
     if result.kind.has_attacker:
-        return headline.replace("the group", f"the group ({one} or {other})")
+        return headline.replace("the group", f"the group ({first} or {other})")
     if verdict in (AMPLIFIES, REDUCES, REVERSES):
-        return f"The model {verdict} the difference in {task} between {one} and {other}{of}."
+        return f"The model {verdict} the difference in {task} between {first} and {other}{of}."
     if verdict == NO_EFFECT:
-        return f"No clear effect on the difference in {task} between {one} and {other}{of}."
+        return f"No clear effect on the difference in {task} between {first} and {other}{of}."
     return headline
 
 
@@ -304,9 +305,9 @@ def _sentences(report: AuditReport) -> Terms:
     """Return what each result says but the one that the verdict is about."""
     return Terms(
         [
-            (metric_name(name), f"{_asks(report, name)} {one.sentence}")
-            for name, one in report.items()
-            if one.sentence and name != report.primary
+            (metric_name(name), f"{_asks(report, name)} {result.sentence}")
+            for name, result in report.items()
+            if result.sentence and name != report.primary
         ]
     )
 
@@ -420,9 +421,9 @@ def _errors(report: AuditReport) -> Section:
 def _not_measured(report: AuditReport) -> Section:
     """Return what was not measured, and why."""
     reasons = {
-        metric_name(name): one.sentence.partition(". ")[0].removeprefix("Not measured: ")
-        for name, one in report.items()
-        if one.verdict == NOT_MEASURED
+        metric_name(name): result.sentence.partition(". ")[0].removeprefix("Not measured: ")
+        for name, result in report.items()
+        if result.verdict == NOT_MEASURED
     } | report.context.get("not_measured", {})
     texts = [Text(f"{reason}.", f"{name}:") for name, reason in reasons.items()]
     return Section(

@@ -74,13 +74,13 @@ def glossary(report: AuditReport, numbered: Mapping[str, str]) -> Section:
     """Return what every metric and term means."""
     context = report.context
     texts = context.get("data_kind") == "texts"
-    terms = {name: one for name, one in _TERMS.items() if not (texts and name in _OF_LABELS)}
+    terms = {name: text for name, text in _TERMS.items() if not (texts and name in _OF_LABELS)}
     if context.get("groups") and context.get("tasks"):
         group = group_of(context["groups"][0], context.get("group_columns", ()))
         task = task_of(context["tasks"][0])
         terms["Pair"] = f"{_TERMS['Pair'][:-1]}, such as {group} and '{task}'."
     metrics = Terms(
-        [(heading(name), definition(one)) for name, one in report.items()],
+        [(heading(name), definition(result)) for name, result in report.items()],
         [f"term-{key}" for key in numbered.values()],
     )
     return Section(

@@ -262,7 +262,7 @@ def groups_table(report: AuditReport) -> Table | None:
 
 def rates_of(report: AuditReport) -> list[dict[str, Any]]:
     """Return the rates of each pair, with the rows of its group and how its rate changes."""
-    sizes = {str(one["group"]): one["n"] for one in records(report.groups)}
+    sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
     rows = records(report.rates)
     for row in rows:
         before, after = row.get("base_rate"), row.get("predicted_rate")
@@ -277,7 +277,7 @@ def rates_table(report: AuditReport) -> Table | None:
     if not rows:
         return None
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
-    predicted, labelled = (one in rows[0] for one in ("predicted_rate", "base_rate"))
+    predicted, labelled = (name in rows[0] for name in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
     columns = known_columns("Rows", *["Labelled so"] * labelled)
     if predicted:
@@ -357,7 +357,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         )
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
-    pairs = {repr((one["group"], one["task"])): one for one in of_task}
+    pairs = {repr((row["group"], row["task"])): row for row in of_task}
     gap = ""
     if len(rows) == 2:
         before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)

@@ -311,7 +311,7 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
-        shown = shown.assign(model=[name_of(one) for one in shown["model"]])
+        shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
         return of_frame(title, shown, [self.sentence(model) for model in self.models])

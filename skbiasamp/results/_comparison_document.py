@@ -94,7 +94,7 @@ def comparison_document(report: ComparisonReport) -> Document:
     ]
     metric = Text(f"Metric: {metric_name(report.primary)}. Reference: {reference}.", quiet=True)
     changes = [_changes(report, model, i) for i, model in enumerate(models, 1)]
-    questions = Terms([(metric_name(name), one.question) for name, one in report.items()])
+    questions = Terms([(metric_name(name), result.question) for name, result in report.items()])
     own_scale = Text(
         "Compare each difference with 0, not with other metrics: every metric has its own scale.",
         quiet=True,
@@ -102,7 +102,9 @@ def comparison_document(report: ComparisonReport) -> Document:
     asked = Section("What each metric asks", [questions], only="page")
     every = [*_differences(report), own_scale, asked]
     steps = Bullets(_steps(report), numbered=True)
-    settings = {f"{metric_name(name)}: parameters": one.params for name, one in report.items()}
+    settings = {
+        f"{metric_name(name)}: parameters": result.params for name, result in report.items()
+    }
     return document_of(
         context,
         f"Bias amplification: {several} compared with {reference}",
@@ -159,8 +161,10 @@ def _steps(report: ComparisonReport) -> list[Text]:
 def _changes(report: ComparisonReport, model: str, i: int) -> Section:
     """Return whose predictions changed, and how."""
     # Whose rates changed: of the first metric whose pairs count rows.
-    counted = [one for one in report.values() if "gained" in one.pairs and len(one.pairs)]
-    first = min(counted, key=lambda one: (one.direction is None, one.rank), default=None)
+    counted = [
+        result for result in report.values() if "gained" in result.pairs and len(result.pairs)
+    ]
+    first = min(counted, key=lambda result: (result.direction is None, result.rank), default=None)
     title = f"{name_of(model)} compared with {name_of(report.reference)}"
     return Section(
         title,
@@ -200,7 +204,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         known = row.get("sign") and row["low"] is not None and row["high"] is not None
         sides = sorted(row["sign"] * row[end] for end in ("low", "high")) if known else (None, None)
         value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
-        scaled = [None if one is None else one * scale for one in (value, *sides)]
+        scaled = [None if end is None else end * scale for end in (value, *sides)]
         return row | dict(zip(("estimate", "low", "high"), scaled, strict=True))
 
     pairs = (row for row in records(result.pairs) if row["model"] == model)
@@ -343,13 +347,13 @@ def _accuracy(report: ComparisonReport) -> Item | None:
 def _differences(report: ComparisonReport) -> list[Item | None]:
     """Return the values of all models by each metric, and their differences to the reference."""
     rows = []
-    for name, one in report.items():
-        for row in records(one.table):
+    for name, result in report.items():
+        for row in records(result.table):
             model = row["model"]
             values = {"metric": metric_name(name), "own": row["estimate"]}
-            judged = one.judged(model) if model != report.reference else (None, None, None)
+            judged = result.judged(model) if model != report.reference else (None, None, None)
             values |= dict(zip(("estimate", "low", "high"), as_json(judged), strict=True))
-            known = {} if model == report.reference else {"verdict": one.verdict(model)}
+            known = {} if model == report.reference else {"verdict": result.verdict(model)}
             rows.append({"model": model, "p_adjusted": row["p_adjusted"], **values, **known})
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
@@ -389,7 +393,7 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
 
 def _limits(report: ComparisonReport) -> dict[str, str]:
     """Return what limits these numbers, with what this comparison adds to it."""
-    levels = {one.confidence_level for one in report.values()} - {None}
+    levels = {result.confidence_level for result in report.values()} - {None}
     level = level_of(levels.pop() or 0.95) if len(levels) == 1 else "confidence"
     limits = {
         "Same rows": f"All models predict the same rows, so what they have in common cancels in "

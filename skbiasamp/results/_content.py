@@ -59,7 +59,9 @@ def facts(context: Mapping[str, Any]) -> dict[str, str]:
     context = as_json(context)
     if not context:
         return {}
-    groups = [group_of(one, context.get("group_columns", ())) for one in context.get("groups", ())]
+    groups = [
+        group_of(group, context.get("group_columns", ())) for group in context.get("groups", ())
+    ]
     n_train = context.get("n_train")
     known = {
         "Model": context.get("model_name") or "not named",
@@ -102,28 +104,30 @@ def record(
     """Return what is needed to repeat a report; `settings` are parameters, by their heading."""
     context = as_json(context)
     columns = context.get("group_columns", ())
-    held: list[tuple[str, str]] = []
+    terms: list[tuple[str, str]] = []
     for key, value in context.items():
         if key in ("not_measured", "rows", "data_files") or value is None:
             continue
         if isinstance(value, Mapping):
-            held += [(name, short(one)) for name, one in value.items()]
+            terms += [(name, short(text)) for name, text in value.items()]
         elif isinstance(value, list | tuple):
-            names = [group_of(one, columns) if key == "groups" else task_of(one) for one in value]
+            names = [
+                group_of(name, columns) if key == "groups" else task_of(name) for name in value
+            ]
             more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-            held.append((key, ("; " if columns else ", ").join(names[:_NAMES]) + more))
+            terms.append((key, ("; " if columns else ", ").join(names[:_NAMES]) + more))
         else:
-            held.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
-    held += [("JSON schema", schema)] if schema else []
+            terms.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
+    terms += [("JSON schema", schema)] if schema else []
     files = [
         (
-            one["path"],
-            f"{one['rows_are']}: {one['rows']:,} rows, {one['format']}, SHA-256 {one['sha256']}",
+            file["path"],
+            "{rows_are}: {rows:,} rows, {format}, SHA-256 {sha256}".format_map(file),
         )
-        for one in data_files
+        for file in data_files
     ]
     folded: list[Item | None] = [
-        Terms([(_TITLES.get(key, key.replace("_", " ")), text) for key, text in held]),
+        Terms([(_TITLES.get(key, key.replace("_", " ")), text) for key, text in terms]),
         Section("Files read", [Terms(files)]),
         *(Section(title, [parameters(own)]) for title, own in (settings or {}).items()),
     ]

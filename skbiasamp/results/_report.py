@@ -296,7 +296,7 @@ class AuditReport(Report[AuditResult]):
         by `p_adjusted`.
         """
         columns = ("value", "estimate", "low", "high", "p_value")
-        rows = [{key: getattr(one, key) for key in columns} for one in self.results.values()]
+        rows = [{key: getattr(result, key) for key in columns} for result in self.results.values()]
         verdicts = []
         for result, p in zip(self.results.values(), self.p_adjusted.values(), strict=True):
             unsure = p >= round(1 - (result.confidence_level or 0.95), 12)
@@ -336,7 +336,7 @@ class AuditReport(Report[AuditResult]):
         -------
         content : dict
         """
-        return super().to_dict() | {"findings": [asdict(one) for one in self.findings]}
+        return super().to_dict() | {"findings": [asdict(finding) for finding in self.findings]}
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.

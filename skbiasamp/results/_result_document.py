@@ -36,7 +36,7 @@ def _title(result: AuditResult) -> str:
     if "attacker" in result.statistics:
         return f"{text} ({rows}, {result.statistics['attacker']} attacker)"
     group, task = result.pair_of
-    if all(isinstance(one, tuple) for one in result.table["task"]):
+    if all(isinstance(task, tuple) for task in result.table["task"]):
         task = "set of tasks"
     counts = [
         _counted(result.table[side].nunique(), what)
@@ -52,8 +52,8 @@ def _shown(result: AuditResult) -> pd.DataFrame:
     apart = uncounted(table)
     empty = table.columns[table.isna().all()].difference(["group", "task"])
     table = table.drop(columns=empty)
-    if table["group"].map(lambda one: isinstance(one, tuple)).any():
-        table = table.assign(group=[result.group_name(one) for one in table["group"]])
+    if table["group"].map(lambda group: isinstance(group, tuple)).any():
+        table = table.assign(group=[result.group_name(group) for group in table["group"]])
     hidden = table.columns.intersection(["amplification", "low", "high", "p_value"])
     if apart.any():
         table = table.assign(**{name: table[name].mask(apart) for name in hidden})
@@ -73,7 +73,7 @@ def _remarks(result: AuditResult) -> list[str]:
     remarks = [f"(the strongest {_MOST} of {n:,} pairs)"] if n > _MOST else []
     for flag, what in _FLAGS.items():
         # NaN is no flag.
-        raised = sum(held is False for held in result.table.loc[counted].get(flag, ()))
+        raised = sum(value is False for value in result.table.loc[counted].get(flag, ()))
         if raised:
             remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
     return remarks

@@ -142,7 +142,7 @@ def _table(
 ) -> Table:
     # A few wide intervals would press all others together: their lines end at the margin.
     known = [row[end] for row in rows for end in _RATIO if row[end] is not None]
-    axis = Axis.around([min(one, 2.0) for one in known] + [1.0], limit=FOUR_FIFTHS)
+    axis = Axis.around([min(ratio, 2.0) for ratio in known] + [1.0], limit=FOUR_FIFTHS)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         drawn = interval_mark(*(axis.within(row[end]) for end in _RATIO))

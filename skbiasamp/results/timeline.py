@@ -192,9 +192,11 @@ class Timeline(Paged, OfMetric):
     @property
     def version_changes(self) -> list[tuple[str, str]]:
         """The periods in which another version of the model begins, and that version."""
-        held = self.periods.dropna(subset=["version"])
-        changed = held["version"] != held["version"].shift()
-        return list(zip(held["period"][changed][1:], held["version"][changed][1:], strict=True))
+        versions = self.periods.dropna(subset=["version"])
+        changed = versions["version"] != versions["version"].shift()
+        return list(
+            zip(versions["period"][changed][1:], versions["version"][changed][1:], strict=True)
+        )
 
     @property
     def sentence(self) -> str:
@@ -220,10 +222,12 @@ class Timeline(Paged, OfMetric):
                 f"{number(known['value'].iloc[-1])} in {known['period'].iloc[-1]}. {kept}"
             )
         names = list(watched["period"])
-        since = known[[names.index(one) >= names.index(self.onset) for one in known["period"]]]
+        since = known[
+            [names.index(period) >= names.index(self.onset) for period in known["period"]]
+        ]
         mean, gap = (
-            float((since[one] * since["n"]).sum() / since["n"].sum())
-            for one in ("value", "difference")
+            float((since[column] * since["n"]).sum() / since["n"].sum())
+            for column in ("value", "difference")
         )
         p = p_value(float(watched["p_adjusted"].min()))
         text = (
@@ -233,7 +237,7 @@ class Timeline(Paged, OfMetric):
             f"({start}) shows with as many rows (p {p if p.startswith('<') else '= ' + p}, "
             "adjusted for all periods). "
         )
-        causes = [one for one in self.causes if one != "the value"]
+        causes = [cause for cause in self.causes if cause != "the value"]
         if causes:
             text += f"There is an alarm for {listed(causes[:_MOST])}"
             text += f" and {len(causes) - _MOST} more pairs. " if len(causes) > _MOST else ". "
