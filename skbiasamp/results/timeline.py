@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
@@ -221,12 +222,9 @@ class Timeline(Paged, OfMetric):
                 f"value changed from the reference ({ref}, {start}). The last value is "
                 f"{number(known['value'].iloc[-1])} in {known['period'].iloc[-1]}. {kept}"
             )
-        names = list(watched["period"])
-        since = known[
-            [names.index(period) >= names.index(self.onset) for period in known["period"]]
-        ]
+        since = watched[(watched["period"] == self.onset).cummax()].dropna(subset=["value"])
         mean, gap = (
-            float((since[column] * since["n"]).sum() / since["n"].sum())
+            float(np.average(since[column], weights=since["n"]))
             for column in ("value", "difference")
         )
         p = p_value(float(watched["p_adjusted"].min()))
