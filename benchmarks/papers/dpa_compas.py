@@ -193,7 +193,7 @@ print(f"predict race correctly:           {race['accuracy']:.1%}, the paper's ab
 #
 # The paper's attacker is a network:
 # ``DPAAuditor(attacker=MLPAttacker.preset("dpa"), quality="accuracy")``. Its results agree with
-# those of the table to 0.004: see :doc:`/replication`.
+# those of the table to 0.004: see benchmarks/results/replication.md.
 
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 places = np.arange(len(dpa))[::-1]

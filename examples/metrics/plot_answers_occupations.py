@@ -9,7 +9,7 @@ models. Task → group (T→A): does the occupation shift the named gender?
 
 **Result:** the model that follows its word vectors closely is further from equal shares, but it
 weakens the association in the labour statistics. Which base is right is your decision:
-see :doc:`/limits`.
+see :doc:`/concepts`.
 
 The answers on this page are generated. The probability of "she" comes from real word vectors
 (``load_occupations``): it grows with the cosine between the occupation and "she", less that of

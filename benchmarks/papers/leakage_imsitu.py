@@ -105,7 +105,7 @@ for row in PAPER.itertuples(index=False):
 # paper has 54 %. It keeps the epoch that is best on validation rows, in which verbs do correlate
 # with gender (``validation=`` of :func:`~skbiasamp.metrics.dataset_leakage`). With this choice, the
 # paper's network, set up as in the authors' code, has 53 %, and without it 50 to 51 %: see
-# :doc:`/replication`.
+# benchmarks/results/replication.md.
 #
 # With errors in the labels, the original split agrees with the paper: one draw of errors moves the
 # value by 0.5 percentage points. For α = 3 and α = 2, the published values are those that the paper

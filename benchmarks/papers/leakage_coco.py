@@ -87,8 +87,8 @@ for f1, published in PAPER.itertuples(index=False):
 # ---------
 # The paper says that labels "were randomly flipped". The authors' code flips each label with the
 # same probability ("any label"). Logistic regression then reveals more than published. The paper's
-# network, trained here, is within 0.3 percentage points (:doc:`/replication`). So compare a model
-# with labels by the same kind of errors and the same attacker.
+# network, trained here, is within 0.3 percentage points (benchmarks/results/replication.md). So
+# compare a model with labels by the same kind of errors and the same attacker.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 for (kind, found), color in zip(curves.items(), ("#aa3377", "#228833"), strict=True):
