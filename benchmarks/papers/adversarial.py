@@ -218,13 +218,13 @@ for ax, data in zip(axes, ("table", "digits"), strict=True):
     for seed, one in runs.groupby("seed"):
         line = one[one["model"] != "adversarial"]
         label = "alone, with growing noise" if seed == 0 else None
-        ax.plot(line["accuracy"], line["leakage"], "o-", color="#0072B2", ms=4, lw=1, label=label)
+        ax.plot(line["accuracy"], line["leakage"], "o-", color="#228833", ms=4, lw=1, label=label)
         start = one[one["model"] == "alone"]
         label = "alone" if seed == 0 else None
         ax.plot(start["accuracy"], start["leakage"], "o", color="#000000", ms=7, label=label)
         point = one[one["model"] == "adversarial"]
         label = "adversarial" if seed == 0 else None
-        ax.plot(point["accuracy"], point["leakage"], "D", color="#D55E00", ms=7, label=label)
+        ax.plot(point["accuracy"], point["leakage"], "D", color="#aa3377", ms=7, label=label)
     ax.axhline(0, color="0.6", lw=0.8)
     ax.set(title=data, xlabel="accuracy", ylabel="leakage amplification (logits)")
 axes[0].legend(frameon=False)

@@ -83,7 +83,7 @@ def show(found):
     print(found.round(4).to_string(index=False))
     _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     names = [f"{row.width:.0f} × {row.depth:.0f}" for row in found.itertuples()]
-    for name, marker, color in (("difference", "s", "0.5"), ("DPA", "o", "#D55E00")):
+    for name, marker, color in (("difference", "s", "0.5"), ("DPA", "o", "#aa3377")):
         spread = relative_spread(found[name])
         print(f"{name}: spread over attackers / mean {spread:.3f}")
         ax.plot(names, found[name] / found[name].mean(), marker, color=color, label=name)

@@ -135,7 +135,7 @@ for (name, direction), result in results.items():
 # probabilities as about the association.
 
 TEMPERATURES = np.geomspace(0.01, 1, 13)
-COLORS = dict(zip(NAMES, ("#0072B2", "#56B4E9", "#D55E00", "#E69F00"), strict=True))
+COLORS = dict(zip(NAMES, ("#228833", "#66ccee", "#aa3377", "#ccbb44"), strict=True))
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 curves = {}
 for ax, direction in zip(axes, ("T->A", "A->T"), strict=True):
@@ -167,7 +167,7 @@ plt.show()
 men, he = shares.loc["he"], said(RULE, 2, "T->A")["he"]
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)
-ax.plot(men, he, "o", color="#D55E00", markersize=4)
+ax.plot(men, he, "o", color="#aa3377", markersize=4)
 for job in ["chief", "carpenter", "sheriff", "cook", "nurse", "secretary"]:
     right = men[job] > 0.8
     ax.annotate(

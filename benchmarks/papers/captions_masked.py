@@ -83,7 +83,7 @@ genders = WordListLabeler(
 named = {mask: genders.transform(captions[name]) for mask, name in MASKS.items()}
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-colors = {"female": "#0072B2", "male": "#D55E00", "(no label)": "0.85"}
+colors = {"female": "#228833", "male": "#aa3377", "(no label)": "0.85"}
 texts = {"female": "female words", "male": "male words", "(no label)": "none, or both"}
 for ax, group in zip(axes, ("female", "male"), strict=True):
     left = np.zeros(len(MASKS))
@@ -187,13 +187,13 @@ y = np.arange(len(MASKS))
 percent = equal.rename(columns={"value": "estimate"})[["estimate", "low", "high"]] * 100
 for ax, table in zip(axes, (percent, t_to_a), strict=True):
     ends = np.abs(table[["low", "high"]].to_numpy().T - table["estimate"].to_numpy())
-    ax.errorbar(table["estimate"], y, xerr=ends, fmt="o", color="#0072B2", capsize=3, label="SAT")
+    ax.errorbar(table["estimate"], y, xerr=ends, fmt="o", color="#228833", capsize=3, label="SAT")
     ax.axvline(0, color="0.6", linewidth=1)
 axes[0].set(title="A→T, 6,628 images", xlabel="association, % of that in people's captions")
 axes[1].set(
     title="T→A, captions that name a gender", xlabel="← weaker than in the labels | stronger →"
 )
-axes[1].plot(t_to_a["always male"], y, "x", color="#D55E00", label='always "man"')
+axes[1].plot(t_to_a["always male"], y, "x", color="#aa3377", label='always "man"')
 figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 axes[0].set_yticks(y, list(MASKS))
 axes[0].set_ylabel("masked")

@@ -199,7 +199,7 @@ figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 places = np.arange(len(dpa))[::-1]
 published = [float(PAPER["DPA", *at].split(" ± ")[0]) for at in dpa.index]
 ax.axvline(0, color="0.6", linewidth=1)
-ax.errorbar(dpa["mean"], places, xerr=dpa["spread"], fmt="o", color="#D55E00", label="skbiasamp")
+ax.errorbar(dpa["mean"], places, xerr=dpa["spread"], fmt="o", color="#aa3377", label="skbiasamp")
 ax.plot(published, places, "x", color="black", markersize=8, label="published")
 ax.set(
     yticks=places, yticklabels=[" ".join(at).replace("->", "→") for at in dpa.index], xlabel="DPA"

@@ -124,7 +124,7 @@ for ax, result, title in zip(
     rows = np.vstack([values, change.to_numpy(float)])
     y = np.arange(3)
     ends = np.abs(rows[:, 1:].T - rows[:, 0])
-    for i, color in enumerate(("0.4", "#0072B2", "#D55E00")):
+    for i, color in enumerate(("0.4", "#228833", "#aa3377")):
         ax.errorbar(rows[i, 0], y[i], xerr=ends[:, [i]], fmt="o", color=color, capsize=3)
     ax.axvline(0, color="0.6", linewidth=1)
     ax.set_yticks(y, [*MODELS, "difference"])

@@ -91,7 +91,7 @@ for f1, published in PAPER.itertuples(index=False):
 # compare a model with labels by the same kind of errors and the same attacker.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-for (kind, found), color in zip(curves.items(), ("#D55E00", "#0072B2"), strict=True):
+for (kind, found), color in zip(curves.items(), ("#aa3377", "#228833"), strict=True):
     ax.plot(found["F1"], found["leakage"], "o-", markersize=3, color=color, label=f"errors: {kind}")
 ax.plot(PAPER["F1"], PAPER["leakage"], "x", color="black", markersize=8, label="published")
 ax.axhline(0.5, color="0.75", linewidth=1, linestyle="dashed")

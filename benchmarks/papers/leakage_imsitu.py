@@ -116,7 +116,7 @@ for row in PAPER.itertuples(index=False):
 # At an F1 of 1, the crosses of the original, α = 3 and α = 2 lie on each other (68.1 to 68.3 %).
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-colors = ("black", "#0072B2", "#009E73", "#D55E00")
+colors = ("black", "#228833", "#66ccee", "#aa3377")
 for (alpha, found), color in zip(curves.items(), colors, strict=True):
     name = "original" if alpha is None else f"α = {alpha}"
     ax.plot(found["F1"], found["leakage"], "o-", markersize=3, color=color, label=name)

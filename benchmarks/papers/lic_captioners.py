@@ -150,14 +150,14 @@ for name in PUBLISHED:
 figure, (left, right) = plt.subplots(ncols=2, figsize=(9, 3.8), layout="constrained", sharey=True)
 at = np.arange(len(found))
 left.plot(100 * found["published"], at, "x", color="black", label="published, LSTM")
-left.plot(100 * found["skbiasamp"], at, "o", color="#0072B2", label="skbiasamp")
+left.plot(100 * found["skbiasamp"], at, "o", color="#228833", label="skbiasamp")
 left.set_yticks(at, labels=found.index)
 left.invert_yaxis()
 left.set_xlabel("LIC_M × 100, mean of ten draws")
 left.legend(loc="upper right")
 value = np.array([one.value for one in results.values()])
 ends = np.array([(one.low, one.high) for one in results.values()]).T
-right.errorbar(100 * value, at, xerr=100 * np.abs(ends - value), fmt="o", color="#D55E00")
+right.errorbar(100 * value, at, xerr=100 * np.abs(ends - value), fmt="o", color="#aa3377")
 right.axvline(0, color="0.5", linewidth=1)
 right.set_xlabel("LIC × 100 with 95 % interval, 6,628 rows")
 for ax in (left, right):

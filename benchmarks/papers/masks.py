@@ -161,7 +161,7 @@ for ax, direction in zip(axes, ("A->T", "T->A"), strict=True):
         one = results[how][direction]
         ax.errorbar(
             one.estimate, i, xerr=[[one.estimate - one.low], [one.high - one.estimate]],
-            fmt="o", color="#0072B2", capsize=3,
+            fmt="o", color="#228833", capsize=3,
         )  # fmt: skip
     ax.axvline(0, color="0.6", linewidth=0.8)
     ax.locator_params(axis="x", nbins=4)
@@ -203,7 +203,7 @@ def masked_images(seed):
 runs = [masked_images(seed) for seed in range(RUNS)]
 masked = runs[0][0]
 figure, axes = plt.subplots(3, 8, figsize=(10, 2.6), layout="constrained")
-shades = plt.colormaps["gray"].with_extremes(bad="#56B4E9")
+shades = plt.colormaps["gray"].with_extremes(bad="#66ccee")
 for column, row in zip(axes.T, range(8), strict=True):
     original = images[test][row]
     factor = np.ma.divide(masked[row], original).mean(axis=0)  # unknown if a pixel was black

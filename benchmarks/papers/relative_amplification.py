@@ -68,7 +68,7 @@ print(steps.to_string(float_format="{:.4f}".format))
 
 qualities = np.linspace(0.5, 1, 26)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-colors = ("#0072B2", "#009E73", "#D55E00")
+colors = ("#228833", "#66ccee", "#aa3377")
 for ax, normalize in zip(axes, (False, True), strict=True):
     for data, color in zip((0.5, 0.7, 0.9), colors, strict=True):
         values = [step(data, model, normalize) for model in qualities]

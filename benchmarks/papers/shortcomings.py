@@ -103,7 +103,7 @@ print(table.to_string(float_format="{:+.4f}".format))
 figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
 places = np.arange(len(table))[::-1]
 for shift, (name, values), color in zip(
-    (0.26, 0, -0.26), table.items(), ("0.6", "#D55E00", "#0072B2"), strict=True
+    (0.26, 0, -0.26), table.items(), ("0.6", "#aa3377", "#228833"), strict=True
 ):
     bars = ax.barh(places + shift, values, height=0.24, color=color, label=name)
     ax.bar_label(bars, [f"{value + 0.0:.2f}" for value in values], padding=3, fontsize=8)

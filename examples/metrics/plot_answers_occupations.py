@@ -127,7 +127,7 @@ for ax, (model, found) in zip(axes, named.items(), strict=True):
     women = counts["female"] / counts.sum(axis=1)
     x = occupations["percent_women"] / 100
     ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)
-    ax.plot(x, women, "o", color="#0072B2", markersize=4)
+    ax.plot(x, women, "o", color="#228833", markersize=4)
     for job in (women - x).abs().nlargest(4).index:
         ha = "left" if x[job] < 0.6 else "right"
         offset = (6 if ha == "left" else -6, -3)

@@ -74,7 +74,7 @@ for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
     amplifies = name.startswith("BiasAmp")
     ax.axhline(0, color="0.75", linewidth=1)
     ax.axvline(0.75, color="0.75", linewidth=1, linestyle="dashed")
-    ax.plot(values.index, values, color="#D55E00" if amplifies else "#0072B2")
+    ax.plot(values.index, values, color="#a33d00" if amplifies else "#00568f")
     ax.set_title(name)
 for ax in axes[1]:
     ax.set_xlabel("share of women predicted as painters")

@@ -150,13 +150,13 @@ def draw_metrics(ax, found, metric):
     )
     # The value may be off the middle of an interval of draws, and even just outside.
     error = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
-    ax.errorbar(list(found), value, error, fmt="o-", color="#D55E00", capsize=3)
+    ax.errorbar(list(found), value, error, fmt="o-", color="#aa3377", capsize=3)
     ax.axhline(0, color="0.6", lw=0.8)
     ax.set(title=metric, xlabel="correlation")
 
 
 figure, axes = plt.subplots(1, 5, figsize=(14, 3.2), layout="constrained")
-for name, color_of_line in (("usual colour", "#0072B2"), ("other colour", "#D55E00")):
+for name, color_of_line in (("usual colour", "#228833"), ("other colour", "#aa3377")):
     values = [one[name] for one in alone.values()]
     axes[0].plot(list(alone), values, "o-", color=color_of_line, label=name)
 axes[0].set(title="accuracy", xlabel="correlation", ylim=(0, 1))
@@ -212,7 +212,7 @@ for metric in METRICS:
 turns = trained.history_[trained.history_["phase"] != "predictor"].reset_index(drop=True)
 alone_for = (turns["phase"] == "adversary").cumprod().sum()
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.plot(turns.index, turns["adversary_loss"], color="#0072B2")
+ax.plot(turns.index, turns["adversary_loss"], color="#228833")
 ax.axhline(np.log(2), color="0.4", lw=0.8, ls="--")
 ax.axvspan(0, alone_for - 1, color="0.9")
 ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=8)

@@ -88,7 +88,7 @@ for name, result in amplified.items():
 # gives a negative amplification.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-for (name, values), color in zip(table.items(), ("#0072B2", "#D55E00"), strict=True):
+for (name, values), color in zip(table.items(), ("#228833", "#aa3377"), strict=True):
     ax.plot(["features", "scaled", "reduced"], values, "o-", color=color, label=name)
 ax.axhline(0.5, color="0.6", linewidth=1, linestyle="dashed", label="chance")
 ax.set(ylim=(0.45, 1), ylabel="groups predicted correctly, share")
