@@ -263,12 +263,11 @@ def _of_columns_alone(report: AuditReport) -> str | None:
     table = report.by_column
     if table.empty or report.primary is None or report[report.primary].verdict != NO_EFFECT:
         return None
-    found = {
-        verdict: listed([name_of(name) for name in own["column"]])
-        for verdict, own in table.groupby("verdict", sort=False)
-        if verdict in (AMPLIFIES, REVERSES)
-    }
-    clauses = [f"{verdict} the association with {names}" for verdict, names in found.items()]
+    clauses = [
+        f"{verdict} the association with {listed([name_of(name) for name in names])}"
+        for verdict in (AMPLIFIES, REVERSES)
+        if (names := table.loc[table["verdict"] == verdict, "column"].tolist())
+    ]
     alone = f"The model {listed(clauses)}, taken alone" if clauses else None
     return alone and f"{alone}; all columns together show no clear effect."
 
