@@ -53,10 +53,8 @@ class Bounds(NamedTuple):
     estimate_p_value: float = float("nan")
 
 
-def analytic(
-    cells: Contingency, pairs: Pairs, choices: Sequence[Array], *, confidence_level: float
-) -> list[Bounds]:
-    """Delta-method intervals from the influence of each row, one for each choice of signs."""
+def analytic(cells: Contingency, pairs: Pairs, sign: Array, *, confidence_level: float) -> Bounds:
+    """Delta-method intervals from the influence of each row."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
     half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
     low, high = pairs.moved - half, pairs.moved + half
@@ -64,15 +62,9 @@ def analytic(
     if pairs.apart:
         reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
         published = {"value_low": pairs.value - reach, "value_high": pairs.value + reach}
-    found = []
-    for sign in choices:
-        slopes, value = gradient(pairs, sign), float(estimate(pairs, sign))
-        error = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
-        statistics: dict[str, Any] = {"standard_error": error, **published}
-        found.append(
-            Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
-        )
-    return found
+    error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
+    value, statistics = float(estimate(pairs, sign)), {"standard_error": error, **published}
+    return Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
 
 
 def _named(name: str, low: float, high: float) -> dict[str, float]:
@@ -82,8 +74,8 @@ def _named(name: str, low: float, high: float) -> dict[str, float]:
 class Drawn(NamedTuple):
     """What a metric says about resamples: each pair's amplification, value and estimate.
 
-    `estimate` has a column for each choice of signs, and so has `predicted`: the mean association
-    in the predictions, if there is no other way to know how it varies.
+    `predicted` is the mean association in the predictions, if there is no other way to know how it
+    varies.
     """
 
     moved: Array
@@ -95,16 +87,14 @@ class Drawn(NamedTuple):
     predicted: Array | None = None
 
     @classmethod
-    def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
+    def of(cls, pairs: Pairs, sign: Array) -> Self:
         """Return what is needed of the pairs of resamples."""
         base, observed = (None, None) if pairs.growth is None else pairs.distances
-        estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
-        value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
-        predicted = None
+        own = np.asarray(estimate(pairs, sign))
+        value, predicted = np.asarray(pairs.value) if pairs.apart else own, None
         if pairs.rates is None and pairs.centre is not None:
-            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
-            predicted = np.stack(every, axis=-1)
-        return cls(pairs.moved, value, estimates, base, observed, predicted)
+            predicted = np.asarray(predicted_association(pairs, sign))
+        return cls(pairs.moved, value, own, base, observed, predicted)
 
     def around(self, pairs: Pairs) -> Self:
         """Return draws whose percentiles are the interval, although noise makes them too large."""
@@ -116,7 +106,7 @@ class Drawn(NamedTuple):
         if self.base is None or self.observed is None:
             return self
         moved, value = growth_draws(pairs, self.moved, self.value, self.base, self.observed)
-        return self._replace(moved=moved, value=value, estimate=value[:, None])
+        return self._replace(moved=moved, value=value, estimate=value)
 
 
 def draws_of_all(parts: Sequence[D]) -> D:
@@ -212,17 +202,14 @@ def pair_ends(
 def percentiles(
     drawn: Drawn,
     pairs: Pairs,
-    choices: Sequence[Array],
+    sign: Array,
     changed: tuple[Array, Array] | None,
     *,
     unit: Any,
     simultaneous: bool = False,
     confidence_level: float,
-) -> list[Bounds]:
-    """Return the percentiles of resamples, one for each choice of signs.
-
-    They are wider where few rows differ, if it is known how many.
-    """
+) -> Bounds:
+    """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
     joint, drawn = drawn.moved, drawn.around(pairs)
     ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
     every = None
@@ -240,21 +227,16 @@ def percentiles(
             low, high = _quantiles(drawn.value, tails)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         published = _named("value", min(low, value), max(high, value))
-    found = []
-    for i, (sign, draws) in enumerate(zip(choices, drawn.estimate.T, strict=True)):
-        value = float(estimate(pairs, sign))
-        low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
-        known = draws[~np.isnan(draws)]
-        error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-        statistics: dict[str, Any] = {"standard_error": error, **published}
-        if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
-            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-            statistics |= _named(
-                "association_predictions", *_quantiles(drawn.predicted[:, i], tails)
-            )
-        one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
-        found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
-    return found
+    value = float(estimate(pairs, sign))
+    low, high = ends.of_mean(drawn.estimate, value, confidence_level, sign * pairs.slopes)
+    known = drawn.estimate[~np.isnan(drawn.estimate)]
+    error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+    statistics: dict[str, Any] = {"standard_error": error, **published}
+    if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
+        tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+        statistics |= _named("association_predictions", *_quantiles(drawn.predicted, tails))
+    bounds = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
+    return bounds if pairs.growth is None else _of_growth(bounds, drawn, pairs)
 
 
 def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
@@ -479,35 +461,6 @@ def predicted_interval(
     reach = float(stats.norm.isf((1 - confidence_level) / 2)) * variance**0.5
     middle = float(predicted_association(pairs, sign))
     return _named("association_predictions", middle - reach, middle + reach)
-
-
-def chosen(lows: Sequence[float]) -> int:
-    """Return the position of the signs that the verdict is about, of lower ends of the estimate.
-
-    Signs that count part of the change may call a reversal an amplification. Then the signs of
-    the labels decide, wherever these show an association.
-    """
-    return 1 if len(lows) > 1 and lows[0] > 0 >= lows[1] else 0
-
-
-def lower_ends(
-    cells: Contingency, train: Contingency, pairs: Pairs, choices: Sequence[Array], level: float
-) -> list[float]:
-    """Return the lower end of the estimate at each choice of signs, by the delta method.
-
-    So the estimate is the same whatever interval it has, and without one. It is not known of
-    metrics that compare no rates.
-    """
-    if len(choices) == 1 or pairs.rates is None or pairs.growth is not None:
-        return []
-    z, found = float(stats.norm.isf((1 - level) / 2)), []
-    for sign in choices:
-        slopes = gradient(pairs, sign)
-        variance = mean_variance(cells, pairs, slopes, centred=True)
-        if _of_training(pairs):
-            variance += mean_variance(*_training(pairs, train), slopes, centred=True)
-        found.append(float(estimate(pairs, sign)) - z * variance**0.5)
-    return found
 
 
 def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:
