@@ -175,7 +175,7 @@ def test_the_check_says_where_and_what_to_write():
 VAGUE = {
     "_input": 1,
     "_utils": 4,
-    "attackers": 47,
+    "attackers": 44,
     "cli": 1,
     "compose": 6,
     "counts": 58,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from skbiasamp.attackers.attack import (
     Inputs,
     Settings,
     make_attack,
+    of_means,
     truth_of,
 )
 from skbiasamp.attackers.attack_pair import (
@@ -222,6 +223,8 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
         return AttackRun(pair, attacker, None, drawn_qualities(pair, n_draws, rng))
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
+    if settings.attacker == "auto":
+        pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
     trained = train_attackers(pair, attacker, rng)
     return AttackRun(pair, attacker, trained, trained.qualities(rng))
 
