@@ -22,8 +22,8 @@ from skbiasamp.inference.pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
 _CERTAIN = 4.0
-# So many standard errors from 0, the associations of labels and predictions have one direction, or
-# opposite ones.
+# Products of associations in labels and predictions that show one direction, in standard errors of
+# products of noise, and that show opposite ones, in their own standard errors.
 _AGREED, _OPPOSED = 1.0, -3.0
 # Pairs with fewer rows take no part in the verdict.
 FEWEST_ROWS = 30
@@ -87,16 +87,17 @@ def signs_of(
         common, size = found.both / (before * after), np.abs(shared) / before
     # If the model reverses associations, what is independent of the change says nothing of their
     # signs. Noise that labels and predictions share makes them agree as far as they correlate.
-    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(z * z_predicted * common)
-    agreement = (z * z_predicted - common)[open_].sum()
-    agreement /= max((1 + common[open_] ** 2).sum(), _NOISE) ** 0.5
-    opposed = agreement < _OPPOSED
+    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(common)
+    product, noise = z * z_predicted, 1 + common**2
+    own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
+    agreement = (product - common)[open_].sum()
+    opposed = agreement < _OPPOSED * own_noise[open_].sum() ** 0.5
     own = ~open_ | opposed
     used = _sign(association + np.where(own, 0.0, part * change), pairs.above_only)
     used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
     if opposed:  # |X| is too large by 2φ(z) standard errors, at the true z: this is so on average
         return Signs(used, counted, bias=np.where(open_, 1.4 * np.exp(-(z**2)), 0.0) * size)
-    return Signs(used, counted, open_ & (agreement < _AGREED))
+    return Signs(used, counted, open_ & (agreement < _AGREED * noise[open_].sum() ** 0.5))
 
 
 def _of_largest(pairs: Pairs, test: Contingency) -> Array:
