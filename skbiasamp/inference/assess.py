@@ -20,7 +20,6 @@ from skbiasamp.inference.independent_signs import NO_DOUBT, Signs, doubted, esti
 from skbiasamp.inference.intervals import (
     FEW,
     Bounds,
-    Drawn,
     agreeing,
     analytic,
     errors_of_base,
@@ -32,6 +31,7 @@ from skbiasamp.inference.intervals import (
     with_errors_of_base,
 )
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn
 
 
 class Uncertainty(NamedTuple):

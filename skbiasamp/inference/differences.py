@@ -37,16 +37,14 @@ from skbiasamp.inference.independent_signs import (
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
     Bounds,
-    Drawn,
-    Measure,
     agreeing,
     interval_p_value,
-    measure_resamples,
     pair_ends,
     percentiles,
     widen_degenerate,
 )
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn, measure_resamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +94,7 @@ class Difference(NamedTuple):
 
 
 def measure_models(
-    measure: Measure,
+    measure: Callable[[Contingency], Pairs],
     cells: Contingency,
     train: Contingency | None,
     options: IntervalOptions,
