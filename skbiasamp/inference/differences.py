@@ -63,6 +63,15 @@ class Measured:
     drawn: Drawn | None = None
 
     @property
+    def numbers(self) -> dict[str, float]:
+        """The published value, the estimate, and its interval if there is one."""
+        numbers = {"value": self.pairs.value, "estimate": self.estimate}
+        if self.uncertainty is not None:
+            bounds = self.uncertainty.bounds
+            numbers |= {"low": bounds.estimate_low, "high": bounds.estimate_high}
+        return numbers
+
+    @property
     def is_known(self) -> bool:
         """Whether there is an interval."""
         return self.uncertainty is not None and not is_unknown(self.pairs, self.cells)

@@ -17,6 +17,7 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
+from skbiasamp._utils.formatting import CANNOT, NOT_MEASURED, side_of_zero
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
@@ -317,12 +318,22 @@ class CooccurrenceAuditor(BaseAuditor):
             columns |= {column: values.ravel() for column, values in gap.pairs.items()}
             return numbers_of_difference(*gap[:4]), columns
 
-        audits = {name: self._result_of(model, cells) for name, model in models.items()}
-        shown = ("value", "estimate", "low", "high", "verdict")
         numbers = {
-            name: {key: getattr(audit, key) for key in shown} for name, audit in audits.items()
+            name: model.numbers | {"verdict": self._verdict_of(model)}
+            for name, model in models.items()
         }
         return comparison_result(self, cells, reference, numbers, difference_of)
+
+    def _verdict_of(self, own: Measured) -> str:
+        """Return the verdict of one of several models, as `audit` gives it."""
+        if own.uncertainty is None:
+            return NOT_MEASURED
+        bounds, signs = own.uncertainty.bounds, own.pairs.sign
+        if (np.nan_to_num(np.asarray(signs)) == 0).all():
+            return CANNOT
+        side = side_of_zero(own.estimate, float(bounds.estimate_low), float(bounds.estimate_high))
+        known = parts(own.pairs, own.signs) | bounds.statistics
+        return self.kind.verdict("unknown" if side == "undefined" else side, known)
 
     def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
         train, models = self._run_models(cells)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _PACKAGE = f"""@software{{skbiasamp,
 _REFERENCE = re.compile(r"\.\. \[1\] ([^.]+)\. (.+?[.?]) (?:(.+?),? )?(\d{4})\b", re.DOTALL)
 
 
+@cache  # every result holds it
 def paper_of(metric: type) -> str:
     """Return the BibTeX entry of the first reference in a metric's docstring, "" without one."""
     match = _REFERENCE.search(inspect.getdoc(metric) or "")
