@@ -84,19 +84,21 @@ def signs_of(
         part = np.where(spread > _NOISE**2, -shared / spread, 0.0).clip(0, 1)
         before, after = np.sqrt(np.maximum([found.labels, found.predictions], 0.0))
         z, z_predicted = association / before, (association + change) / after
-        common, size = found.both / (before * after), np.abs(shared) / before
+        common, product = found.both / (before * after), z * z_predicted
+        noise = 1 + common**2
+        own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
+        # |X| is too large by 2φ(z) standard errors, at the true z: this is as much on average.
+        bias = 1.4 * np.exp(-(z**2)) * np.abs(shared) / before
     # If the model reverses associations, what is independent of the change says nothing of their
     # signs. Noise that labels and predictions share makes them agree as far as they correlate.
-    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(common)
-    product, noise = z * z_predicted, 1 + common**2
-    own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
+    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(product - common)
     agreement = (product - common)[open_].sum()
     opposed = agreement < _OPPOSED * own_noise[open_].sum() ** 0.5
     own = ~open_ | opposed
     used = _sign(association + np.where(own, 0.0, part * change), pairs.above_only)
     used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
-    if opposed:  # |X| is too large by 2φ(z) standard errors, at the true z: this is so on average
-        return Signs(used, counted, bias=np.where(open_, 1.4 * np.exp(-(z**2)), 0.0) * size)
+    if opposed:
+        return Signs(used, counted, bias=np.where(open_, bias, 0.0))
     return Signs(used, counted, open_ & (agreement < _AGREED * noise[open_].sum() ** 0.5))
 
 

@@ -25,7 +25,7 @@ _PACKAGE = f"""@software{{skbiasamp,
 _REFERENCE = re.compile(r"\.\. \[1\] ([^.]+)\. (.+?[.?]) (?:(.+?),? )?(\d{4})\b", re.DOTALL)
 
 
-@cache  # every result holds it
+@cache
 def paper_of(metric: type) -> str:
     """Return the BibTeX entry of the first reference in a metric's docstring, "" without one."""
     match = _REFERENCE.search(inspect.getdoc(metric) or "")
