@@ -212,7 +212,7 @@ for data in ("table", "digits"):
 # Points to the right are more accurate, and points at 0 do not amplify. Each line is one seed of
 # the network trained alone, with growing noise. Each diamond is one seed of adversarial training.
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
 for ax, data in zip(axes, ("table", "digits"), strict=True):
     runs = found[found["data"] == data]
     for seed, one in runs.groupby("seed"):

@@ -136,7 +136,7 @@ for (name, direction), result in results.items():
 
 TEMPERATURES = np.geomspace(0.01, 1, 13)
 COLORS = dict(zip(NAMES, ("#0072B2", "#56B4E9", "#D55E00", "#E69F00"), strict=True))
-figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 curves = {}
 for ax, direction in zip(axes, ("T->A", "A->T"), strict=True):
     for name in NAMES:

@@ -197,7 +197,7 @@ turns = trained.history_[trained.history_["phase"] != "predictor"].reset_index(d
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.plot(turns.index, turns["adversary_loss"], color="#0072B2")
 ax.axhline(np.log(2), color="0.4", lw=0.8, ls="--")
-ax.axvspan(-0.5, 4.5, color="0.9")
+ax.axvspan(0, 4, color="0.9")
 ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=8)
 ax.set(xlabel="epoch", ylabel="adversary's loss", ylim=(0, None))
 

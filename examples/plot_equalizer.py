@@ -114,7 +114,7 @@ print(a_to_t)
 for model, found in said.items():
     print(f"{model:10} {found.sum(axis=1).mean():.2f} objects in a caption")
 
-figure, axes = plt.subplots(1, 2, figsize=(8, 2.4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(8, 2.4), sharex=True, layout="constrained")
 for ax, result, title in zip(
     axes, (t_to_a, a_to_t), ("T→A, 6,734 images", "A→T, 10,840 images"), strict=True
 ):

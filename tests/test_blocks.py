@@ -4,8 +4,12 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import (
+    Contingency,
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
@@ -135,3 +139,37 @@ def test_blocks_are_resampled_faster_than_fewer_single_rows():
         auditor.audit(label[:n], score[:n], sensitive_features=group[:n])
         seconds.append(time.process_time() - start)
     assert seconds[1] < seconds[0] / 2
+
+
+@pytest.mark.parametrize("kind", ["score", "probabilities", "heavy tails", "training rows"])
+def test_an_attacker_of_many_scores_learns_from_means_of_neighbours(kind, monkeypatch):
+    n_rows, learnt = [], LogisticRegression.fit
+
+    def fit(self, X, y, sample_weight=None):
+        n_rows.append(len(X))
+        return learnt(self, X, y, sample_weight)
+
+    monkeypatch.setattr(LogisticRegression, "fit", fit)
+    n = 60_000
+    rng = np.random.default_rng(3)
+    group = rng.integers(3, size=n)
+    label = (rng.random(n) < 0.3 + 0.1 * group).astype(int)
+    noise = rng.standard_t(2, n) if kind == "heavy tails" else rng.normal(size=n)
+    score = label - 0.5 + 0.1 * group + noise
+    if kind != "heavy tails":
+        score = 1 / (1 + np.exp(-score))
+    if kind in ("probabilities", "training rows"):
+        score = np.column_stack([1 - score, score])
+    every = []
+    for attacker in ("auto", make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))):
+        auditor = LeakageAuditor(attacker=attacker, n_draws=1, random_state=0)
+        if kind == "training rows":
+            auditor.fit(Contingency.from_labels(label, 1 - score, sensitive_features=group))
+        every.append(auditor.audit(label, label, y_score=score, sensitive_features=group))
+    means, rows = every
+    fewer, more = np.array_split(n_rows, 2)
+    assert max(fewer) <= 30_000 < max(more)
+    error = rows.statistics["standard_error"]
+    numbers = np.array([[one.value, one.low, one.high] for one in every])
+    np.testing.assert_allclose(numbers[0], numbers[1], atol=error / 10)
+    assert means.statistics["attacker"] == rows.statistics["attacker"]

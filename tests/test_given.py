@@ -9,6 +9,7 @@ from test_explain import DATA, EXACT, sample
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LICAuditor, MALSAuditor, NumericAuditor
+from skbiasamp.cli import main
 
 AUDITOR = DirectionalAuditor(reference="test", random_state=0)
 
@@ -162,3 +163,94 @@ def test_another_metric_within_strata():
     assert within.score(rows["label"], rows["decision"], **given, given=rows["dept"]) != whole
     one = np.zeros(len(rows), int)  # one stratum changes nothing
     assert within.score(rows["label"], rows["decision"], **given, given=one) == pytest.approx(whole)
+
+
+def drifting(n=6000):
+    """Return rows of six periods: women move between departments, which alone decide."""
+    rng = np.random.default_rng(3)
+    period, man = rng.integers(0, 6, n), rng.integers(0, 2, n)
+    law = rng.random(n) < np.where(man, 0.25 + 0.1 * period, 0.75 - 0.1 * period)
+    chance = np.where(law, 0.7, 0.3)
+    return pd.DataFrame(
+        {
+            "period": [f"p{i}" for i in period],
+            "sex": np.where(man, "m", "f"),
+            "dept": np.where(law, "law", "arts"),
+            "admitted": (rng.random(n) < chance).astype(int),
+            "predicted": (rng.random(n) < chance).astype(int),
+        }
+    )
+
+
+OVER = {"time": "period", "every": None, "prediction": "predicted", "sensitive": "sex"}
+
+
+def test_a_watch_within_strata_does_not_alarm_if_only_strata_change():
+    rows = drifting()
+    assert skbiasamp.audit_over(rows, **OVER, n_draws=199).verdict != "no alarm"
+    within = skbiasamp.audit_over(rows, **OVER, given="dept", n_draws=199)
+    assert within.verdict == "no alarm"
+    assert within.question.endswith("within strata of dept?")
+
+
+def test_the_reference_of_a_watch_within_strata_is_the_audit_within_strata():
+    rows = drifting()
+    timeline = skbiasamp.audit_over(rows, target="admitted", **OVER, given="dept", n_draws=19)
+    first = rows[rows["period"] == "p0"]
+    labels = {"sensitive_features": first["sex"], "given": first["dept"]}
+    auditor = DirectionalAuditor().fit(first["admitted"], **labels)
+    result = auditor.audit(first["admitted"], first["predicted"], **labels)
+    assert timeline.reference["value"] == pytest.approx(result.estimate, abs=1e-12)
+    # Later periods have the strata of the first, as a table of rates shows.
+    later = rows[rows["period"] == "p5"]
+    shares = first["dept"].value_counts(normalize=True)
+    rates = later.groupby(["sex", "dept"])[["admitted", "predicted"]].mean()
+    weighted = rates.mul(shares, level="dept", axis=0).groupby("sex").sum()
+    change = weighted["predicted"] - weighted["admitted"]
+    signs = auditor.y_at_[1]
+    value = timeline.periods.set_index("period").loc["p5", "value"]
+    assert value == pytest.approx((signs * (change - change.mean())).mean(), abs=1e-12)
+
+
+def test_counts_stores_and_engines_are_watched_within_strata(tmp_path):
+    rows = drifting()
+    named = {**OVER, "target": "admitted", "given": "dept", "n_draws": 19}
+    timeline = skbiasamp.audit_over(rows, **named).to_frame()
+    counts = {
+        name: Contingency.from_frame(
+            own, target="admitted", prediction="predicted", sensitive=["sex", "dept"], joint=True
+        )
+        for name, own in rows.groupby("period")
+    }
+    watched = skbiasamp.audit_over(counts, given="dept", n_draws=19).to_frame()
+    pd.testing.assert_frame_equal(watched, timeline)
+    store = skbiasamp.monitoring.Store(tmp_path)
+    for i, name in enumerate(counts, 1):
+        store.add(counts[name], f"2026-0{i}")
+    of_store = store.audit_over(given=["dept"], n_draws=19).to_frame()
+    pd.testing.assert_series_equal(of_store["value"], timeline["value"])
+    of_polars = skbiasamp.audit_over(pl.from_pandas(rows), **named)
+    pd.testing.assert_frame_equal(of_polars.to_frame(), timeline)
+
+
+def test_a_watch_names_what_is_wrong_with_strata():
+    rows = drifting()
+    with pytest.raises(ValueError, match="leave sensitive_prediction out"):
+        skbiasamp.audit_over(rows, **OVER, given="dept", sensitive_prediction="sex")
+    apart = rows[(rows["sex"] == "m") == (rows["dept"] == "law")]
+    with pytest.raises(ValueError, match="no stratum has rows of all groups"):
+        skbiasamp.audit_over(apart, **OVER, given="dept")
+
+
+def test_the_command_watches_within_strata(tmp_path, capsys):
+    rows = drifting()
+    columns = ["--prediction", "predicted", "--sensitive", "sex", "dept"]
+    for i, (_, own) in enumerate(rows.groupby("period"), 1):
+        own.to_csv(file := tmp_path / f"{i}.csv", index=False)
+        added = ["watch", "add", str(tmp_path / "store"), str(file), "--period", f"2026-0{i}"]
+        assert main([*added, *columns]) == 0
+    shown = ["watch", "show", str(tmp_path / "store"), "--fail-on-alarm"]
+    assert main([*shown, "--given", "dept"]) == 0
+    assert "within strata of dept" in capsys.readouterr().out
+    assert main([*shown, "--given", "job"]) == 2
+    assert "--given must name some columns of groups" in capsys.readouterr().err

@@ -283,12 +283,7 @@ class MLPAttacker(WithOptions):
                 "early_stopping='accuracy' needs classes, and loss='squared_error' predicts "
                 "numbers: use early_stopping=True."
             )
-        sizes = self.hidden_layer_sizes
-        hidden = tuple(sizes) if np.ndim(sizes) else (None,)
-        if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
-            raise InputError(
-                "{hidden_layer_sizes} must be whole numbers from 1 on; got {sizes!r}.", sizes=sizes
-            )
+        hidden = _widths(self.hidden_layer_sizes)
         device = find_device(self.device, needed=True)
         classifies = _classifies(self)
         with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
@@ -296,14 +291,7 @@ class MLPAttacker(WithOptions):
         y = check_array(
             y, dtype=None if classifies else np.float64, ensure_2d=False, input_name="y"
         )
-        weight = np.ones(len(X)) if sample_weight is None else sample_weight
-        options = {"ensure_2d": False, "ensure_non_negative": True, "input_name": "sample_weight"}
-        weight = check_array(weight, dtype=np.float64, **options)
-        with np.errstate(over="ignore"):
-            if np.isinf(weight.sum(axis=-1)).any():
-                raise InputError(
-                    "{sample_weight} adds up to more than a float can hold: divide it by its mean."
-                )
+        weight = _weights(sample_weight, len(X))
         seeds = self.random_state if random_state is None else random_state
         n = _n_networks(len(X), y, weight, seeds)
         y, weight = (np.broadcast_to(one, (n, len(X))) for one in (y, weight))
@@ -375,6 +363,29 @@ class MLPAttacker(WithOptions):
 
 
 # --------------------------------------------------------------------------- input of fit_many
+
+
+def _widths(sizes: Any) -> tuple[int, ...]:
+    """Return the widths of hidden layers."""
+    hidden = tuple(sizes) if np.ndim(sizes) else (None,)
+    if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
+        raise InputError(
+            "{hidden_layer_sizes} must be whole numbers from 1 on; got {sizes!r}.", sizes=sizes
+        )
+    return hidden
+
+
+def _weights(given: Any, n_samples: int) -> Array:
+    """Return the weights of rows, of all networks or of each."""
+    weight = np.ones(n_samples) if given is None else given
+    options = {"ensure_2d": False, "ensure_non_negative": True, "input_name": "sample_weight"}
+    weight = check_array(weight, dtype=np.float64, **options)
+    with np.errstate(over="ignore"):
+        if np.isinf(weight.sum(axis=-1)).any():
+            raise InputError(
+                "{sample_weight} adds up to more than a float can hold: divide it by its mean."
+            )
+    return np.asarray(weight)
 
 
 def _n_networks(n_samples: int, y: Array, weight: Array, seeds: Any) -> int:

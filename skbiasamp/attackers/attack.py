@@ -16,6 +16,7 @@ from skbiasamp._input.labels import Codes, Labels, Members, Side, codes_of
 from skbiasamp.attackers.qualities import Quality
 from skbiasamp.counts.cells import positive_position, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.draws import MANY_CELLS
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 from skbiasamp.counts.several_models import middle_of
 
@@ -23,6 +24,9 @@ from skbiasamp.counts.several_models import middle_of
 MOST_BITS = 12
 # Tables of fewer inputs x classes x cells are one dense product.
 SMALL = 1 << 12
+# A logistic attacker learns from so many means of neighbouring scores at most.
+MOST_MEANS = 10_000
+_ROUNDING = 1e-9  # of sums of probabilities
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,29 @@ class Attack:
             absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
             sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
         return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
+
+
+def of_means(attack: Attack) -> Attack:
+    """Return the attack on means of neighbouring scores, if one number says all scores of a row.
+
+    That is one column, or the probabilities of two classes. Every mean is of as many distinct
+    scores.
+    """
+    scores, n = attack.patterns, attack.n_inputs
+    if scores is None or not attack.soft or not attack.n_classes or n <= MANY_CELLS:
+        return attack
+    if scores.shape[1] > 1 and (scores.shape[1] > 2 or np.ptp(scores.sum(axis=1)) > _ROUNDING):
+        return attack
+    mean_of = np.arange(n) * MOST_MEANS // n
+    parts = [part for part in (attack, attack.training) if part is not None]
+    weight = sum(np.bincount(part.input_codes, part.cells.weight, n) for part in parts)
+    sums = np.stack([np.bincount(mean_of, weight * column) for column in scores.T], axis=1)
+    patterns = sums / np.bincount(mean_of, weight)[:, None]
+    attack, *training = (
+        replace(part, patterns=patterns, n_inputs=MOST_MEANS, input_codes=mean_of[part.input_codes])
+        for part in parts
+    )
+    return replace(attack, training=training[0] if training else None)
 
 
 class SharedTables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from skbiasamp.attackers.attack import (
     Inputs,
     Settings,
     make_attack,
+    of_means,
     truth_of,
 )
 from skbiasamp.attackers.attack_pair import (
@@ -46,12 +47,12 @@ def make_pair(
     test: Contingency,
     training: Contingency | None,
     settings: Settings,
-    data: InputAndTarget,
-    model: InputAndTarget | None,
+    on_labels: tuple[SideName, SideName],
+    on_predictions: tuple[SideName, SideName] | None,
     read: tuple[Inputs | None, Inputs | None] = (None, None),
     validation: Contingency | None = None,
 ) -> AttackPair:
-    """Return the attack on labels and the attack on predictions.
+    """Return the attack on labels and the attack on predictions: each an input and a target.
 
     `read` holds what the two attackers see in place of classes. On `validation` attackers of labels
     choose their epoch.
@@ -60,6 +61,8 @@ def make_pair(
     on the test rows otherwise. Without a model, the attacker learns from the training labels if
     there are any.
     """
+    data = InputAndTarget(*on_labels)
+    model = on_predictions and InputAndTarget(*on_predictions)
     perturbed: Literal["input", "target"] | None = None
     if model is not None:
         perturbed = "target" if model.input == data.input else "input"
@@ -220,6 +223,8 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
         return AttackRun(pair, attacker, None, drawn_qualities(pair, n_draws, rng))
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
+    if settings.attacker == "auto":
+        pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
     trained = train_attackers(pair, attacker, rng)
     return AttackRun(pair, attacker, trained, trained.qualities(rng))
 

@@ -76,6 +76,7 @@ def add_watch(commands: Any) -> None:
         metavar="N|NAME",
         help="so many first periods, or the period with this name (default: 1)",
     )
+    add(show, "--given", help="strata: some of the sensitive columns. What changes within them?")
     add(show, "--auditor", action="store", help="watch this metric")
     add(show, "--seed", "--model-name", "--html", "--json")
     show.add_argument(
@@ -136,9 +137,10 @@ def _show(options: argparse.Namespace) -> int:
     # A year is the name of a period, unless there are so many periods.
     store = _store(options)
     number = given.isdecimal() and given not in store.periods
-    with speaking(reference="--reference"):
+    with speaking(reference="--reference", given="--given"):
         timeline = store.audit_over(
             reference=int(given) if number else given,
+            given=options.given,
             auditor=options.auditor,
             random_state=options.seed,
             model_name=options.model_name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import stats
@@ -26,7 +26,7 @@ from skbiasamp.inference.assess import (
     sign_of_estimate,
     unknown,
 )
-from skbiasamp.inference.hypothesis_tests import bounds_and_tests
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.independent_signs import Signs, estimate, gradient, signs_of
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
@@ -81,47 +81,47 @@ class Measured:
         return row_influence(self.cells, self.pairs, gradient(self.pairs, self.sign), centred=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(NamedTuple):
     """How a model differs from the reference, with interval and test.
 
-    Arrays are groups × tasks. `gained` and `lost` are the rows that only the model, and only the
-    reference, predicts so.
+    `pairs` are columns of a table of pairs, each groups × tasks. `gained` and `lost` are the rows
+    that only the model, and only the reference, predicts so.
     """
 
     value: float
     low: float
     high: float
     p_value: float
-    observed: Array
-    amplification: Array
-    pair_low: Array
-    pair_high: Array
-    gained: Array
-    lost: Array
-    pair_p_values: Array
+    pairs: dict[str, Array]
+
+
+class IntervalOptions(Protocol):
+    """The options of an auditor that say how intervals are made."""
+
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    simultaneous: bool
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
 
 
 def measure_models(
     measure: Measure,
     cells: Contingency,
     train: Contingency | None,
+    options: IntervalOptions,
     *,
     check: Callable[[Pairs], None],
     fewest: int,
-    interval: str | None,
-    n_resamples: int,
-    simultaneous: bool,
-    confidence_level: float,
-    adjust: str | None,
-    random_state: Any,
-    n_jobs: int | None,
 ) -> dict[str, Measured]:
     """Measure every model on the same cells, and on the same resamples of them: a run.
 
     `train` gave the signs; None: the audited labels did. `check` may refuse the pairs of the first
     model. Cells of one model alone have the name "".
     """
+    level, n_resamples = options.confidence_level, options.n_resamples
     views = _views(cells)
     pairs: dict[str, Pairs] = {}
     for model, view in views.items():
@@ -136,20 +136,21 @@ def measure_models(
     choices = {model: signs.choices for model, signs in trusted.items()}
     known = [model for model, own in pairs.items() if not is_unknown(own, views[model])]
     drawn: dict[str, Drawn] = {}
-    if interval == "bootstrap" and known and cells.summed != "tasks":
+    if options.interval == "bootstrap" and known and cells.summed != "tasks":
 
         def measured(resample: Contingency) -> tuple[Drawn, ...]:
             every = _views(resample).items()
             return tuple(Drawn.of(measure(view), choices[model]) for model, view in every)
 
-        how: dict[str, Any] = {"random_state": generator(random_state), "n_jobs": n_jobs}
+        rng = generator(options.random_state)
+        how: dict[str, Any] = {"random_state": rng, "n_jobs": options.n_jobs}
         every = measure_resamples(measured, cells, n_resamples, **how)
         drawn = dict(zip(views, every, strict=True))
     models = {}
     for model, own in pairs.items():
         rows, kept, signs = own.seen_in(views[model]), trusted[model], choices[model]
-        if interval is None:
-            sign = sign_of_estimate(rows, reference[model], own, kept, confidence_level)
+        if options.interval is None:
+            sign = sign_of_estimate(rows, reference[model], own, kept, level)
             models[model] = Measured(own, rows, kept, sign, float(estimate(own, sign)))
             continue
         draws = drawn.get(model) if model in known else None
@@ -157,12 +158,13 @@ def measure_models(
             sure = unknown(own, signs[0])
         else:
             if draws is None:
-                bounds = analytic(rows, own, signs, confidence_level=confidence_level)
+                bounds = analytic(rows, own, signs, confidence_level=level)
             else:
-                how = {"simultaneous": simultaneous, "level": confidence_level}
+                how = {"simultaneous": options.simultaneous, "level": level}
                 bounds = resampled_bounds(draws, rows, own, signs, **how)
             drawn_from = None if draws is None else n_resamples
-            sure = judged(bounds, rows, reference[model], own, confidence_level, adjust, drawn_from)
+            adjust = options.adjust
+            sure = judged(bounds, rows, reference[model], own, level, adjust, drawn_from)
         sign = sure.bounds.sign
         estimates = None
         if draws is not None:
@@ -210,22 +212,20 @@ def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
     return np.asarray(np.maximum((total - own) / (n * (n - 1)), 0.0))
 
 
-def difference(
-    own: Measured, other: Measured, *, interval: str | None, confidence_level: float
-) -> Difference:
+def difference(own: Measured, other: Measured, options: IntervalOptions) -> Difference:
     """Compare a model with the reference: the difference of their estimates."""
-    between = _between(own.pairs, other.pairs)
+    between, level = _between(own.pairs, other.pairs), options.confidence_level
     gained, lost, whole, moved = _rows_between(own, other)
     changed = (gained, lost) if whole else None
     unit = units(own.cells, (gained, lost), moved)
     value = own.estimate - other.estimate
     nothing = np.full(between.delta.shape, np.nan)
     bounds = Bounds(nothing, nothing, value, np.nan, np.nan, {}, between.sign)
-    how: dict[str, Any] = {"confidence_level": confidence_level}
+    how: dict[str, Any] = {"confidence_level": level}
     p_value, pair_p = float("nan"), nothing
-    if interval is not None and own.is_known and other.is_known:
+    if options.interval is not None and own.is_known and other.is_known:
         if own.drawn is None or other.drawn is None:
-            bounds = _analytic(own, other, between, bounds, confidence_level)
+            bounds = _analytic(own, other, between, bounds, level)
         elif between.growth is not None:
             gap = _of_growth(own.drawn, other.drawn)
             (bounds,) = percentiles(gap, between, [between.sign], None, unit=unit, **how)
@@ -234,14 +234,14 @@ def difference(
             ends = pair_ends(draws, between, changed, unit=unit, **how)
             assert own.draws is not None and other.draws is not None
             apart = own.draws - other.draws
-            reach = ends.of_mean(apart, value, confidence_level, own.sign * between.slopes)
+            reach = ends.of_mean(apart, value, level, own.sign * between.slopes)
             bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
         ends_of_pairs = bounds.low, bounds.high
         reach = bounds.estimate_low, bounds.estimate_high
         if bounds.p_value is not None:  # the test of the draws
-            pair_p = agreeing(bounds.p_value, *ends_of_pairs, confidence_level)
-            p_value = float(agreeing(bounds.estimate_p_value, *reach, confidence_level))
+            pair_p = agreeing(bounds.p_value, *ends_of_pairs, level)
+            p_value = float(agreeing(bounds.estimate_p_value, *reach, level))
         else:
             counted = None
             if whole and own.cells.clusters is None and not _moves(own.pairs):
@@ -252,19 +252,19 @@ def difference(
             )
             bounds = bounds._replace(low=low, high=high)
             p_value = float(interval_p_value(value, *reach, **how))
-    return Difference(
-        value,
-        bounds.estimate_low,
-        bounds.estimate_high,
-        p_value,
-        own.pairs.observed - other.pairs.observed,
-        between.moved,
-        bounds.low,
-        bounds.high,
-        gained,
-        lost,
-        np.where(np.isnan(between.delta), np.nan, pair_p),
-    )
+    pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
+    columns = {
+        "reference": other.pairs.observed,
+        "difference": own.pairs.observed - other.pairs.observed,
+        "gained": gained,
+        "lost": lost,
+        "p_value": pair_p,
+        "p_adjusted": adjust_p_values(pair_p, options.adjust),
+        "amplification": between.moved,
+        "low": bounds.low,
+        "high": bounds.high,
+    }
+    return Difference(value, bounds.estimate_low, bounds.estimate_high, p_value, columns)
 
 
 def _moves(pairs: Pairs) -> bool:

@@ -16,8 +16,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
-from skbiasamp._utils.formatting import rate
-from skbiasamp.attackers.attack import InputAndTarget, Settings
+from skbiasamp.attackers.attack import Settings
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities
 from skbiasamp.attackers.attack_run import (
     AttackRun,
@@ -37,6 +36,7 @@ from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.intervals import of_draws
 from skbiasamp.inference.runs import shared_rows
+from skbiasamp.metrics._sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import (
     ModelRun,
@@ -48,13 +48,6 @@ from skbiasamp.metrics.comparing import (
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 _ESTIMATOR = HasMethods(["fit", "predict"])
-# Names of sides in sentences.
-_SIDES = {
-    "group": "group",
-    "task": "label",
-    "group_pred": "predicted group",
-    "task_pred": "prediction",
-}
 
 
 class AttackAuditor(BaseAuditor):
@@ -187,31 +180,7 @@ class AttackAuditor(BaseAuditor):
         text, model = conclusion(result), self._attacks()[1]
         if model is None or np.isnan(result.value):
             return text
-        known, target = (_SIDES[side] for side in model)
-        intro, source = f"Knowing the {known}", "for"
-        if model[1] == "task_pred":
-            intro = "The group is revealed if it can be used to guess the prediction. Knowing it"
-        if model[0].endswith("_pred"):
-            inputs = "scores" if result.statistics.get("input") == "scores" else f"{known}s"
-            intro, source = f"From the {inputs}", "from"
-        if self.quality == "accuracy":
-            rows = "rows (all groups weighted equally)" if self.balanced else "rows"
-            form, how = rate, f"correctly for {{}} of {rows}"
-        else:
-            name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
-            form = rate if self.quality == "balanced_accuracy" else "{:.4g}".format
-            how = f"with a quality ({name}) of {{}}"
-            if self.quality == "balanced_accuracy":
-                how = "with a balanced accuracy of {}"
-        # The labels are those in place of which the model has predictions.
-        labels = "groups" if "group_pred" in model else "labels"
-        other = f"true {labels}" if self.equalize is None else f"equally accurate random {labels}"
-        the = "the " * (self.equalize is None)
-        on_labels, on_model = (form(float(result.table[name].mean())) for name in self.columns)
-        return (
-            f"{text} {intro}, an attacker guesses the {target} {how.format(on_model)}, compared "
-            f"with {on_labels} {source} {the}{other}.{self._value_of}"
-        )
+        return f"{text} {how_well_guessed(result, self, model)}{self._value_of}"
 
     # ------------------------------------------------------------------ how it is run
 
@@ -244,11 +213,14 @@ class AttackAuditor(BaseAuditor):
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
         own = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        settings = Settings(**own | {"equalize": self._equalized(test)})
-        data, model = self._attacks()
-        sides = InputAndTarget(*data), model and InputAndTarget(*model)
+        attacker, read = self._reading(test)
+        settings = Settings(**own | {"equalize": self._equalized(test), "attacker": attacker})
         training, validation = self._training(test), self._validation(test)
-        return make_pair(test, training, settings, *sides, validation=validation)
+        return make_pair(test, training, settings, *self._attacks(), read, validation)
+
+    def _reading(self, test: Contingency) -> tuple[Any, Any]:
+        """Return the attacker, and what it sees in place of classes, of labels and of the model."""
+        return self.attacker, (None, None)
 
     def _validation(self, test: Contingency) -> Contingency | None:
         """Return the rows on which attackers choose their epoch, with the classes of `test`."""

@@ -24,7 +24,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.assess import sign_of_estimate, warn_uncertain
 from skbiasamp.inference.differences import Measured, covariances, difference, measure_models
-from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
+from skbiasamp.inference.hypothesis_tests import sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.pairs import Pairs
@@ -279,15 +279,9 @@ class CooccurrenceAuditor(BaseAuditor):
             partial(self._measure, train, **self._chosen_from(train, test)),
             cells,
             None if train is test else train,
+            self,
             check=self._check_pairs,
             fewest=self._fewest,
-            interval=self.interval,
-            n_resamples=self.n_resamples,
-            simultaneous=self.simultaneous,
-            confidence_level=self.confidence_level,
-            adjust=self.adjust,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
         )
         return train, models
 
@@ -318,26 +312,10 @@ class CooccurrenceAuditor(BaseAuditor):
             return compare_runs(self, cells, reference, runs, every, covariances_of)
 
         def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-            gap = difference(
-                models[name],
-                models[reference],
-                interval=self.interval,
-                confidence_level=self.confidence_level,
-            )
+            gap = difference(models[name], models[reference], self)
             columns = _columns_of_pairs(models[name].pairs, "n", "sign", "base", "observed")
-            of_gap = {
-                "reference": models[reference].pairs.observed,
-                "difference": gap.observed,
-                "gained": gap.gained,
-                "lost": gap.lost,
-                "p_value": gap.pair_p_values,
-                "p_adjusted": adjust_p_values(gap.pair_p_values, self.adjust),
-                "amplification": gap.amplification,
-                "low": gap.pair_low,
-                "high": gap.pair_high,
-            }
-            columns |= {column: np.ravel(values) for column, values in of_gap.items()}
-            return numbers_of_difference(gap.value, gap.low, gap.high, gap.p_value), columns
+            columns |= {column: values.ravel() for column, values in gap.pairs.items()}
+            return numbers_of_difference(*gap[:4]), columns
 
         numbers = {
             name: model.numbers | {"verdict": self._verdict_of(model)}

@@ -1,4 +1,4 @@
-"""The sentences that the co-occurrence metrics share: which pair changes most, and how."""
+"""Sentences that metrics share: which pair changes most, and how well attackers guess."""
 
 from __future__ import annotations
 
@@ -54,3 +54,45 @@ def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
     significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
     return f"Largest{significant} change{same}"
+
+
+# Names of sides in sentences.
+_SIDES = {
+    "group": "group",
+    "task": "label",
+    "group_pred": "predicted group",
+    "task_pred": "prediction",
+}
+
+
+def how_well_guessed(result: AuditResult, auditor: Any, attack: tuple[str, str]) -> str:
+    """Return how well the attackers of an auditor guess from labels and from predictions.
+
+    `attack` is the input and the target of the attack on predictions.
+    """
+    known, target = (_SIDES[side] for side in attack)
+    intro, source = f"Knowing the {known}", "for"
+    if attack[1] == "task_pred":
+        intro = "The group is revealed if it can be used to guess the prediction. Knowing it"
+    if attack[0].endswith("_pred"):
+        inputs = "scores" if result.statistics.get("input") == "scores" else f"{known}s"
+        intro, source = f"From the {inputs}", "from"
+    quality: Any = auditor.quality
+    if quality == "accuracy":
+        rows = "rows (all groups weighted equally)" if auditor.balanced else "rows"
+        form, how = rate, f"correctly for {{}} of {rows}"
+    elif quality == "balanced_accuracy":
+        form, how = rate, "with a balanced accuracy of {}"
+    else:
+        name = getattr(quality, "__name__", str(quality)).replace("_", " ")
+        form, how = "{:.4g}".format, f"with a quality ({name}) of {{}}"
+    # The labels are those in place of which the model has predictions.
+    labels = "groups" if "group_pred" in attack else "labels"
+    other = f"equally accurate random {labels}"
+    if auditor.equalize is None:
+        other = f"the true {labels}"
+    on_labels, on_model = (form(float(result.table[name].mean())) for name in auditor.columns)
+    return (
+        f"{intro}, an attacker guesses the {target} {how.format(on_model)}, compared with "
+        f"{on_labels} {source} {other}."
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -17,9 +16,8 @@ from skbiasamp._input.labels import Codes, Members, codes_of
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp._utils.formatting import listed, rate
-from skbiasamp.attackers.attack import Attack, InputAndTarget, Inputs, Settings
-from skbiasamp.attackers.attack_pair import AttackPair
-from skbiasamp.attackers.attack_run import AttackRun, make_pair
+from skbiasamp.attackers.attack import Attack, Inputs
+from skbiasamp.attackers.attack_run import AttackRun
 from skbiasamp.attackers.qualities import QUALITIES
 from skbiasamp.attackers.text_inputs import (
     TOKEN,
@@ -115,23 +113,22 @@ class TextAuditor(AttackAuditor):
 
     # ------------------------------------------------------------------ texts in
 
-    def _pair(self, test: Contingency) -> AttackPair:
-        test.require_rows(self.metric)
-        read = self._read(test)
-        attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
-        check_attacker(attacker)
-        attacker, patterns = counted(attacker, *(one.texts for one in read))
-        data, model = (
-            one._replace(patterns=held) for one, held in zip(read, patterns, strict=True)
-        )
-        own = {one.name: getattr(self, one.name) for one in fields(Settings)}
-        settings = Settings(**own | {"equalize": None, "attacker": attacker})
-        on_data, on_model = (InputAndTarget(*one) for one in self._attacks())
-        return self._aimed(make_pair(test, None, settings, on_data, on_model, (data, model)))
+    def _equalized(self, test: Contingency) -> None:
+        """Return that no label is perturbed: vocabularies are equalised."""
 
-    def _aimed(self, pair: AttackPair) -> AttackPair:
-        """Return a pair of attacks with the targets of the metric: the group."""
-        return pair
+    def _reading(self, test: Contingency) -> tuple[Any, tuple[Inputs, Inputs]]:
+        read = self._read(test)
+        check_attacker(self._pipeline)
+        attacker, patterns = counted(self._pipeline, *(inputs.texts for inputs in read))
+        data, model = (
+            inputs._replace(patterns=counts) for inputs, counts in zip(read, patterns, strict=True)
+        )
+        return attacker, (data, model)
+
+    @property
+    def _pipeline(self) -> Any:
+        """The attacker, which reads texts."""
+        return default_attacker() if isinstance(self.attacker, str) else self.attacker
 
     def _read(self, test: Contingency) -> tuple[Inputs, Inputs]:
         """Return what attackers read in place of the texts of people and of the model."""
@@ -187,8 +184,7 @@ class TextAuditor(AttackAuditor):
         return centre + (redrawn - centre) * np.sqrt(1 + 1.5 * self.cv / (self.cv - 1))
 
     def _evidence(self, done: AttackRun) -> dict[str, Any]:
-        attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
-        tables = []
+        attacker, tables = self._pipeline, []
         for source, attack in zip(SOURCES, done.pair.attacks, strict=True):
             found = _words(attacker, attack)
             if found is None:

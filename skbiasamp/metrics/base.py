@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,7 +15,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._input.options import Option, WithOptions
+from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
@@ -25,7 +23,6 @@ from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import models_of, of_model, of_the_model
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
@@ -34,7 +31,6 @@ from skbiasamp.results import (
     AuditResult,
     ComparisonResult,
     label_index,
-    reference_labels,
 )
 from skbiasamp.results.kinds import Kind
 
@@ -56,7 +52,7 @@ INTERNAL = frozenset(
 )
 
 
-class BaseAuditor(Declaration, ABC, WithOptions):
+class BaseAuditor(Declaration):
     """What all auditors share: training labels in, audits out.
 
     A metric is a subclass that says what it is (`Declaration`) and how it is measured.
@@ -494,68 +490,6 @@ class BaseAuditor(Declaration, ABC, WithOptions):
             "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
             metric=type(self).__name__,
         )
-
-    def _made(self, test: Contingency, *, table: Any, **found: Any) -> AuditResult:
-        """Return a result of audited rows; a function may make the table when it is read."""
-        nan = float("nan")
-        fields: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
-        fields["estimate"] = found["value"]
-        fields["n_samples"] = int(test.total) if test.whole else test.total
-        result = AuditResult(
-            metric=self.metric,
-            direction=self.direction,
-            confidence_level=None if self.interval is None else self.confidence_level,
-            params=self.get_params(deep=False),
-            table=table,
-            **fields | found,
-        )
-        later = {"table": lambda _: table()} if callable(table) else {}
-        return self._declared(result, test.group_columns, **later)
-
-    def _declared(self, result: AuditResult, columns: Any, **later: Any) -> AuditResult:
-        """Return a result with what the metric says about itself, and what it says.
-
-        Functions `later` make other fields when they are read.
-        """
-        known = {
-            "labels": reference_labels(result),
-            "about": self.about,
-            "baseline": self.baseline,
-        }
-        few = result.statistics.get("n_small_pairs", 0)
-        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
-        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
-        # A metric that does not say what its associations are is tested as it stands.
-        own = self if self.kind.has_attacker or "gap" in result.statistics else BaseAuditor
-        of_result = {
-            "columns": dict(self.columns),
-            "settings": tuple(
-                name
-                for name, parameter in _parameters(type(self)).items()
-                if result.params.get(name, parameter.default) is not parameter.default
-                and repr(result.params[name]) != repr(parameter.default)
-            ),
-            "group_columns": tuple(columns or ()),
-            "estimand": own.estimand.format(**known) + left_out + runs,
-            "null": own.null.format(**known),
-        }
-        declared = {name: getattr(self, name) for name in _DECLARED}
-        result = replace(result, **declared | of_result)
-        # A copy: parameters that are set later are not those of this result.
-        return result._make_later(sentence=copy.copy(self)._sentence, **later)
-
-
-# Fields of a result that a metric declares: those with a default that an auditor has too.
-_DECLARED = tuple(
-    field.name
-    for field in fields(AuditResult)
-    if field.default is not field.default_factory and hasattr(BaseAuditor, field.name)
-)
-
-
-@cache
-def _parameters(auditor: type) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(auditor).parameters
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

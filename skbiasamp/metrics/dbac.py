@@ -182,7 +182,8 @@ class DBACAuditor(TextAuditor):
             masked = [pattern.sub(TASK, text) for text in masked]
         return masked
 
-    def _aimed(self, pair: AttackPair) -> AttackPair:
+    def _pair(self, test: Contingency) -> AttackPair:
+        pair = super()._pair(test)
         if self.direction == "T->A":
             return pair
         named = self._named(pair.cells)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+from abc import ABC
 from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cache
 from typing import Any, ClassVar, Literal, Self, cast
 
+from skbiasamp._input.options import WithOptions
 from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.results import AuditResult, conclusion
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.results import AuditResult, conclusion, reference_labels
 from skbiasamp.results.exports import paper_of
 
 
-class Declaration:
+class Declaration(ABC, WithOptions):
     """What a metric says about itself. Reports, pages and plots never compare its name."""
 
+    interval: str | None
+    confidence_level: float
     metric: ClassVar[str]
     kind: ClassVar[Any] = "signed"  # the name of a `Kind`
     definition: ClassVar[str] = ""  # what it measures, for the glossary of a report
@@ -80,8 +89,70 @@ class Declaration:
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
 
+    def _made(self, test: Contingency, *, table: Any, **found: Any) -> AuditResult:
+        """Return a result of audited rows; a function may make the table when it is read."""
+        nan = float("nan")
+        numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
+        numbers["estimate"] = found["value"]
+        numbers["n_samples"] = int(test.total) if test.whole else test.total
+        result = AuditResult(
+            metric=self.metric,
+            direction=self.direction,
+            confidence_level=None if self.interval is None else self.confidence_level,
+            params=self.get_params(deep=False),
+            table=table,
+            **numbers | found,
+        )
+        later = {"table": lambda _: table()} if callable(table) else {}
+        return self._declared(result, test.group_columns, **later)
+
+    def _declared(self, result: AuditResult, columns: Any, **later: Any) -> AuditResult:
+        """Return a result with what the metric says about itself, and what it says.
+
+        Functions `later` make other fields when they are read.
+        """
+        known = {
+            "labels": reference_labels(result),
+            "about": self.about,
+            "baseline": self.baseline,
+        }
+        few = result.statistics.get("n_small_pairs", 0)
+        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
+        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
+        # A metric that does not say what its associations are is tested as it stands.
+        own = self if self.kind.has_attacker or "gap" in result.statistics else Declaration
+        of_result = {
+            "columns": dict(self.columns),
+            "settings": tuple(
+                name
+                for name, parameter in _parameters(type(self)).items()
+                if result.params.get(name, parameter.default) is not parameter.default
+                and repr(result.params[name]) != repr(parameter.default)
+            ),
+            "group_columns": tuple(columns or ()),
+            "estimand": own.estimand.format(**known) + left_out + runs,
+            "null": own.null.format(**known),
+        }
+        declared = {name: getattr(self, name) for name in _DECLARED}
+        result = replace(result, **declared | of_result)
+        # A copy: parameters that are set later are not those of this result.
+        return result._make_later(sentence=copy.copy(self)._sentence, **later)
+
     @classmethod
     def for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
         """Return the auditors that a report of these rows runs unasked, with labels or without."""
         auditors = cls._for_report(test, scores=scores)
         return [auditor for auditor in auditors if test.has("task") or not auditor._why_labels()]
+
+
+# Fields of a result that a metric declares: those with a default that an auditor has too.
+_DECLARED = tuple(
+    field.name
+    for field in fields(AuditResult)
+    if field.default is not field.default_factory and hasattr(Declaration, field.name)
+)
+
+
+@cache
+def _parameters(auditor: type) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(auditor).parameters

@@ -135,10 +135,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
     # ------------------------------------------------------------------ the formula
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        """Return the pairs; the value is the mean of their sign · (observed − base)."""
-        return self._compare(train, test, self.base)
-
     @property
     def _in_rows(self) -> bool:
         """Whether predictions are compared with the labels of the same rows."""
@@ -155,15 +151,15 @@ class DirectionalAuditor(CooccurrenceAuditor):
             )
         return ""
 
-    def _compare(self, train: Contingency, test: Contingency, base: str | pd.DataFrame) -> Pairs:
-        """Return how far predictions move each pair along its training correlation.
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs; the value is the mean of their sign · (observed − base).
 
         All arrays are groups × tasks: P(T̂ | A) and P(T | A), or P(Â | T) and P(A | T).
         """
         side: SideName = "task" if self.direction == "A->T" else "group"
         given: SideName = "group" if self.direction == "A->T" else "task"
         predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
-        in_rows = isinstance(base, str) and base == "test"
+        base, in_rows = self.base, self._in_rows
         if isinstance(base, str):
             labels = test if in_rows else train
             before, centre = labels.rate(side, given=given), _overall(labels, side)

@@ -14,7 +14,6 @@ from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import collected
-from skbiasamp.attackers.attack import InputAndTarget
 from skbiasamp.attackers.attack_run import AttackRun, make_pair, run_attack
 from skbiasamp.counts.cells import side_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -191,13 +190,8 @@ class LeakageAuditor(AttackAuditor):
         # Attackers that learn from the same rows differ in their seeds only.
         settings = replace(done.pair.settings, attacker=done.attacker, equalize=None, n_draws=1)
         with collected():  # the audit has warned about these labels
-            pair = make_pair(
-                _labels_alone(test),
-                _labels_alone(training),
-                settings,
-                InputAndTarget("task", "group"),
-                None,
-            )
+            labels = _labels_alone(test), _labels_alone(training)
+            pair = make_pair(*labels, settings, ("task", "group"), None)
         return {"dataset_leakage": float(run_attack(pair, rng).qualities.data.mean())}
 
     @classmethod

@@ -98,9 +98,6 @@ class MALSAuditor(CooccurrenceAuditor):
         many = len(test.groups) * len(test.tasks) > 0.05 * (auditor.n_resamples + 1)
         return [auditor.set_params(adjust="fdr" if many else "holm")]
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        return self._compare(train, test, own=self.reference == "test")
-
     def _why_labels(self) -> str:
         if self.reference == "train":
             return ""
@@ -109,8 +106,9 @@ class MALSAuditor(CooccurrenceAuditor):
             "labels (fit, or {y_train})."
         )
 
-    def _compare(self, train: Contingency, test: Contingency, *, own: bool) -> Pairs:
-        """Return how far predictions move each task's shares; `own` compares with its labels."""
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return how far predictions move each task's shares from those in training, or in rows."""
+        own = self.reference == "test"
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
         observed = test.rate(predicted, given="task_pred")
         return Pairs(

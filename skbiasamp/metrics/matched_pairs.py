@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skbiasamp._input.checks import Array, check_frame_columns
+from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
 from skbiasamp._input.labels import codes_of
@@ -25,17 +25,10 @@ from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.intervals import agreeing
-from skbiasamp.metrics.inputs import read_columns, row_by_row
+from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.results import GroupDifferences
 
-# Names of columns of a frame, and the arguments in whose place they are.
-_COLUMNS = {
-    "prediction": "y_pred",
-    "sensitive": "sensitive_features",
-    "pair": "pairs",
-    "weight": "sample_weight",
-    "cluster": "clusters",
-}
+_COLUMNS = ("prediction", "sensitive", "pair", "weight", "cluster")  # that a frame is read by
 _NOT_CAUSAL = (
     "This is no counterfactual fairness: names, voices and photos show class, age and region "
     "along with the group."
@@ -161,9 +154,20 @@ class MatchedPairsAuditor(WithOptions):
         result : GroupDifferences
         """
         self._validate_params()
-        labels = (y_pred, sensitive_features, pairs, sample_weight, clusters)
-        given = dict(zip(_COLUMNS.values(), labels, strict=True))
-        rows = _Rows.read(_read_columns(given, columns), self.pos_label)
+        labels = {
+            "y_pred": y_pred,
+            "sensitive_features": sensitive_features,
+            "pairs": pairs,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        for name in columns:
+            if name not in _COLUMNS:
+                text = "got an unexpected keyword argument {seen!r}{meant}"
+                raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
+        if columns := {name: column for name, column in columns.items() if column is not None}:
+            _, labels, _ = row_by_row(y_pred, labels | {"y_pred": None}, columns)
+        rows = _Rows.read(labels, self.pos_label)
         rng = generator(self.random_state)
         table = pd.DataFrame(list(self._compared(rows, rng)))
         table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
@@ -342,21 +346,6 @@ def _swapped(d: Array, w: Array, n_resamples: int, rng: np.random.Generator) -> 
         drawn = (2 * rng.binomial(n, 0.5, (size, len(n))) - n) @ sizes
         more += int((np.abs(drawn) >= least).sum())
     return (1 + more) / (1 + n_resamples)
-
-
-def _read_columns(given: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a frame or file in place of arguments, if columns are named."""
-    for name in columns:
-        if name not in _COLUMNS:
-            text = "got an unexpected keyword argument {seen!r}{meant}"
-            raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
-    columns = {name: column for name, column in columns.items() if column is not None}
-    frame, *labels = given.values()
-    if not columns:
-        return given
-    check_frame_columns(columns, labels)
-    read = read_columns(frame, columns)
-    return {argument: read.get(name) for name, argument in _COLUMNS.items()}
 
 
 def matched_difference(

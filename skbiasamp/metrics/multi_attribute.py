@@ -146,9 +146,6 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         """Whether predictions are compared with the labels of the same rows."""
         return self.reference == "test" or (self.base == "test" and self.direction is not None)
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        return self._compare(train, test, **fixed, own=self._in_rows)
-
     def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets, and the training rows that hold them, which all resamples share."""
         fixed = super()._chosen_from(train, test)
@@ -169,17 +166,10 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         # Small sets first, then in the order of the tasks.
         return {"sets": sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]}
 
-    def _compare(
-        self,
-        train: Contingency,
-        test: Contingency,
-        sets: Array,
-        trained: tuple[Array, Array] | None = None,
-        *,
-        own: bool,
-    ) -> Pairs:
-        """Return how far predictions move sets of tasks; `own` compares with the test labels."""
-        in_train, all_train = trained or occurrences_of(train, "task", "group", sets)
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return how far predictions move sets of tasks, from training labels or those of rows."""
+        sets, own = fixed["sets"], self._in_rows
+        in_train, all_train = fixed["trained"]
         in_base, all_base = in_train, all_train
         if own:
             in_base, all_base = occurrences_of(test, "task", "group", sets)

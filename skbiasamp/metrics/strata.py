@@ -40,6 +40,12 @@ class Strata(NamedTuple):
         """The stratum of each cell."""
         return np.asarray(self.stratum[cast(Codes, side_of(self.fine, "group").labels).codes])
 
+    def rows_of(self, names: Names) -> Array:
+        """Return how many rows each of these strata has."""
+        n = np.bincount(self.of_cells, self.cells.weight, len(self.names))
+        known = dict(zip(self.names, n, strict=True))
+        return np.array([known.get(name, 0.0) for name in names])
+
     def check_numbers(self) -> None:
         """Raise if groups or strata look like numbers that were not binned."""
         n, total = len(self.names), self.cells.total
@@ -181,23 +187,22 @@ def without_strata(cells: Contingency, given: Names) -> Contingency:
     return distinct(strata_of(cells, given).cells)
 
 
-def standardised(rows: Strata) -> Contingency:
+def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
     """Return the rows with weights that make strata as frequent in each group as in all rows.
 
     Groups then differ within strata alone (direct standardisation). Rows in strata without rows of
-    all groups are left out.
+    all groups are left out. Strata are as frequent as in `like` if there is one.
     """
     groups = np.asarray(rows.group[cast(Codes, side_of(rows.fine, "group").labels).codes])
     strata, weight = rows.of_cells, rows.cells.weight
     n = np.zeros((len(rows.cells.groups), len(rows.names)))
     np.add.at(n, (groups, strata), weight)
-    shared = (n[n.sum(axis=1) > 0] > 0).all(axis=0)
+    share = n.sum(axis=0) if like is None else like.rows_of(rows.names)
+    shared = (n[n.sum(axis=1) > 0] > 0).all(axis=0) & (share > 0)
     if not shared.any():
         raise InputError("{given}: no stratum has rows of all groups, so none can be compared.")
     kept = np.flatnonzero(shared[strata])
-    of_stratum, of_group = n[:, shared].sum(axis=0) / n[:, shared].sum(), n[:, shared].sum(axis=1)
-    share = np.zeros(len(shared))
-    share[shared] = of_stratum
+    share, of_group = share / share[shared].sum(), n[:, shared].sum(axis=1)
     each = share[strata] * of_group[groups] / n[groups, strata]
     known = take(rows.cells, kept, (weight * each)[kept])
     known.repeats = rows.cells.rows[kept]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_count, check_option, require_auditor
+from skbiasamp._input.checks import Names, check_count, check_option, require_auditor
 from skbiasamp._input.errors import InputError, columns_named, quote, rows_of
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.progress import progress
@@ -17,7 +17,9 @@ from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.metrics.strata import standardised, strata_named, strata_of
 from skbiasamp.monitoring._calendar import EVERY
 from skbiasamp.monitoring._counted_periods import (
     CountedPeriods,
@@ -52,6 +54,7 @@ def audit_over(
     sensitive_prediction: Any = None,
     weight: Hashable = None,
     version: Hashable = None,
+    given: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -91,6 +94,10 @@ def audit_over(
         predictions of each period as in those of the reference?
     version : column name, default=None
         Column of the model's version. Its changes are marked.
+    given : column name or list of names, default=None
+        Columns that make strata, such as department: what changes within them? Each stratum counts
+        in every group and period by its share of the rows of the reference. If `frame` holds
+        counts, these are columns of its groups.
     auditor : auditor, default=None
         The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
         ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or
@@ -163,17 +170,23 @@ def audit_over(
         "sensitive_prediction": sensitive_prediction,
         "weight": weight,
     }
+    strata = tuple(names_of(given))
+    if strata and sensitive_prediction is not None:
+        raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
         counted = periods_of_counts(frame, {**columns, "time": time, "version": version})
     else:
         how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
+        if strata:
+            columns["sensitive"] = [*names_of(sensitive), *strata]
         counted = periods_of_rows(frame, columns, time, every, version, reference, **how)
     timeline = over(
         counted,
         reference,
         auditor,
+        given=strata,
         pos_label=pos_label,
         alpha=alpha,
         n_draws=n_draws,
@@ -201,6 +214,7 @@ def over(
     reference: Any,
     auditor: Any,
     *,
+    given: Names,
     pos_label: Any,
     alpha: float,
     n_draws: int | None,
@@ -210,6 +224,8 @@ def over(
 ) -> Timeline:
     """Watch periods that were counted."""
     first, roles = _reference_of(reference, counted.cells)
+    if given:
+        first, counted = _within(given, first, counted)
     first = present(first).with_positive(pos_label)
     first.require_rows("Watching a model")
     parts, notes = _parts_like(first, counted, roles, strict=strict)
@@ -256,9 +272,25 @@ def over(
         context=context,
         params=learned.get_params(deep=False),
         kind=learned.kind,
-        question=learned.question,
+        question=_question(learned.question, given),
         group_columns=tuple(first.group_columns or ()),
     )
+
+
+def _question(text: str, given: Names) -> str:
+    return f"{text.removesuffix('?')} {strata_named([*given])}?" if given else text
+
+
+def _within(
+    given: Names, first: Contingency, counted: CountedPeriods
+) -> tuple[Contingency, CountedPeriods]:
+    """Weight rows so that groups and periods have the strata of the reference."""
+    like = strata_of(first, given)
+    cells = {
+        name: part and standardised(strata_of(part, given), like)
+        for name, part in counted.cells.items()
+    }
+    return standardised(like), counted._replace(cells=cells)
 
 
 def _parts_like(

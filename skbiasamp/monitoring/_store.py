@@ -29,6 +29,7 @@ from skbiasamp._io.writing import remove_leftovers, written
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import SideName, distinct, side_of, take
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged
 from skbiasamp.monitoring._calendar import checked_period, every_of, without_gaps
 from skbiasamp.monitoring._counted_periods import CountedPeriods
@@ -235,6 +236,7 @@ class Store:
         self,
         *,
         reference: Any = 1,
+        given: Any = None,
         auditor: Any = None,
         alpha: float = 0.05,
         n_draws: int | None = None,
@@ -250,7 +252,7 @@ class Store:
         reference : int or str, default=1
             So many first periods, or the period with this name. As long as the store has fewer
             periods, all are the reference and nothing is watched yet.
-        auditor, alpha, n_draws, strict, random_state, model_name, data_name
+        given, auditor, alpha, n_draws, strict, random_state, model_name, data_name
             As for `skbiasamp.audit_over`.
 
         Returns
@@ -274,6 +276,7 @@ class Store:
             counted,
             reference,
             auditor,
+            given=tuple(names_of(given)),
             pos_label=None,
             alpha=alpha,
             n_draws=n_draws,
