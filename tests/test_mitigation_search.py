@@ -158,6 +158,15 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     assert "on rows that did not choose it, not clearly within the limit of 0.06." in wider.sentence
 
 
+def test_one_fold_has_no_rows_that_did_not_choose(told):
+    X, y, sex, _ = told
+    split = next(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    given = {"sensitive_features": sex, "limit": 0.1, "random_state": 0}
+    result = search(Told(0), X, y, candidates={"good": Told(1)}, cv=[split], **given)
+    assert (result.best, result.validated, result.improved) == ("good", {}, True)
+    assert "+0.0013), within the limit of 0.1. It does not lower accuracy." in result.sentence
+
+
 def test_sizes_are_compared_not_values(told):
     X, y, sex, _ = told
     given = {"sensitive_features": sex, "limit": 0.5, "random_state": 0}

@@ -136,9 +136,10 @@ class MitigationSearch(Paged):
     def improved(self) -> bool:
         """Whether the winner clearly has less amplification, in size, than the model as it is.
 
-        Rows say so that did not choose it.
+        Rows say so that did not choose it; of one fold, an interval for all candidates together.
         """
-        return bool(self.validated) and self.validated["change_high"] < 0
+        row = {} if self.best is None else self.validated or self._row(self.best)
+        return bool(row) and bool(row["change_high"] < 0)
 
     @property
     def sentence(self) -> str:
