@@ -24,6 +24,7 @@ from skbiasamp._utils.formatting import (
     group_of,
     in_people,
     level_of,
+    listed,
     metric_name,
     name_of,
     number,
@@ -232,7 +233,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         word,
         SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
         report.verdict,
-        headline=_headline(result, report.context),
+        headline=_of_columns_alone(report) or _headline(result, report.context),
         texts=[
             *(text for text in paragraphs if text is not None),
             Text(
@@ -255,6 +256,20 @@ def _single_columns(report: AuditReport) -> Text | None:
         return None
     each = (f"{name_of(name)}: {verdict}" for name, verdict in table[["column", "verdict"]].values)
     return Text(f"{'; '.join(each)}.", "Each sensitive column by itself:")
+
+
+def _of_columns_alone(report: AuditReport) -> str | None:
+    """Return the headline if some column alone shows what all of them together do not."""
+    table = report.by_column
+    if table.empty or report.primary is None or report[report.primary].verdict != NO_EFFECT:
+        return None
+    clauses = [
+        f"{verdict} the association with {listed([name_of(name) for name in names])}"
+        for verdict in (AMPLIFIES, REVERSES)
+        if (names := table.loc[table["verdict"] == verdict, "column"].tolist())
+    ]
+    alone = f"The model {listed(clauses)}, taken alone" if clauses else None
+    return alone and f"{alone}; all columns together show no clear effect."
 
 
 def _everybody(report: AuditReport) -> Text | None:
