@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from skbiasamp.inference.independent_signs import NO_DOUBT, Signs, doubted, esti
 from skbiasamp.inference.intervals import (
     FEW,
     Bounds,
-    Drawn,
     agreeing,
+    analytic,
     errors_of_base,
     interval_p_value,
     of_sizes,
@@ -31,6 +31,7 @@ from skbiasamp.inference.intervals import (
     with_errors_of_base,
 )
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn
 
 
 class Uncertainty(NamedTuple):
@@ -58,42 +59,47 @@ def unknown(pairs: Pairs, sign: Array) -> Uncertainty:
     return Uncertainty(bounds, nothing, nothing, np.nan)
 
 
-def resampled_bounds(
-    drawn: Drawn,
-    cells: Contingency,
-    pairs: Pairs,
-    sign: Array,
-    *,
-    simultaneous: bool = False,
-    level: float,
-) -> Bounds:
-    """Return the bounds that resamples give."""
-    changed = changed_rows(cells, pairs)
-    in_rows = pairs.rates is not None and pairs.rates.base is not None
-    return percentiles(
-        drawn,
-        pairs,
-        sign,
-        changed if in_rows else None,
-        unit=units(cells, changed, changed_clusters(cells, pairs)),
-        simultaneous=simultaneous,
-        confidence_level=level,
-    )
+class IntervalOptions(Protocol):
+    """The options of an auditor that say how intervals are made."""
+
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    simultaneous: bool
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
 
 
 def judged(
-    bounds: Bounds,
+    drawn: Drawn | None,
     signs: Signs,
     cells: Contingency,
     train: Contingency,
     pairs: Pairs,
-    level: float,
-    adjust: str | None,
-    n_resamples: int | None = None,
+    options: IntervalOptions,
 ) -> Uncertainty:
-    """Return the bounds that the verdict is about, as wide as few rows need, with their tests."""
+    """Return the bounds that the verdict is about, as wide as few rows need, with their tests.
+
+    They are those of resamples, or of the delta method if there are none.
+    """
+    level, adjust = options.confidence_level, options.adjust
+    n_resamples = None if drawn is None else options.n_resamples
     changed = changed_rows(cells, pairs)
     unit = units(cells, changed, changed_clusters(cells, pairs))
+    if drawn is None:
+        bounds = analytic(cells, pairs, signs.used, confidence_level=level)
+    else:
+        in_rows = pairs.rates is not None and pairs.rates.base is not None
+        bounds = percentiles(
+            drawn,
+            pairs,
+            signs.used,
+            changed if in_rows else None,
+            unit=unit,
+            simultaneous=options.simultaneous,
+            confidence_level=level,
+        )
     bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=level)
     errors = errors_of_base(pairs, train, bounds.sign)
     if errors is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -19,10 +19,10 @@ from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference.assess import (
+    IntervalOptions,
     Uncertainty,
     is_unknown,
     judged,
-    resampled_bounds,
     unknown,
 )
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
@@ -37,17 +37,14 @@ from skbiasamp.inference.independent_signs import (
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
     Bounds,
-    Drawn,
-    Measure,
     agreeing,
-    analytic,
     interval_p_value,
-    measure_resamples,
     pair_ends,
     percentiles,
     widen_degenerate,
 )
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn, measure_resamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,20 +102,8 @@ class Difference(NamedTuple):
     pairs: dict[str, Array]
 
 
-class IntervalOptions(Protocol):
-    """The options of an auditor that say how intervals are made."""
-
-    interval: str | None
-    confidence_level: float
-    n_resamples: int
-    simultaneous: bool
-    adjust: str | None
-    random_state: Any
-    n_jobs: int | None
-
-
 def measure_models(
-    measure: Measure,
+    measure: Callable[[Contingency], Pairs],
     cells: Contingency,
     train: Contingency | None,
     options: IntervalOptions,
@@ -131,7 +116,6 @@ def measure_models(
     `train` gave the signs; None: the audited labels did. `check` may refuse the pairs of the first
     model. Cells of one model alone have the name "".
     """
-    level, n_resamples = options.confidence_level, options.n_resamples
     views = _views(cells)
     pairs: dict[str, Pairs] = {}
     for model, view in views.items():
@@ -153,7 +137,7 @@ def measure_models(
 
         rng = generator(options.random_state)
         how: dict[str, Any] = {"random_state": rng, "n_jobs": options.n_jobs}
-        every = measure_resamples(measured, cells, n_resamples, **how)
+        every = measure_resamples(measured, cells, options.n_resamples, **how)
         drawn = dict(zip(views, every, strict=True))
     models = {}
     for model, own in pairs.items():
@@ -162,13 +146,7 @@ def measure_models(
         if options.interval is not None and model not in known:
             draws, sure = None, unknown(own, signs.used)
         elif options.interval is not None:
-            if draws is None:
-                bounds = analytic(rows, own, signs.used, confidence_level=level)
-            else:
-                how = {"simultaneous": options.simultaneous, "level": level}
-                bounds = resampled_bounds(draws, rows, own, signs.used, **how)
-            of, number = (rows, reference[model], own), None if draws is None else n_resamples
-            sure = judged(bounds, signs, *of, level, options.adjust, number)
+            sure = judged(draws, signs, rows, reference[model], own, options)
         models[model] = Measured(own, rows, signs, value, sure, draws)
     return models
 

@@ -160,7 +160,7 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
     elif pairs.own_base or not pairs.sampled:
         return None
     else:
-        labels = association_moments(pairs.seen_in(train), pairs, _of_labels(rates)).predictions
+        labels = association_moments(pairs.seen_in(train), pairs, labels_alone(rates)).predictions
         predictions = association_moments(pairs.seen_in(test), pairs, rates).predictions
         found = Covariances(labels, np.zeros(labels.shape), predictions)
     before, after = pairs.unit
@@ -169,7 +169,7 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
     )
 
 
-def _of_labels(rates: Rates) -> Rates:
+def labels_alone(rates: Rates) -> Rates:
     """Return the same rates of labels in place of predictions."""
     side, given = (name.removesuffix("_pred") for name in rates.observed)
     return Rates((side, given), None)  # type: ignore[arg-type]

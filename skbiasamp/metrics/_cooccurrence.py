@@ -337,12 +337,23 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
         train, models = self._run_models(cells)
-        test = of_model(cells, cells.models[0])
-        return result_of_runs(self, test, train, list(models.values()), method)
+        test, runs = of_model(cells, cells.models[0]), list(models.values())
+        every = [self._result_of(run, test).statistics for run in runs]
+        return result_of_runs(self, test, train, runs, every, method)
 
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)
         (own,) = models.values()
+        if own.uncertainty is None:
+            return self._result_of(own, test)
+        result = self._result_of(own, test, **self._flags(train, test, own.pairs))
+        summed = "tasks" in (test.summed, train.summed)
+        if np.isnan(result.low) and not np.isnan(result.value) and summed:
+            warn(_NO_INTERVAL, UncertaintyWarning)
+        return result
+
+    def _result_of(self, own: Measured, test: Contingency, **flags: Array) -> AuditResult:
+        """Return the result of a model; `flags` are more columns of its table."""
         pairs, sign = own.pairs, own.signs.used
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
@@ -355,7 +366,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 "high": sure.bounds.high,
                 "p_value": sure.p_value,
                 "p_adjusted": sure.p_adjusted,
-                **self._flags(train, test, pairs),
+                **flags,
             }
             if sure.bounds.all_low is not None and sure.bounds.all_high is not None:
                 columns |= {
@@ -369,9 +380,6 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-            summed = "tasks" in (test.summed, train.summed)
-            if np.isnan(numbers["low"]) and not np.isnan(pairs.value) and summed:
-                warn(_NO_INTERVAL, UncertaintyWarning)
         summary = "signed_mean" if pairs.apart else "row_weighted"
         statistics = pairs.statistics | {summary: getattr(pairs, summary)} | statistics
         statistics |= parts(pairs, own.signs)

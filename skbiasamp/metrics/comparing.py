@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from skbiasamp.counts.several_models import (
 )
 from skbiasamp.inference.differences import Measured, churn_of, covariances, shared_rows_of_pairs
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, parts
+from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
 from skbiasamp.inference.intervals import errors_of_base, of_sizes
 from skbiasamp.inference.runs import (
     METHODS,
@@ -274,9 +274,17 @@ def _mean_doubt(doubts: list[Doubt]) -> Doubt:
 
 
 def result_of_runs(
-    auditor: Any, test: Contingency, train: Contingency, models: list[Measured], method: str
+    auditor: Any,
+    test: Contingency,
+    train: Contingency,
+    models: list[Measured],
+    of_runs: Sequence[Mapping[str, Any]],
+    method: str,
 ) -> AuditResult:
-    """Return the mean over training runs, with an interval that counts runs and rows."""
+    """Return the mean over training runs, with an interval that counts runs and rows.
+
+    `of_runs` are the statistics of each.
+    """
     check_option("method", method, METHODS)
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
     every = [model.pairs for model in models]
@@ -289,11 +297,13 @@ def result_of_runs(
         "sign": pairs.sign,
         "sign_used": np.sign(np.sum([run.signs.used for run in models], axis=0)),
     }
-    numbers = [_numbers_of(model) for model in models]
-    # What only some runs have is not of their mean.
-    shared = [name for name in numbers[0] if all(name in of_model for of_model in numbers)]
+    # What only some runs have is not of their mean, nor is the error of a run.
+    left_out = {"standard_error", "n_clusters", *pairs.statistics}
+    shared = [name for name in of_runs[0] if all(name in run for run in of_runs)]
     statistics: dict[str, Any] = {
-        name: float(np.mean([of_model[name] for of_model in numbers])) for name in shared
+        name: float(np.mean([run[name] for run in of_runs]))
+        for name in shared
+        if name not in left_out
     }
     values = np.array([model.estimate for model in models])
     statistics |= {"n_runs": len(models), "between_run_sd": float(values.std(ddof=1))}
@@ -369,18 +379,3 @@ def mean_of_results(
         words=None,  # they are of one model
     )
     return replace(mean_result, sentence=auditor._sentence(mean_result))
-
-
-def _numbers_of(run: Measured) -> dict[str, float]:
-    """Return what a run says beside its estimate."""
-    summary = "signed_mean" if run.pairs.apart else "row_weighted"
-    numbers = {summary: float(getattr(run.pairs, summary))}
-    numbers |= parts(run.pairs, run.signs)
-    kept = (
-        "association_predictions_low",
-        "association_predictions_high",
-        "value_low",
-        "value_high",
-    )
-    bounds = {} if run.uncertainty is None else run.uncertainty.bounds.statistics
-    return numbers | {name: bounds[name] for name in kept if name in bounds}
