@@ -76,7 +76,11 @@ def effects():
     yield row((6, 5), 1_000, "errors at the rates of all rows", 0.4, kind=CLASSES, **down)
     yield row((2, 1), 1_000, "differences reversed", 0.1, **turned)
     yield row((2, 1), 1_000, "differences reversed", 0.03, **turned)
+    yield row((2, 1), 4_000, "differences reversed", 0.03, **turned)
+    yield row((2, 5), 1_000, "differences reversed", 0.03, **turned)
+    yield row((2, 1), 1_000, "differences reversed and doubled", 0.03, **turned)
     yield row((5, 10), 1_000, "differences reversed and doubled", 0.03, **turned)
+    yield row((5, 10), 4_000, "differences reversed and doubled", 0.03, **turned)
 
 
 def backwards():
@@ -138,6 +142,9 @@ def runs():
 
     for how_many in (3, 5, 10):
         yield row((2, 1), 1_000, "40 % errors", 0.15, how_many=how_many, failed=True)
+    for how_many in (2, 3, 10):
+        apart_by = {"common": 0, "metric": " with independent errors"}
+        yield row((2, 1), 1_000, "40 % errors", 0.15, how_many=how_many, **apart_by)
     yield row((3, 1), 1_000, "over-predicts", failed=True)
     apart_by = {"common": 0, "between": 0.03, "metric": " that differ by ± 3 pp"}
     yield row((2, 1), 1_000, "40 % errors", 0.15, **apart_by)
