@@ -104,12 +104,12 @@ NOTES = {
         "Power should be 80 %. The rows are computed for a given effect, and audited."
     ),
     "Group → task (A→T): the model changes associations": (
-        "If a weak association is reversed, its direction may stay open. The interval then includes "
-        "both directions, and is wide."
+        "If a weak association is reversed, its direction may stay open. The interval then "
+        "includes both directions, and is wide."
     ),
     "Several runs of one model (`audit_runs`)": (
-        "Two or three runs hardly say how much runs vary: if they share no errors, an interval that "
-        "covers 95 % must be 6.5 or 2.2 times as long as with known variance (Student's t)."
+        "Two or three runs hardly say how much runs vary: if they share no errors, an interval "
+        "that covers 95 % must be 6.5 or 2.2 times as long as with known variance (Student's t)."
     ),
 }
 
