@@ -180,7 +180,7 @@ VAGUE = {
     "cli": 1,
     "compose": 6,
     "counts": 56,
-    "inference": 27,
+    "inference": 26,
     "metrics": 44,
     "mitigation": 33,
     "model_selection": 18,

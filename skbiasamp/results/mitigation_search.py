@@ -37,8 +37,9 @@ STOPPED, FAILED = "stopped early", "failed"
 PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
 _NUMBERS = ("estimate", "low", "high")
 _LIMITS = {
-    "The choice": "The winner was chosen by the rows that its interval is from, so both may look "
-    "better than they are. Audit best_ on rows that the search did not get.",
+    "The choice": "The table is from the rows that chose the winner, so its row may look better "
+    "than it is. The verdict is from rows that did not choose it: in each fold, the candidate "
+    "that ranks first on the other folds.",
     "The limit": "The limit is about one metric. Other metrics may get worse: pass several "
     "auditors, and read their measures.",
     "Causes": "A mitigation hides a cause, such as wrong labels or a group with few rows. Better "
@@ -86,6 +87,9 @@ class MitigationSearch(Paged):
         Name of the winner. None: no candidate is within the limit, or there is no limit.
     best_ : classifier or None
         The winner, fitted on all rows.
+    validated : dict of str to float
+        The numbers of the winner's row on rows that did not choose it: in each fold, the candidate
+        that ranks first on the other folds. Empty if the model stays as it is, or with one fold.
     comparisons : dict of str to ComparisonResult
         The held-out predictions of all candidates on the same rows and resamples, by the auditor's
         name. Empty if nothing but "none" was trained on all folds.
@@ -125,12 +129,17 @@ class MitigationSearch(Paged):
     confidence_level: float
     best: str | None
     best_: Any = None
+    validated: dict[str, float] = field(default_factory=dict)
     comparisons: dict[str, ComparisonResult] = field(default_factory=dict)
 
     @property
     def improved(self) -> bool:
-        """Whether the winner clearly has less amplification, in size, than the model as it is."""
-        return self.best is not None and bool(self._row(self.best)["change_high"] < 0)
+        """Whether the winner clearly has less amplification, in size, than the model as it is.
+
+        Rows say so that did not choose it; of one fold, an interval for all candidates together.
+        """
+        row = {} if self.best is None else self.validated or self._row(self.best)
+        return bool(row) and bool(row["change_high"] < 0)
 
     @property
     def sentence(self) -> str:
@@ -143,15 +152,19 @@ class MitigationSearch(Paged):
             return f"{found} No candidate is within the limit of {self.limit:g}."
         if self.best == BASELINE:
             return f"{found} The model is within the limit of {self.limit:g} as it is."
-        after = self._row(self.best)
+        row = self._row(self.best)
+        after = self.validated or row
+        where = " on rows that did not choose it" * bool(self.validated)
+        kept = max(abs(after["low"]), abs(after["high"])) < self.limit
+        limit = f"{'' if kept else 'not clearly '}within the limit of {self.limit:g}"
         lost = f"It costs {number(100 * after['loss'], '.1f')} percentage points of"
         if after["loss"] <= 0:
             lost = "It does not lower"
-        group = " It needs the group to predict." if after["needs_group"] else ""
+        group = " It needs the group to predict." if row["needs_group"] else ""
         sure = "" if self.improved else " The change is not statistically distinguishable from 0."
         return (
-            f"{found} With {self.best!r} it is {self._interval(after)}, within the limit of "
-            f"{self.limit:g}.{sure} {lost} {self.scores[0]}.{group}"
+            f"{found} With {self.best!r} it is {self._interval(after)}{where}, {limit}."
+            f"{sure} {lost} {self.scores[0]}.{group}"
         )
 
     def to_frame(self) -> pd.DataFrame:
