@@ -226,6 +226,11 @@ class Side:
         """Whether a row may be in several columns, or in a part of one."""
         return isinstance(self.labels, Members)
 
+    def merged(self, into: Array, names: Names, columns: Names) -> Self:
+        """Return groups that were merged; `into` is the position of each one's new name."""
+        labels = self.labels.onto(into, len(names))
+        return replace(self, names=names, labels=labels, columns=columns)
+
     def select(self, positions: Any) -> Self:
         """Return the labels with only some names, in the order given."""
         names = tuple(self.names[i] for i in positions)

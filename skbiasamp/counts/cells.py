@@ -391,8 +391,7 @@ def with_merged_groups(cells: C, into: Array, names: Names, columns: Names) -> C
     """Return cells in which groups are merged; `into` is the position of each group's new one."""
     sides: dict[SideName, Side] = dict(sides_of(cells))
     sides.pop("group_pred", None)
-    labels = sides["group"].labels.onto(into, len(names))
-    sides["group"] = replace(sides["group"], names=names, labels=labels, columns=columns)
+    sides["group"] = sides["group"].merged(into, names, columns)
     return distinct(with_sides(cells, sides))
 
 
