@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
@@ -122,7 +122,7 @@ def sign_p_values(labels: Contingency, *, shares: bool) -> Array:
         spread = expected * (1 - groups / total) * (1 - tasks / total)
     with np.errstate(invalid="ignore", divide="ignore"):
         chi2 = np.where(spread > 0, (joint - expected) ** 2 / spread, 0.0)
-    return stats.chi2.sf(chi2 * labels.units_per_weight, 1)
+    return special.chdtrc(1, chi2 * labels.units_per_weight)
 
 
 def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None:
@@ -193,8 +193,8 @@ def bounds_and_tests(
     p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
     tail, every = (1 - confidence_level) / 2, gained + lost
     with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(gained > 0, stats.beta.ppf(tail, gained, lost + 1), 0.0)
-        most = np.where(lost > 0, stats.beta.isf(tail, gained + 1, lost), 1.0)
+        least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
+        most = np.where(lost > 0, special.betainccinv(gained + 1, lost, tail), 1.0)
         exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
     exact = np.sort(exact, axis=0)
     found = p_value < round(1 - confidence_level, 12)
@@ -215,7 +215,7 @@ def normal_test(estimate: Any, variance: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(estimate) / np.sqrt(variance)
     # Without any variation there is nothing to test with, unless nothing moved.
-    p_values = np.where(np.isfinite(z), 2 * stats.norm.sf(z), np.nan)
+    p_values = np.where(np.isfinite(z), 2 * special.ndtr(-z), np.nan)
     return np.where((variance == 0) & (np.abs(estimate) == 0), 1.0, p_values)
 
 

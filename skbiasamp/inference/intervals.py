@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.jobs import side_by_side
@@ -57,7 +57,7 @@ def analytic(
     cells: Contingency, pairs: Pairs, choices: Sequence[Array], *, confidence_level: float
 ) -> list[Bounds]:
     """Delta-method intervals from the influence of each row, one for each choice of signs."""
-    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    z = -float(special.ndtri((1 - confidence_level) / 2))
     half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
     low, high = pairs.moved - half, pairs.moved + half
     published: dict[str, float] = {}
@@ -291,7 +291,7 @@ def _all_pairs(
     reach = np.stack([times * error] * 2)
     exact = None
     if changed is not None:
-        level = 1 - 2 * float(stats.norm.sf(times))
+        level = 1 - 2 * float(special.ndtr(-times))
         exact = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=level)
     wide = widened(reach, exact, pairs, unit, times)
     return centre - wide[0], centre + wide[1], times
@@ -308,8 +308,8 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         for count in (gained, lost):
             # A beta quantile is undefined where none or all of the rows count.
-            least = np.where(count > 0, stats.beta.ppf(tail, count, n - count + 1), 0.0)
-            most = np.where(count < n, stats.beta.isf(tail, count + 1, n - count), 1.0)
+            least = np.where(count > 0, special.betaincinv(count, n - count + 1, tail), 0.0)
+            most = np.where(count < n, special.betainccinv(count + 1, n - count, tail), 1.0)
             down.append(count / n - least)
             up.append(most - count / n)
     return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
@@ -431,7 +431,7 @@ def _training(pairs: Pairs, train: Contingency) -> tuple[Contingency, Pairs]:
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
     """Return bounds that also count the error of training rates."""
-    z = float(stats.norm.isf((1 - level) / 2))
+    z = -float(special.ndtri((1 - level) / 2))
     reach = z * np.sqrt(errors.pairs)
     low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
     high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
@@ -476,7 +476,7 @@ def predicted_interval(
     variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
     if math.isnan(variance):
         return {}
-    reach = float(stats.norm.isf((1 - confidence_level) / 2)) * variance**0.5
+    reach = -float(special.ndtri((1 - confidence_level) / 2)) * variance**0.5
     middle = float(predicted_association(pairs, sign))
     return _named("association_predictions", middle - reach, middle + reach)
 
@@ -500,7 +500,7 @@ def lower_ends(
     """
     if len(choices) == 1 or pairs.rates is None or pairs.growth is not None:
         return []
-    z, found = float(stats.norm.isf((1 - level) / 2)), []
+    z, found = -float(special.ndtri((1 - level) / 2)), []
     for sign in choices:
         slopes = gradient(pairs, sign)
         variance = mean_variance(cells, pairs, slopes, centred=True)
@@ -530,10 +530,10 @@ def interval_p_value(
     do not know of smaller chances than one in their number.
     """
     value, low, high = (np.asarray(one, dtype=float) for one in (value, low, high))
-    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    z = -float(special.ndtri((1 - confidence_level) / 2))
     reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = 2 * stats.norm.sf(z * np.abs(value) / reach)
+        p_values = 2 * special.ndtr(-z * np.abs(value) / reach)
     least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
     if least < round(1 - confidence_level, 12):
         p_values = np.maximum(p_values, least)
