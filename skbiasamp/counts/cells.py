@@ -192,10 +192,9 @@ class Cells(Weighted):
 
     def _weights(self, *sides: SideName) -> Array:
         """Return what each cell counts in sums of some labels and predictions."""
-        tasks = sum(side.startswith("task") for side in sides)
-        if self.summed != "tasks" or not tasks:
+        if self.summed != "tasks" or all(side.startswith("group") for side in sides):
             return self.weight
-        if tasks > 1:
+        if len(sides) > 1 and all(side.startswith("task") for side in sides):
             raise self._without_rows("Which tasks occur together")
         return np.ones(self.n_cells)  # sides of tasks hold sums of weights already
 

@@ -285,18 +285,15 @@ def grouped(
 def _too_many(sizes: Mapping[str, int], most: int) -> InputError:
     """Return the error for columns of which some identifies rows."""
     widest = max(sizes, key=lambda name: sizes[name])
+    side = widest.partition(" ")[0].partition(":")[0]
+    option = OPTION_OF.get(side, side)
     return InputError(
         "{name} must hold groups or classes; got {n:,} values or more, and more than {most:,} "
         "combinations with the other columns. Is it an identifier, or a number to bin?",
-        name=_parameter_of(widest.partition(" ")[0].partition(":")[0]),
+        name=PARAMETER_OF.get(option, option),
         n=sizes[widest],
         most=most,
     )
-
-
-def _parameter_of(side: str) -> str:
-    option = OPTION_OF.get(side, side)
-    return PARAMETER_OF.get(option, option)
 
 
 def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:

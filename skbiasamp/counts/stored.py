@@ -211,7 +211,9 @@ def read_cells(content: Any) -> dict[str, Any]:
     naming = {"group": "group", "task": "task" if in_tasks else naming_names(sides)[0]}
     possible = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
     _require({*naming.values()} <= {*sides}, "sides", [*sides])
-    _require(all(_kind_of(name, in_tasks) in possible for name in sides), "sides", [*sides])
+    # A side is one of several models' unless tasks were summed.
+    kinds = {*sides} if in_tasks else {name.partition(":")[0] for name in sides}
+    _require(kinds <= {*possible}, "sides", [*sides])
     for name in dict.fromkeys([*naming.values(), *sides]):
         role = name.partition("_")[0]
         # Sums of a task are those of so many rows, whose weights were rounded as they were added.
@@ -248,11 +250,6 @@ def read_cells(content: Any) -> dict[str, Any]:
 def _require(right: Any, field: str, value: Any) -> None:
     if not right:
         raise Wrong(value.tolist() if isinstance(value, np.ndarray) else value, field)
-
-
-def _kind_of(name: str, in_tasks: bool) -> str:
-    """Return the kind of a side, which is one of several models' unless tasks were summed."""
-    return name if in_tasks else name.partition(":")[0]
 
 
 def _read_side(held: dict[str, Any], field: str, most: Array) -> Side:
