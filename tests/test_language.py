@@ -184,9 +184,6 @@ VAGUE = {
     "metrics": 44,
     "mitigation": 33,
     "model_selection": 18,
-    "render": 14,
-    "report": 62,
-    "results": 59,
     "testing.py": 1,
     "text": 14,
 }

@@ -18,19 +18,16 @@ from skbiasamp._utils.formatting import (
     number,
 )
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import (
-    Bullets,
-    Card,
-    Cell,
-    Document,
-    Scatter,
-    Section,
-    Table,
-    Text,
-)
+from skbiasamp.render.document import Card, Cell, Document, Item, Scatter, Section, Table, Text
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
-from skbiasamp.results._content import LIMITS, Cells, interval_mark, shown, with_interval
+from skbiasamp.results._content import (
+    Cells,
+    estimates_table,
+    limits_section,
+    shown,
+    with_interval,
+)
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
@@ -173,27 +170,16 @@ class MitigationSearch(Paged):
         headline = "No candidate is within the limit" if self.best is None else f"Use {self.best!r}"
         if self.best == BASELINE:
             headline = "The model is within the limit as it is"
+        card = Card(verdict, SIDE_OF[verdict], self.sentence, headline=headline)
+        opening: list[Item] = [card, *map(Text, self._notes(rows))]
         return Document(
             "Search for a mitigation",
             [
-                Section(
-                    "Verdict",
-                    [
-                        Card(verdict, SIDE_OF[verdict], self.sentence, headline=headline),
-                        *map(Text, self._notes(rows)),
-                    ],
-                    "verdict",
-                    leading=True,
-                ),
+                Section("Verdict", opening, "verdict", leading=True),
                 Section("What does each candidate cost?", [self._picture(rows, score)], "costs"),
                 Section("Candidates", [self._candidates(rows, score)], "candidates"),
                 Section("Before and after", [self._pairs()], "pairs", only="page"),
-                Section(
-                    LIMITS,
-                    [Bullets([Text(text, f"{topic}.") for topic, text in _LIMITS.items()])],
-                    "limits",
-                    only="page",
-                ),
+                limits_section(_LIMITS),
             ],
             metric=metric_name(self.amplifications[0]),
         )
@@ -221,27 +207,26 @@ class MitigationSearch(Paged):
 
     def _candidates(self, rows: list[dict[str, Any]], score: str) -> Table:
         cells: Cells = {
-            "Amplification": lambda row: _estimate(row),
+            "Amplification": with_interval("estimate", number, ("low", "high")),
             "Change of its size": with_interval("change", number),
             score: shown(score, lambda value: number(value, ".3f")),
             "Needs the group": lambda row: Cell("yes" if row["needs_group"] else "no"),
             "Seconds a fold": shown("seconds", lambda value: number(value, ".1f")),
             "Status": lambda row: Cell(row["status"]),
         }
-        ends = [row[name] for row in rows for name in _NUMBERS]
-        return Table.of(
+        numbers = [row[name] for row in rows for name in _NUMBERS]
+        return estimates_table(
             rows,
             cells,
             lambda row: {
                 "name": name_of(row["candidate"]),
                 "notes": ("winner",) if row["candidate"] == self.best else (),
-                **interval_mark(*(row[name] for name in _NUMBERS)),
             },
             id="candidates-table",
             caption=f"{metric_name(self.amplifications[0])} of each candidate, the best first",
             first="Candidate",
             marks="Amplification",
-            axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
+            axis=Axis.around([*numbers, self.limit, -(self.limit or 0)]),
         )
 
     def _picture(self, rows: list[dict[str, Any]], score: str) -> Scatter | None:
@@ -266,9 +251,3 @@ class MitigationSearch(Paged):
         if compared is None or self.best is None or self.best == BASELINE or compared.pairs.empty:
             return None
         return changed_pairs("pairs-table", compared, self.best)
-
-
-def _estimate(row: Mapping[str, Any]) -> Cell:
-    return with_interval("estimate", number)(
-        {**row, "estimate_low": row["low"], "estimate_high": row["high"]}
-    )
