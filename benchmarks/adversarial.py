@@ -1,4 +1,4 @@
-"""Adversarial training against noise, over five seeds: what examples/plot_adversarial.py shows.
+"""Adversarial training against noise, over five seeds: what benchmarks/papers/adversarial.py shows.
 
 python benchmarks/adversarial.py                       # the page, about three minutes
 python benchmarks/adversarial.py --write benchmarks/results/adversarial.md
@@ -18,7 +18,7 @@ import torch
 
 import skbiasamp
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plot_adversarial.py"
+EXAMPLE = Path(__file__).resolve().parent / "papers" / "adversarial.py"
 MODELS = ("alone", "adversarial", "noise, equal accuracy")
 MEASURES = ("accuracy", "leakage", "DPA")
 LOSS = 0.03  # of accuracy, at most

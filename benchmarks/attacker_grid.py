@@ -5,8 +5,8 @@
     python benchmarks/attacker_grid.py --short       # one small attacker, not kept
 
 Table 5 of the paper gives widths of 20 to 500 and depths of 2 to 6. The data and the training are
-those of examples/plot_attacker_robustness.py, which has six of these sizes. What is done is kept in
-benchmarks/published/attacker_grid.csv, which the replication page reads. Needs torch.
+those of benchmarks/papers/attacker_robustness.py, which has six of these sizes. What is done is
+kept in benchmarks/published/attacker_grid.csv, which the table of replications reads. Needs torch.
 """
 
 import csv

@@ -24,11 +24,12 @@ from pathlib import Path
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
-from evidence_page import Shares, page_of
+from evidence_page import Shares, page_of, tables_of
 from evidence_rows import PARTS
 from joblib import Parallel, delayed
 
 FOLDER = Path(__file__).resolve().parent / "evidence"
+TABLES = FOLDER.with_name("results") / "evidence.md"
 NORMAL = 1.959964
 FIELDS = (
     "question",
@@ -179,6 +180,7 @@ def arguments():
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where rows are kept")
     parser.add_argument("--short", action="store_true", help="two data sets a row, nothing kept")
     parser.add_argument("--write", type=Path, help="the page to write")
+    parser.add_argument("--tables", type=Path, default=TABLES, help="the file of its tables")
     options = parser.parse_args()
     options.end = time.monotonic() + 60 * options.minutes
     if options.short:
@@ -197,9 +199,10 @@ def main():
             else:
                 rows += run(part, options, parallel)
     if options.short:
-        print(page_of(rows))
+        print(page_of(rows), tables_of(rows), sep="\n")
     if options.write:
         options.write.write_text(page_of(rows), encoding="utf-8")
+        options.tables.write_text(tables_of(rows), encoding="utf-8")
         keep(options.write.with_name("evidence-table.csv"), dict(enumerate(rows)), range(len(rows)))
 
 

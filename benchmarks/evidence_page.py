@@ -1,4 +1,4 @@
-"""The page of the evidence, from the rows that were measured."""
+"""The page of the evidence and its tables, from the rows that were measured."""
 
 import math
 
@@ -9,39 +9,69 @@ LEAST_COVERED = 0.92
 WIDEST = 1.25
 SHOWN = 5  # rows of a question
 
-TEXT = """# Evidence: false verdicts, coverage and power
+PAGE = """# Evidence: false verdicts, coverage and power
 
 How often does an audit find an effect if there is none? How often does a 95 % interval include the
-true value? Is it wider than necessary? How often is a real change found? {n_sets:,} data sets in
-{n_rows} settings were drawn from populations whose probabilities are known. The numbers of all
-settings are in {{download}}`one file <evidence-table.csv>`.
+true value? {n_sets:,} data sets in {n_rows} settings were drawn from populations whose
+probabilities are known. If nothing changes, {false} % of audits have a verdict on average, and
+{worst_false} % in the worst setting ({worst_false_of}). Intervals include the true value in
+{covered} % on average, and in {worst_covered} % in the worst setting ({worst_covered_of}).
 
 - **False verdicts**: the share of data sets whose verdict is an effect although nothing changes. If
   there is an effect, the share with the opposite verdict. It should be 5 % or less.
 - **Coverage**: the share of 95 % intervals that include the true value of the estimate. For metrics
   with signs it is the value in the population at the signs that the result uses.
-- **Width**: the mean half-width of the interval, relative to 1.96 standard deviations of the
-  difference between estimate and true value. An interval of width 1 is as wide as necessary.
-- **Power**: the share of data sets with the right verdict, which is in parentheses.
 
-Each number is followed by its standard error. Bold numbers missed their target: false verdicts
-above 5 % by more than two standard errors, coverage below 92 %, width above 1.25. {missed}
-settings of {n_rows} have one; a few of so many have one by chance.
-
-## Summary
-
-Means over the settings of a question with their standard errors, and in parentheses the worst
-setting.
+The table has means over the settings of a question, and its worst setting with the standard error.
+{missed} settings of {n_rows} missed a target (false verdicts above 5 % by more than two standard
+errors, coverage below 92 %, an interval more than 1.25 times as wide as necessary); a few of so
+many do so by chance.
 
 {summary}
 
 {agreement}
 
-## Settings
+[Tables](../benchmarks/results/evidence.md) show the settings of each question that are furthest
+from their targets, with width and power; {{download}}`one file <evidence-table.csv>` has all of
+them.
 
-Each table shows the {shown} settings of a question that are furthest from their targets, or all if
-there are no more. "5 × 20" means 5 groups and 20 tasks. Group → task (A→T) asks whether the group
-shifts the predicted task, task → group (T→A) whether the task shifts the predicted group.
+## What was not tried
+
+- Groups that overlap, several sensitive columns (`groups="marginal"`), missing values, and tables
+  of your own in place of `base` and `sign`.
+- Labels of real data with a known effect: real rows are audited with groups of other rows, or with
+  labels and predictions swapped.
+- Fewer than 300 rows, more than 20 groups or 80 tasks, groups of fewer than 20 rows, and sets of
+  more than two tasks.
+- Weights that depend on labels or predictions; clusters of very different sizes.
+- Confidence levels other than 95 %, and more than two models in one comparison.
+- DBAC, trained attackers with more than one draw of architecture, and attackers on logits.
+- Many looks at the same model: [watches](../benchmarks/results/watching.md) have their own numbers.
+
+Other simulations: [impact ratios](../benchmarks/results/impact-ratios.md),
+[certificates](../benchmarks/results/certificate.md), [equally accurate random
+labels](../benchmarks/results/equalisation.md), [adversarial
+training](../benchmarks/results/adversarial.md).
+
+`python benchmarks/evidence.py --write docs/evidence.md` makes this page. Its parts were measured
+between {first} and {last}.
+"""
+
+TABLES = """# Evidence: the settings
+
+Means over the settings of a question with their standard errors, and in parentheses the worst
+setting.
+
+- **Width**: the mean half-width of the interval, relative to 1.96 standard deviations of the
+  difference between estimate and true value. An interval of width 1 is as wide as necessary.
+- **Power**: the share of data sets with the right verdict, which is in parentheses.
+
+{summary}
+
+Each table below shows the {shown} settings of a question that are furthest from their targets, or
+all if there are no more. Numbers are followed by their standard errors, and bold if they missed
+their target. "5 × 20" means 5 groups and 20 tasks. Group → task (A→T) asks whether the group shifts
+the predicted task, task → group (T→A) whether the task shifts the predicted group.
 
 - **Groups**: "random groups" do not depend on labels and predictions. "± 5 pp" means that rates of
   tasks differ between groups by 5 percentage points in each direction, and "half of the tasks" that
@@ -61,22 +91,6 @@ shifts the predicted task, task → group (T→A) whether the task shifts the pr
   default, 999, leave 94.8 %.
 
 {tables}
-
-## What was not tried
-
-- Groups that overlap, several sensitive columns (`groups="marginal"`), missing values, and tables
-  of your own in place of `base` and `sign`.
-- Labels of real data with a known effect: real rows are audited with groups of other rows, or with
-  labels and predictions swapped.
-- Fewer than 300 rows, more than 20 groups or 80 tasks, groups of fewer than 20 rows, and sets of
-  more than two tasks.
-- Weights that depend on labels or predictions; clusters of very different sizes.
-- Confidence levels other than 95 %, and more than two models in one comparison.
-- DBAC, trained attackers with more than one draw of architecture, and attackers on logits.
-- Many looks at the same model: [watches](../benchmarks/results/watching.md) have their own numbers.
-
-`python benchmarks/evidence.py --write docs/evidence.md` makes this page. Its parts were measured
-between {first} and {last}.
 """
 
 NOTES = {
@@ -202,22 +216,65 @@ def agreement_of(rows):
     )
 
 
-def page_of(rows):
-    """Return the page of all rows, as text."""
+def worst_of(rows, name, worst):
+    """Return the row with the worst share, and that share with its standard error, in %."""
+    known = [row for row in rows if not math.isnan(getattr(row, name)[0])]
+    if not known:
+        return None, "–"
+    row = worst(known, key=lambda row: getattr(row, name)[0])
+    return row, number(*getattr(row, name))
+
+
+def mean_of(rows, name):
+    known = [share for share, _ in (getattr(row, name) for row in rows) if not math.isnan(share)]
+    return f"{100 * sum(known) / len(known):.1f}" if known else "–"
+
+
+def short_line(question, rows):
+    """Return the row of a question on the page."""
+    cells = [question, str(len(rows))]
+    for name, worst in (("false", max), ("covered", min)):
+        cells += [mean_of(rows, name), worst_of(rows, name, worst)[1]]
+    return cells
+
+
+def by_question(rows):
     found = [Shares(row) for row in rows]
     questions = list(dict.fromkeys(row["question"] for row in rows))
-    by_question = {q: [row for row in found if row.row["question"] == q] for q in questions}
-    header = ("question", "settings", "false verdicts, %", "coverage, %", "width", "power, %")
-    missed = sum(row.missed for row in found)
+    return {q: [row for row in found if row.row["question"] == q] for q in questions}
+
+
+def page_of(rows):
+    """Return the page, as text."""
+    found = [Shares(row) for row in rows]
+    nothing_changes = [row for row in found if not row.row["right"]]
+    false, worst_false = worst_of(nothing_changes, "false", max)
+    covered, worst_covered = worst_of(found, "covered", min)
     dates = [row["date"] for row in rows]
-    return TEXT.format(
+    header = ("question", "settings", "false verdicts, %", "worst", "coverage, %", "worst")
+    return PAGE.format(
         n_sets=sum(int(row["data_sets"]) for row in rows),
         n_rows=len(rows),
-        missed=missed,
-        summary=markdown(header, [summary_line(q, own) for q, own in by_question.items()]),
+        missed=sum(row.missed for row in found),
+        false=mean_of(nothing_changes, "false"),
+        worst_false=worst_false,
+        worst_false_of=f"{false.row['question']}: {false.row['setting']}",
+        covered=mean_of(found, "covered"),
+        worst_covered=worst_covered,
+        worst_covered_of=f"{covered.row['question']}: {covered.row['setting']}",
+        summary=markdown(header, [short_line(q, own) for q, own in by_question(rows).items()]),
         agreement=agreement_of(found),
-        shown=SHOWN,
-        tables="\n\n".join(question_table(q, own) for q, own in by_question.items()),
         first=min(dates),
         last=max(dates),
+    )
+
+
+def tables_of(rows):
+    """Return the tables of all questions, as text."""
+    header = ("question", "settings", "false verdicts, %", "coverage, %", "width", "power, %")
+    questions = by_question(rows)
+    return TABLES.format(
+        summary=markdown(header, [summary_line(q, own) for q, own in questions.items()]),
+        shown=SHOWN,
+        tables="\n\n".join(question_table(q, own) for q, own in questions.items()),
     )

@@ -4,7 +4,7 @@
     python benchmarks/lic_lstm.py --keep trials.json --minutes 5
 
 The published values are those of an LSTM. This one is small: 64 units in each direction, trained
-for three epochs. `examples/plot_lic_captioners.py` has those of TF-IDF and logistic regression.
+for three epochs. `benchmarks/papers/lic_captioners.py` has those of TF-IDF and logistic regression.
 """
 
 import argparse

@@ -1,12 +1,12 @@
 """Published numbers of the papers beside ours.
 
-    python benchmarks/replication.py          # in seconds, without the slow rows
-    python benchmarks/replication.py --write docs/replication.md    # all, some minutes
-    python benchmarks/replication.py --refresh docs/replication.md  # the slow rows stay as they are
+    python benchmarks/replication.py            # in seconds, without the slow rows
+    python benchmarks/replication.py --write    # all rows and the page of the docs, some minutes
+    python benchmarks/replication.py --refresh  # the slow rows stay as they are
 
-Where a number takes a model or a draw, its code is that of the gallery: this script uses what the
-pages in examples/ define. Needs the imSitu annotations (docs/datasets.md); the slow rows need
-torch.
+All rows are written to benchmarks/results/replication.md, and their summary to docs/replication.md.
+Where a number takes a model or a draw, its code is in benchmarks/papers. Needs the imSitu
+annotations (docs/datasets.md); the slow rows need torch.
 """
 
 import argparse
@@ -17,9 +17,20 @@ import architectures
 import attacker_grid
 import coco_attackers
 import imsitu_attackers
+from parts import markdown as table
 from published.directional import directional, metric_card
 from published.dpa import dpa
-from published.inventory import inventory, without_data
+from published.inventory import (
+    CANNOT,
+    EXPLAINED,
+    IN_PART,
+    INVENTORY,
+    NEEDS,
+    SAME,
+    WORDS,
+    inventory,
+    without_data,
+)
 from published.leakage import leakage
 from published.rba import rba
 
@@ -30,8 +41,8 @@ PAPERS = {
     "Men also like shopping (Zhao et al., EMNLP 2017)": rba,
     "The metric card on the Hugging Face hub": metric_card,
 }
-# Pages of the gallery with the code of their rows; the rest is in the file of the paper.
-GALLERY = {
+# Scripts in papers/ with the code of their rows; the rest is in the file of the paper.
+SCRIPTS = {
     directional: ("shortcomings",),
     dpa: ("dpa_compas", "relative_amplification"),
     leakage: ("leakage_imsitu", "leakage_coco"),
@@ -41,11 +52,14 @@ GALLERY = {
 
 # Scripts that keep their runs in files.
 KEPT = (architectures, attacker_grid, imsitu_attackers, coco_attackers)
+HERE = Path(__file__).resolve().parent
+TABLES = HERE / "results" / "replication.md"
+PAGE = HERE.parent / "docs" / "replication.md"
 
 TOP = """\
-# Replication
+# Published values and ours
 
-This page compares published values with those of skbiasamp ("ours"). A difference of 0 means that
+This file compares published values with those of skbiasamp ("ours"). A difference of 0 means that
 both values are the same, rounded like the published one. Otherwise the last column gives the
 reason, as far as we know it. The code is named below each heading.
 
@@ -64,7 +78,37 @@ Symbols of the papers:
 - LIC_M and LIC_D are leakage in the captions of a model and of people.
 - CRF is a conditional random field: this model predicts gender and label together.
 
-`python benchmarks/replication.py --write docs/replication.md` makes this page.
+`python benchmarks/replication.py --write` makes this file.
+"""
+SUMMARY = """\
+# Replication
+
+For every table and figure of six papers on bias amplification, this page says whether skbiasamp
+computes the published values. Of {all}, {same} are the same, {explained} differ for a reason that
+we could name, and {needs} need images or models that are not available here. All values, beside the
+published ones and with the reasons, are in [one file](../benchmarks/results/replication.md).
+
+{counts}
+
+{meanings}
+
+## Where the published value was not reached
+
+Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
+task shifts the predicted group. λ_D is the share of people whose gender an attacker predicts from
+the labels, and λ_D(F1) from labels with random errors. α is the limit of a balanced split: no label
+has more than α times as many images of one gender as of the other.
+
+{open}
+
+## Scripts
+
+The scripts of the papers are in `benchmarks/papers`, the published numbers in
+`benchmarks/published`. `python benchmarks/replication.py` computes the values that need no
+training, in seconds. The file of all values ends with code for values that need more data.
+
+Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six_metrics` and
+{{doc}}`auto_examples/audit/plot_compas_thresholds`.
 """
 
 
@@ -78,8 +122,8 @@ def tables(slow=True):
 
 def code(rows):
     """Return where the code of a paper's rows is."""
-    pages = [f"{{doc}}`auto_examples/plot_{name}`" for name in GALLERY[rows]]
-    return "Code: " + ", ".join([*pages, f"`benchmarks/{rows.__module__.replace('.', '/')}.py`"])
+    files = [f"papers/{name}" for name in SCRIPTS[rows]] + [rows.__module__.replace(".", "/")]
+    return "Code: " + ", ".join(f"`benchmarks/{file}.py`" for file in files)
 
 
 def line(row):
@@ -107,7 +151,7 @@ def on_page(text, paper):
 
 
 def markdown(found, page=""):
-    """Return the page; rows of `page` that were not found again stay as they are."""
+    """Return the file; rows of `page` that were not found again stay as they are."""
     parts = [TOP, inventory()]
     for paper, rows in found.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
@@ -119,18 +163,40 @@ def markdown(found, page=""):
     return "\n".join(parts)
 
 
+def summary():
+    """Return the page of the docs: how many items have which status, and what was not reached."""
+    of_all = Counter(item.word for item in INVENTORY)
+    counts = Counter((item.paper, item.word) for item in INVENTORY)
+    papers = dict.fromkeys(item.paper for item in INVENTORY)
+    not_reached = [item for item in INVENTORY if item.word in (IN_PART, CANNOT)]
+    return SUMMARY.format(
+        all=len(INVENTORY),
+        same=of_all[SAME],
+        explained=of_all[EXPLAINED],
+        needs=of_all[NEEDS],
+        counts=table(
+            ["paper", *WORDS],
+            [[paper, *(counts[paper, word] or "–" for word in WORDS)] for paper in papers],
+        ),
+        meanings="\n".join(f"- **{word}**: {meaning}." for word, meaning in WORDS.items()),
+        open=table(["paper", "where", "what", "status", "why"], [item[:5] for item in not_reached]),
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write all rows there")
-    parser.add_argument("--refresh", type=Path, metavar="FILE", help="all but the slow rows there")
+    parser.add_argument("--write", action="store_true", help="write all rows, and the page")
+    parser.add_argument("--refresh", action="store_true", help="the same, but not the slow rows")
     options = parser.parse_args()
     if options.refresh:
-        page = options.refresh.read_text(encoding="utf-8")
-        options.refresh.write_text(markdown(tables(slow=False), page), encoding="utf-8")
+        before = TABLES.read_text(encoding="utf-8")
+        TABLES.write_text(markdown(tables(slow=False), before), encoding="utf-8")
     elif options.write:
-        options.write.write_text(markdown(tables()), encoding="utf-8")
+        TABLES.write_text(markdown(tables()), encoding="utf-8")
     else:
         print(markdown(tables(slow=False)))
+    if options.refresh or options.write:
+        PAGE.write_text(summary(), encoding="utf-8")
 
 
 if __name__ == "__main__":

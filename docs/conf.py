@@ -36,17 +36,22 @@ extensions = [
 # Pages of earlier versions, and where their content is now.
 redirects = {
     "attackers": "predictability",
-    "development": "guide",
+    "contributing": "index",
+    "development": "index",
     "install": "getting-started",
     "directional": "cooccurrence",
+    "guide": "concepts",
+    "limits": "concepts#limits",
     "mals": "cooccurrence",
-    "measured": "guide",
+    "matched-pairs": "other-evidence#matched-pairs",
+    "measured": "evidence",
     "multi-attribute": "cooccurrence",
     "numeric": "related",
     "coverage-impact": "reports",
     "coverage-watching": "monitoring",
     "equalisation": "predictability",
     "mitigation-adversarial": "mitigation",
+    "report-schema": "reports#the-json-of-a-report",
     **{
         f"benchmarks-{name}": "benchmarks"
         for name in (
@@ -55,7 +60,22 @@ redirects = {
         )
     },
 }
-exclude_patterns = ["_build", "_extensions", "auto_examples/**.py", "auto_examples/**.ipynb"]
+# Pages of the gallery are in sections; those that repeat a paper are in benchmarks/papers.
+GALLERY = "auto_examples"
+redirects |= {
+    f"{GALLERY}/{page.stem}": f"{GALLERY}/{page.parent.name}/{page.stem}"
+    for page in (HERE.parent / "examples").glob("*/plot_*.py")
+}
+redirects |= {
+    f"{GALLERY}/plot_{script.stem}": "replication"
+    for script in (HERE.parent / "benchmarks" / "papers").glob("*.py")
+}
+redirects |= {
+    f"{GALLERY}/plot_base_rate_thresholds": "scikit-learn",
+    f"{GALLERY}/plot_why_incomes": "why",
+}
+exclude_patterns = ["_build", "_extensions", "files"]
+exclude_patterns += ["auto_examples/**.py", "auto_examples/**.ipynb"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -70,16 +90,8 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # An example whose file is not at hand is shown, but not run: nothing is downloaded.
 EXAMPLES = HERE.parent / "examples"
-FILES = {
-    "fetch_imsitu_annotations": "imsitu_train.csv.gz",
-    "fetch_acs_predictions": "acs_income_predictions.parquet",
-    'fetch_captions(subset="models")': "captions_models.csv.gz",
-    'fetch_captions(subset="masked")': "captions_masked.csv.gz",
-    'fetch_captions(subset="human")': "captions_human_nic_vocabulary.csv.gz",
-    'fetch_captions(subset="equalizer")': "captions_equalizer.csv.gz",
-    "fetch_coco_labels": "coco_labels_test.csv.gz",
-    "fetch_rba_shares": "rba_imsitu_shares.csv",
-}
+SECTIONS = ("audit", "metrics", "models", "mitigation")
+FILES = {"fetch_acs_predictions": "acs_income_predictions.parquet"}
 FOLDERS = [Path(os.environ.get("SKBIASAMP_DATA", HERE)), Path(get_data_home()) / "skbiasamp"]
 
 
@@ -89,6 +101,9 @@ def runs(example):
     return all(any((folder / file).is_file() for folder in FOLDERS) for file in needed)
 
 
+# The gallery looks up names in the package, the old ones too, here and in its workers.
+os.environ["PYTHONWARNINGS"] = "ignore:skbiasamp.:FutureWarning"
+warnings.filterwarnings("ignore", message="skbiasamp.", category=FutureWarning)
 # Examples run in two processes, which joblib replaces where an example left much behind.
 warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
 
@@ -96,9 +111,10 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(EXAMPLES)],
     "gallery_dirs": ["auto_examples"],
     "filename_pattern": "|".join(
-        rf"/{re.escape(example.name)}$" for example in EXAMPLES.glob("plot_*.py") if runs(example)
+        rf"/{re.escape(example.name)}$" for example in EXAMPLES.rglob("plot_*.py") if runs(example)
     ),
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
+    "subsection_order": [str(Path("../examples", section)) for section in SECTIONS],
     "within_subsection_order": "ExampleTitleSortKey",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("skbiasamp",),

@@ -27,7 +27,7 @@ def test_the_short_run_shows_every_question():
     command = [sys.executable, "-X", "utf8", BENCHMARKS / "evidence.py", "--short", "--n-jobs=1"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=600)
     assert done.returncode == 0, done.stderr
-    assert f"{2 * len(rows)} data sets in\n{len(rows)} settings" in done.stdout
+    assert f"{2 * len(rows)} data sets in {len(rows)} settings" in done.stdout
     titles = [line[4:] for line in done.stdout.splitlines() if line.startswith("### ")]
     assert titles == list(dict.fromkeys(row.question for row in rows))
     for part in done.stdout.split("\n### ")[1:]:
@@ -45,8 +45,8 @@ def test_rows_of_a_page_have_names_of_their_own():
 
 
 def test_the_page_is_made_of_the_rows_that_are_kept():
-    from evidence import FOLDER, read
-    from evidence_page import page_of
+    from evidence import FOLDER, TABLES, read
+    from evidence_page import page_of, tables_of
     from evidence_rows import PARTS
 
     rows = [row for part in PARTS for row in read(FOLDER / f"{part}.csv").values()]
@@ -54,7 +54,20 @@ def test_the_page_is_made_of_the_rows_that_are_kept():
     assert [(row["question"], row["setting"]) for row in rows] == names
     docs = BENCHMARKS.parent / "docs"
     assert (docs / "evidence.md").read_text("utf-8") == page_of(rows)
+    assert TABLES.read_text("utf-8") == tables_of(rows)
     assert list(read(docs / "evidence-table.csv").values()) == rows
+
+
+def test_the_readme_has_the_mean_and_the_worst_false_positives():
+    from evidence import FOLDER, read
+    from evidence_page import Shares, mean_of, worst_of
+    from evidence_rows import PARTS
+
+    rows = [Shares(row) for part in PARTS for row in read(FOLDER / f"{part}.csv").values()]
+    without = [row for row in rows if not row.row["right"]]
+    readme = " ".join((BENCHMARKS.parent / "README.md").read_text("utf-8").split())
+    worst = worst_of(without, "false", max)[1]
+    assert f"{mean_of(without, 'false')} % did, and {worst} % in the worst setting" in readme
 
 
 def test_worlds_have_the_rates_that_are_written_down():
@@ -157,12 +170,14 @@ def test_parts_are_kept_and_not_measured_again(tmp_path, monkeypatch, capsys):
     import evidence
 
     kept = ["--folder", str(tmp_path), "--trials", "3", "--n-jobs", "1", "--part", "numeric"]
-    monkeypatch.setattr(sys, "argv", ["evidence.py", *kept, "--write", str(tmp_path / "page.md")])
+    write = ["--write", str(tmp_path / "page.md"), "--tables", str(tmp_path / "tables.md")]
+    monkeypatch.setattr(sys, "argv", ["evidence.py", *kept, *write])
     evidence.main()
     before = (tmp_path / "numeric.csv").read_text("utf-8")
     monkeypatch.setattr(evidence, "measured", None)
     monkeypatch.setattr(sys, "argv", ["evidence.py", *kept, "--missing"])
     evidence.main()
     assert (tmp_path / "numeric.csv").read_text("utf-8") == before
-    assert "### Numeric tasks" in (tmp_path / "page.md").read_text("utf-8")
+    assert "| Numeric tasks" in (tmp_path / "page.md").read_text("utf-8")
+    assert "### Numeric tasks" in (tmp_path / "tables.md").read_text("utf-8")
     assert (tmp_path / "evidence-table.csv").read_text("utf-8") == before

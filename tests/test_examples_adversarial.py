@@ -1,18 +1,19 @@
 """The pages on adversarial training show what they say they show, in a reduced size."""
 
-import ast
 import re
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
+
+FOLDER = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(FOLDER / "benchmarks"))
+from published._rows import defined_in  # noqa: E402
 
 pytest.importorskip("matplotlib.pyplot")
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.pages, pytest.mark.torch]
-
-FOLDER = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -25,18 +26,12 @@ def one_thread():
 
 
 def definitions(name):
-    """Return what a page imports and defines, up to where its cells begin to compute."""
-    path = FOLDER / "examples" / f"plot_{name}.py"
-    tree = ast.parse(path.read_text("utf-8"))
-
-    def defines(node):
-        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
-        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
-
-    tree.body = [node for node in tree.body if defines(node)]
-    names = {}
-    exec(compile(tree, path, "exec"), names)
-    return names
+    """Return what a script imports and defines, up to where its cells begin to compute."""
+    (path,) = [
+        *FOLDER.glob(f"examples/*/plot_{name}.py"),
+        *FOLDER.glob(f"benchmarks/papers/{name}.py"),
+    ]
+    return defined_in(path)
 
 
 def table_of_the_guide():
@@ -99,19 +94,3 @@ def test_a_network_takes_the_colour_for_the_digit():
     usual = (color == "red") == (digit % 2 == 0)
     right = model.predict(X) == digit
     assert right[usual].mean() > right[~usual].mean() + 0.15
-
-
-def test_squares_hide_what_they_should():
-    page = definitions("colored_digits")
-    images = page["split"](0.9)[0][0]
-    for size in page["SIZES"]:
-        grey, black = page["grey"](size)(images), page["black"](size)(images)
-        inside = np.zeros((8, 8), dtype=bool)
-        inside[page["square"](size)[2:]] = True
-        assert inside.sum() == size**2
-        assert (black[:, :, inside] == 0).all()
-        for hidden in (grey, black):
-            np.testing.assert_array_equal(hidden[:, :, ~inside], images[:, :, ~inside])
-        assert (grey[:, :, inside] == grey[:, :1, inside]).all()
-        told = images.sum(axis=1)[:, inside]
-        np.testing.assert_allclose(2 * grey[:, 0, inside], told)

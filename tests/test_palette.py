@@ -58,3 +58,12 @@ def test_pages_have_the_colours_of_pictures(style):
 def test_no_group_has_a_colour_of_a_side_of_zero():
     assert {ABOVE, BELOW, UNCLEAR}.isdisjoint(SERIES)
     assert len(set(SERIES)) == len(SERIES)
+
+
+@pytest.mark.parametrize("folder", ["examples", "docs/_extensions"])
+def test_pages_of_the_documentation_use_these_colours(folder):
+    known = {ABOVE, BELOW, *SERIES}
+    for page in (STYLES.parents[1] / folder).glob("*.py"):
+        used = {colour.lower() for colour in re.findall(r"#[0-9a-fA-F]{6}\b", page.read_text())}
+        greys = {colour for colour in used if len({colour[i : i + 2] for i in (1, 3, 5)}) == 1}
+        assert not used - known - greys, page.name

@@ -227,7 +227,7 @@ needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch
         ),
         (
             lambda: Contingency.from_labels(HIRED, {"a": [-(10**400)] * N, "b": HIRED}, **BY),
-            "y_pred holds a number that is too large for a float",
+            "y_pred holds numbers that are too large for a float",
         ),
         (lambda: sums_of_tasks().model("a"), "predictions of one model, which has no name"),
         (

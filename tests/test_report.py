@@ -1322,7 +1322,7 @@ def test_every_auditor_is_put_into_words(auditor, tmp_path):
 # --------------------------------------------------------------------------- its schema
 
 
-SCHEMA_PAGE = Path(__file__).parents[1] / "docs" / "report-schema.md"
+SCHEMA_PAGE = Path(__file__).parents[1] / "docs" / "files" / "report-schema.md"
 
 
 def documented(heading):

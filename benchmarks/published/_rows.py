@@ -1,16 +1,15 @@
-"""A published number beside ours, and the code of the gallery that computes it."""
+"""A published number beside ours, and the script of the paper that computes it."""
 
 import ast
 from pathlib import Path
 from typing import NamedTuple
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PAPERS = Path(__file__).resolve().parents[1] / "papers"
 ARROWS = {"T->A": "T→A", "A->T": "A→T"}
 
 
-def page(name):
-    """Return what a page of the gallery imports and defines, without running the rest."""
-    path = EXAMPLES / f"plot_{name}.py"
+def defined_in(path):
+    """Return what a script imports and defines, without running the rest."""
     tree = ast.parse(path.read_text("utf-8"))
 
     def defines(node):
@@ -21,6 +20,11 @@ def page(name):
     names = {}
     exec(compile(tree, path, "exec"), names)
     return names
+
+
+def page(name):
+    """Return what the script of a paper defines."""
+    return defined_in(PAPERS / f"{name}.py")
 
 
 class Row(NamedTuple):

@@ -13,9 +13,8 @@ CANNOT = "cannot be reproduced"
 NO_NUMBERS = "no numbers to compare: "
 WORDS = {
     SAME: "our value is the published one, rounded like it; or there are no numbers to compare, "
-    "and a page here shows the same",
-    EXPLAINED: "our value differs, and a table below or a page of the gallery says why, as far as "
-    "we know",
+    "and a script here shows the same",
+    EXPLAINED: "our value differs, and a table or a script says why, as far as we know",
     IN_PART: "the reason that is given accounts for a part of the difference",
     NEEDS: "the data or models that it needs are not available here",
     CANNOT: "the published description does not lead to the published value, with a proof",
@@ -41,29 +40,29 @@ class Item(NamedTuple):
 INVENTORY = (
     Item(W, "Fig. 1", "photographs of painters", NEEDS, "the photographs; it has no numbers"),
     Item(W, "Fig. 2", "six metrics and model errors", SAME,
-         NO_NUMBERS + "{doc}`auto_examples/plot_six_metrics`"),
+         NO_NUMBERS + "`examples/metrics/plot_six_metrics.py`"),
     Item(W, "Sec. 3.2, 4.1", "two shortcomings of MALS", SAME, "all eight values"),
     Item(W, "Sec. 3.3", "oven, keyboard and a changed threshold (MALS 0.040, 0.001, 0.021)", NEEDS,
          "the predictions that Zhao et al. (2017) released", "coco"),
     Item(W, "Table 1, Table 3", "COCO with masked people", NEEDS,
          "images, and a VGG16 trained five times for each mask; digits beside a figure instead: "
-         "{doc}`auto_examples/plot_masks`", "coco"),
+         "`benchmarks/papers/masks.py`", "coco"),
     Item(W, "Fig. 3", "captions of Equalizer", EXPLAINED,
          "four captions, without numbers; by the rule of the released code, 15 of 130 pairs have "
-         "the trade-off, as many as by chance: {doc}`auto_examples/plot_equalizer`"),
+         "the trade-off, as many as by chance: `benchmarks/papers/equalizer.py`"),
     Item(W, "Fig. 4", "CelebA: architectures, class ratios", NEEDS,
          "images, and three networks trained five times; the same question on digits is below",
          "celeba"),
     Item(W, "Fig. 5, Table 2", "pronouns of a language model (T→A 0.1368, 0.0914, 0.0372, −0.1254; "
          "A→T 0.0084 to −0.0089)", NEEDS,
          "FitBERT's weights and counts in the English Wikipedia; word vectors instead: "
-         "{doc}`auto_examples/plot_base_correlations`", "fitbert"),
+         "`benchmarks/papers/base_correlations.py`", "fitbert"),
     Item(W, "Fig. 6", "COMPAS by threshold", SAME,
-         NO_NUMBERS + "{doc}`auto_examples/plot_compas_thresholds`"),
+         NO_NUMBERS + "`examples/audit/plot_compas_thresholds.py`"),
     Item(D, "Table 1", "properties of five metrics", SAME,
-         NO_NUMBERS + "{doc}`choosing`"),
+         NO_NUMBERS + "`docs/choosing.md`"),
     Item(D, "Fig. 1", "differences and relative differences", SAME,
-         NO_NUMBERS + "{doc}`auto_examples/plot_relative_amplification`"),
+         NO_NUMBERS + "`benchmarks/papers/relative_amplification.py`"),
     Item(D, "Table 2", "counts of race and label", SAME, "unbalanced and balanced"),
     Item(D, "Table 2a", "counts of the models' predictions", CANNOT,
          "with these counts, no classifier of the five features exceeds an accuracy of 68.64 % on "
@@ -87,9 +86,9 @@ INVENTORY = (
     Item(D, "Table 4", "COCO with masked people", NEEDS,
          "images, and a VGG16 for each of eight data sets", "dpa"),
     Item(D, "Fig. 2", "heat maps of three metrics", SAME,
-         NO_NUMBERS + "{doc}`auto_examples/plot_metric_heatmaps`"),
+         NO_NUMBERS + "`benchmarks/papers/metric_heatmaps.py`"),
     Item(D, "Fig. 3, Table 5", "attackers of several sizes", SAME,
-         NO_NUMBERS + "{doc}`auto_examples/plot_attacker_robustness`; all sizes are below"),
+         NO_NUMBERS + "`benchmarks/papers/attacker_robustness.py`; all sizes are below"),
     Item(B, "Figs. 1, 2, 3, 6", "method, images without gender", NEEDS,
          "the photographs; they have no numbers"),
     Item(B, "Table 1", "men and women of imSitu's splits", SAME, "all eight counts"),
@@ -100,7 +99,7 @@ INVENTORY = (
          "within 0.8 percentage points"),
     Item(B, "Table 1", "λ_D of imSitu, α = 1", IN_PART,
          "nothing can be learned; by the choice of the epoch, the paper's network has 52.7 of the "
-         "published 54.0: see below"),
+         "published 54.0"),
     Item(B, "Table 1", "λ_D of COCO, original", EXPLAINED,
          "within the printed spread, from validation rows"),
     Item(B, "Table 1", "λ_D of COCO, α = 3 and 2", EXPLAINED,
@@ -124,8 +123,8 @@ INVENTORY = (
          "from 3,000 validation rows, within 0.3 percentage points by the paper's network; "
          "logistic regression has 2.5 more"),
     Item(B, "Fig. 4", "leakage of labels with errors", EXPLAINED,
-         "no printed numbers: {doc}`auto_examples/plot_leakage_imsitu`, "
-         "{doc}`auto_examples/plot_leakage_coco`"),
+         "no printed numbers: `benchmarks/papers/leakage_imsitu.py`, "
+         "`benchmarks/papers/leakage_coco.py`"),
     Item(B, "Fig. 5, Fig. 7", "F1 against amplification, F1 by class", NEEDS,
          "images, and the trained models"),
     Item(B, "Table 2", "attackers of several sizes", NEEDS,
@@ -139,21 +138,21 @@ INVENTORY = (
          "published 23.2 is the size of a mean reduction"),
     Item(Z, "both tables", "sets of attributes of COCO and imSitu, five mitigations", NEEDS,
          "images; for imSitu the places too, which the annotations of verbs lack; Multi→ of "
-         "captions: {doc}`auto_examples/plot_equalizer`", "multi"),
+         "captions: `benchmarks/papers/equalizer.py`", "multi"),
     Item(H, "LSTM", "LIC_M of seven models, gender", EXPLAINED,
          "another attacker; six of seven within 0.6 percentage points: "
-         "{doc}`auto_examples/plot_lic_captioners`"),
+         "`benchmarks/papers/lic_captioners.py`"),
     Item(H, "LSTM", "LIC_D and LIC, gender", NEEDS,
          "human captions in the vocabulary of each model; only NIC's are available", "lic"),
     Item(H, "BERT", "LIC by fine-tuned and frozen BERT", NEEDS, "the weights of BERT"),
     Item(H, "skin tone", "LIC by skin tone", NEEDS, "human captions of the images", "lic"),
     Item(H, "masks", "LIC of captions of masked images", NEEDS,
          "human captions of the images; other metrics of the masked captions: "
-         "{doc}`auto_examples/plot_captions_masked`", "lic"),
+         "`benchmarks/papers/captions_masked.py`", "lic"),
     Item(H, "other metrics", "ratio, error, BA and DBA of captions", NEEDS,
          "the objects of all images and the authors' word lists"),
     Item(R, "Sec. 6", "means before and after RBA", EXPLAINED,
-         "three verbs with as many men as women; {doc}`auto_examples/plot_rba`"),
+         "three verbs with as many men as women; `benchmarks/papers/rba.py`"),
 )  # fmt: skip
 
 
@@ -184,5 +183,5 @@ def without_data():
         items = [item for item in INVENTORY if item.code == name]
         listed = "; ".join(f"{item.where}, {item.content}" for item in items)
         lines += ["", f"**{items[0].paper}:** {listed}.", *NOTES.get(name, "").splitlines()]
-        lines += ["", "```{code-block} python", code + "```"]
+        lines += ["", "```python", code + "```"]
     return "\n".join(lines) + "\n"

@@ -7,10 +7,12 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp._utils.palette import ABOVE, BELOW, SERIES
 from skbiasamp.datasets import load_compas
 from skbiasamp.plotting import AmplificationDisplay
 
-WOMEN, MEN, INK, PALE = "#D55E00", "#0072B2", "#222222", "#999999"
+INK, PALE = "#222222", "#999999"
+WOMEN, MEN, *_ = SERIES
 
 
 def _sheet(width, height, columns=1):
@@ -95,7 +97,7 @@ def signs():
     axes.axhline(0.5, color=PALE, linestyle=":", linewidth=1.2)
     axes.text(-0.95, 0.53, "all rows", va="bottom", fontsize=10, color=PALE)
     for place, (name, label, predicted, verdict) in enumerate(cases):
-        colour = WOMEN if verdict == "+" else MEN
+        colour = ABOVE if verdict == "+" else BELOW
         axes.annotate(
             "",
             (place, predicted),

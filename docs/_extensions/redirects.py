@@ -2,20 +2,23 @@
 
 import re
 from pathlib import Path
+from posixpath import dirname, relpath
 
 TABLE = re.compile(r"\]\((\.\./benchmarks/results/[\w-]+\.md)\)")
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Moved</title>
-<meta http-equiv="refresh" content="0; url={new}.html"></head>
-<body><a href="{new}.html">This page has moved.</a></body></html>
+<meta http-equiv="refresh" content="0; url={new}"></head>
+<body><a href="{new}">This page has moved.</a></body></html>
 """
 
 
 def write(app, exception):
     if exception is None and app.builder.format == "html":
         for old, new in app.config.redirects.items():
-            (Path(app.outdir) / f"{old}.html").write_text(PAGE.format(new=new), encoding="utf-8")
+            page, _, place = new.partition("#")
+            address = relpath(f"{page}.html", dirname(old) or ".") + (place and f"#{place}")
+            (Path(app.outdir) / f"{old}.html").write_text(PAGE.format(new=address), "utf-8")
 
 
 def link(app, docname, source):

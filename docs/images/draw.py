@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and of docs/limits.md again.
+"""Draw the pictures of the README and of docs/concepts.md again.
 
 python docs/images/draw.py
 """
@@ -71,7 +71,7 @@ def save(name):
 
 if __name__ == "__main__":
     plt.rcParams["svg.hashsalt"] = "skbiasamp"
-    runpy.run_path(str(ROOT / "examples" / "plot_compas_thresholds.py"))
+    runpy.run_path(str(ROOT / "examples" / "audit" / "plot_compas_thresholds.py"))
     save("compas-thresholds.svg")
     first_audit(of_readme()["report"])
     save("first-audit.svg")

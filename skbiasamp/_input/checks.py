@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -318,58 +317,6 @@ def check_known(
     )
 
 
-def check_spelling(
-    labels: Names, predictions: Names, known: Names, argument: str, other: str
-) -> None:
-    """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'.
-
-    Names that are `known` from training are classes, however alike.
-    """
-    spellings = {spelt(name): name for name in labels}
-    own = {*labels, *known}
-    for name in predictions:
-        label = spellings.get(spelt(name))
-        if label is not None and name not in own and isinstance(name, str):
-            look_alike = visible(name) == visible(str(label))
-            raise InputError(
-                "{other} holds {seen} where {name} holds {label}, which would be two labels. Use "
-                "one spelling in both.",
-                name=argument,
-                other=other,
-                seen=ascii(name) if look_alike else repr(name),
-                label=ascii(label) if look_alike else repr(label),
-            )
-
-
-def spelt(name: Hashable) -> str:
-    """Return a name as text, the same for all of its spellings."""
-    return unspaced(visible(str(name))).removesuffix(".0")
-
-
-def unspaced(text: str) -> str:
-    """Return text without what spaces and capital letters make of it."""
-    return " ".join(text.split()).casefold()
-
-
-def visible(text: str) -> str:
-    """Return text as it looks: without invisible characters, and in one Unicode normal form."""
-    if text.isascii() and text.isprintable():
-        return text
-    seen = (c for c in text if c.isspace() or not _is_invisible(c))
-    return unicodedata.normalize("NFC", "".join(seen))
-
-
-def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf") or character in _BLANK
-
-
-# Characters that are drawn as nothing, though Unicode has them for letters or marks: joiners,
-# fillers of Hangul, and variation selectors, which choose how the character before is drawn.
-_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
-    map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
-)
-
-
 def check_columns(names: Names, expected: Names, argument: Name, other: Name) -> None:
     """Raise if a name is at another position: columns are matched by position, as rows are."""
     shared = set(names) & set(expected)
@@ -386,6 +333,27 @@ def check_columns(names: Names, expected: Names, argument: Name, other: Name) ->
             i=i,
             a=a,
             b=b,
+        )
+
+
+def check_order(columns: Names, other: Names) -> None:
+    """Raise if groups are of the same columns in another order: (sex, age) are not (age, sex)."""
+    if columns and other and len(columns) == len(other):
+        check_columns(other, columns, "the audited groups", "the other")
+
+
+def check_missing_names(mine: Names, theirs: Names) -> None:
+    """Raise if one has a real group that is called as missing values are in the other."""
+    kinds: dict[int, set[type]] = {}
+    for name in (*mine, *theirs):
+        for column, part in enumerate(name if isinstance(name, tuple) else (name,)):
+            if part == MISSING:
+                kinds.setdefault(column, set()).add(type(part))
+    if any(len(types) > 1 for types in kinds.values()):
+        raise InputError(
+            "One contingency has missing values ({missing='group'}) and the other a group named "
+            "{seen!r}: both would be one group. Rename that group.",
+            seen=MISSING,
         )
 
 

@@ -17,7 +17,6 @@ from skbiasamp._input.checks import (
     check_kinds,
     check_known,
     check_same_columns,
-    check_spelling,
 )
 from skbiasamp._input.classes import (
     are_probabilities,
@@ -43,6 +42,7 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.labels import Codes, Members, Side
 from skbiasamp._input.parameters import Found, Parameter
 from skbiasamp._input.readers import Reader, columns_differ, reached
+from skbiasamp._input.spelling import check_spelling
 
 
 class Classes(Reader):
@@ -50,6 +50,8 @@ class Classes(Reader):
 
     Without labels, classes are those of training, or else those of the predictions.
     """
+
+    spelling = True  # labels that are spelt alike are a mistake
 
     def _read(self, name: str, value: Any) -> Parameter:
         if name == "y_pred" and self.how.threshold is not None:
@@ -99,13 +101,13 @@ class Classes(Reader):
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
         self._take_probabilities(known)
+        one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = self._align(coded, known, weight, rows)
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
-            names = self._whole(names)
-        one_label = self.role == "task"
+            names = whole_classes(names) if one_label else names
         columns = () if one_label else self.label.titles
         sides: list[Side] = []
         for parameter in self.parameters:
@@ -144,9 +146,6 @@ class Classes(Reader):
             )
         return None if known is None else whole_classes(known.names)
 
-    def _whole(self, names: Names) -> Names:
-        return whole_classes(names)
-
     def _name_decisions(self, trained: Names | None) -> None:
         """Name scores below the threshold as the negative class, and the others as the positive."""
         pred = self.parameters[-1]
@@ -184,6 +183,8 @@ class Classes(Reader):
 
     def _positive(self, names: Names) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
+        if self.role == "group":
+            return names, None
         known = self.known
         trained = None if known is None else known.pos_label
         if self.how.pos_label is None:
@@ -204,7 +205,7 @@ class Classes(Reader):
         self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
     ) -> Names:
         """Return one list of names for labels and predictions, the fitted one if there is one."""
-        return align(found, known, self.role, weight) if found else known or ()
+        return align(found, known, self.role, weight, self.spelling) if found else known or ()
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -251,13 +252,10 @@ class Classes(Reader):
 class DistinctTexts(Classes):
     """Reads texts: each distinct text is a class."""
 
+    spelling = False
+
     def _read(self, name: str, value: Any) -> Parameter:
         return Parameter(name, [text_column(value, name)])
-
-    def _align(
-        self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
-    ) -> Names:
-        return align(found, known, self.role, weight, spelling=False)
 
 
 _KEEP_OR_DROP = (
@@ -302,12 +300,6 @@ class Groups(Classes):
     def _known_classes(self) -> Names | None:
         return None if self.known is None else self.known.names
 
-    def _whole(self, names: Names) -> Names:
-        return names
-
-    def _positive(self, names: Names) -> tuple[Names, Hashable]:
-        return names, None
-
     def _align(
         self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
     ) -> Names:
@@ -351,7 +343,7 @@ class MarginalGroups(Groups):
 
 
 def align(
-    found: dict[str, Found], known: Names | None, role: str, weight: Array, *, spelling: bool = True
+    found: dict[str, Found], known: Names | None, role: str, weight: Array, spelling: bool = True
 ) -> Names:
     """Return one list of names for labels and predictions, the fitted one if there is one."""
     (first, (_, names)), *others = found.items()
@@ -359,7 +351,7 @@ def align(
         if other_names == names:
             continue
         check_kinds(names, other_names, first, other)
-        if spelling:  # texts that are spelt alike are two texts
+        if spelling:
             check_spelling(names, other_names, known or (), first, other)
     union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
     if known is None:

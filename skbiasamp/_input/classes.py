@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array, Names, kind_of_name, spelt
+from skbiasamp._input.checks import Array, Names, kind_of_name
 from skbiasamp._input.errors import InputError, Name, plain, quote, rows_of
+from skbiasamp._input.spelling import spelt
 
 
 def sort_names(names: Iterable[Hashable]) -> Names:

@@ -190,7 +190,11 @@ def odd_values(column: Any) -> list[Any]:
     """Return the values of a column that are no numbers."""
     if column.dtype.kind in "biuf" or pd.api.types.infer_dtype(column) in NUMERIC:
         return []
-    return [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
+    return _odd(column)
+
+
+def _odd(values: Any) -> list[Any]:
+    return [v for v in map(plain, values) if not isinstance(v, int | float | Decimal)]
 
 
 def text_column(value: Any, name: Name) -> Column:
@@ -280,20 +284,13 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
     """Return a 2-D input as booleans, or as what else is allowed: probabilities, any scores."""
     if isinstance(value, pd.DataFrame):
         if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
-            value = np.column_stack([_numbers(value.iloc[:, i]) for i in range(value.shape[1])])
+            columns = range(value.shape[1])
+            value = np.column_stack([_without_extension(value.iloc[:, i]) for i in columns])
         else:
             value = value.to_numpy()
-    if value.dtype.kind == "O":
-        missing = pd.isna(value)
-        present = [plain(v) for v in value[~missing]]
-        # Not whatever float() can read: the text '1' is no membership.
-        if all(isinstance(v, int | float | Decimal) for v in present):
-            value = np.full(value.shape, np.nan)
-            try:
-                value[~missing] = present
-            except OverflowError as error:
-                text = "{name} holds a number that is too large for a float."
-                raise InputError(text, name=name) from error
+    # Not whatever float() can read: the text '1' is no membership.
+    if value.dtype.kind == "O" and not _odd(value[~pd.isna(value)]):
+        value = numbers_of(value, name)
     if value.dtype.kind == "b":
         return value
     if value.dtype.kind not in "iuf":
@@ -351,7 +348,7 @@ def numbers_of(value: Any, name: Name) -> Array:
     found = np.asarray(value)
     missing = np.asarray(pd.isna(found))
     if found.dtype.kind not in "biuf":
-        odd = [v for v in map(plain, found[~missing]) if not isinstance(v, int | float | Decimal)]
+        odd = _odd(found[~missing])
         if odd or found.dtype.kind != "O":
             seen = odd[0] if odd else found.dtype
             raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=seen)
@@ -362,13 +359,6 @@ def numbers_of(value: Any, name: Name) -> Array:
         text = "{name} holds numbers that are too large for a float."
         raise InputError(text, name=name) from None
     return numbers
-
-
-def _numbers(column: pd.Series) -> Array:
-    """Return a column of a frame as numbers with NaN where it holds numbers, else as it is."""
-    if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-        return column.to_numpy(dtype=float, na_value=np.nan)
-    return column.to_numpy()
 
 
 def _no_indicator(name: Name, n_columns: int, seen: str, advice: str = "") -> InputError:

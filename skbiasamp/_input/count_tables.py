@@ -13,64 +13,46 @@ from skbiasamp._input.checks import MISSING, check_names, is_one, no_column
 from skbiasamp._input.coding import odd_values, read_weight
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, plain, quote
 
+OPTIONS = {side: OPTION_OF[side] for side in ("task", "task_pred", "group", "group_pred")}
 
-def read_counts(
-    frame: pd.DataFrame,
-    *,
-    target: Any,
-    prediction: Any,
-    sensitive: Any,
-    sensitive_prediction: Any,
-    count: Hashable,
-) -> dict[str, Any]:
-    """Return a table of counts as the arguments of `read_rows`, and what was `summed`."""
+
+def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
+    """Return a table of counts as the arguments of `read_labels`; `named` are its columns."""
     if not isinstance(frame, pd.DataFrame):
         text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
         raise InputTypeError(text, kind=type(frame).__name__)
+    check_names(named, table=True)
+    count = named["count"]
     where = f"column {count!r}"
-    given = {
-        "task": target,
-        "task_pred": prediction,
-        "group": sensitive,
-        "group_pred": sensitive_prediction,
-    }
-    named = {OPTION_OF[side]: name for side, name in given.items()}
-    check_names(named | {"count": count}, table=True)
     if not is_one(count, frame.columns):
         if (
-            any(name is not None for name in given.values())
+            any(named[option] is not None for option in OPTIONS.values())
             or not is_one(count, ["n"])
             or ("group" in frame.columns and not {"task", "task_pred"}.isdisjoint(frame.columns))
         ):
             raise no_column(count, frame.columns, "count")
         frame = _long_from_cross(frame)
         where = "the table of counts"
-    read: dict[str, Any] = {}
-    for side, name in given.items():
-        columns = _columns_of(frame, side) if name is None else name
-        alone = side == "task" and (prediction or _columns_of(frame, "task_pred")) is not None
-        if columns is None and side in ("task", "group") and not alone:
-            raise no_column(side, frame.columns, OPTION_OF[side])
-        for column in columns if isinstance(columns, list) else [columns]:
+    at = {
+        side: _columns_of(frame, side) if named[option] is None else named[option]
+        for side, option in OPTIONS.items()
+    }
+    needed = ["group"] if at["task_pred"] is not None else ["group", "task"]
+    read: dict[str, Any] = dict.fromkeys(OPTIONS)
+    for side, columns in at.items():
+        asked = [side] if columns is None and side in needed else columns
+        for column in asked if isinstance(asked, list) else [asked]:
             if column is not None and not is_one(column, frame.columns):
-                raise no_column(column, frame.columns, OPTION_OF[side])
+                raise no_column(column, frame.columns, OPTIONS[side])
         if columns is not None:
-            read[side] = frame[columns]
-            if name is None and isinstance(columns, str):
-                read[side] = read[side].rename(None)  # what `to_frame` calls it says nothing
-            if isinstance(columns, str) and len(frame) and _listed(read[side].iloc[0]):
-                # Combinations come back as lists from files such as Parquet.
-                read[side] = read[side].map(tuple)
-            if isinstance(columns, list) and name is None:
-                names = [_name(column[len(side) + 1 : -1]) for column in columns]
-                read[side] = read[side].set_axis(pd.Index(names, tupleize_cols=False), axis=1)
+            read[side] = _labels(frame[columns], side, written=named[OPTIONS[side]] is None)
     missing = "error"
     for side in ("group", "group_pred"):
-        groups = read.get(side)
+        groups = read[side]
         if isinstance(groups, pd.Series) and not groups.isna().any() and (groups == MISSING).any():
             # What `to_frame` calls missing values.
             read[side], missing = groups.astype(object).where(groups != MISSING, None), "group"
-    indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
+    indicator = isinstance(read["group"], pd.DataFrame) and named["sensitive"] is None
     summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
     if summed not in ([None], ["scores"], ["weights"]):
         text = "column 'summed' must hold one of 'scores', 'weights'; got {seen}."
@@ -81,10 +63,10 @@ def read_counts(
             "of how many rows: pass what to_frame wrote."
         )
     return {
-        "y_true": read.get("task"),
-        "y_pred": read.get("task_pred"),
+        "y_true": read["task"],
+        "y_pred": read["task_pred"],
         "sensitive_features": read["group"],
-        "sensitive_pred": read.get("group_pred"),
+        "sensitive_pred": read["group_pred"],
         "sample_weight": read_weight(frame[count], len(frame), where),
         "groups": "indicator" if indicator else "intersection",
         "missing": missing,
@@ -94,8 +76,17 @@ def read_counts(
     }
 
 
-def _listed(value: Any) -> bool:
-    return isinstance(value, list | np.ndarray)
+def _labels(labels: Any, side: str, *, written: bool) -> Any:
+    """Return labels of a table; if `to_frame` has `written` it, its columns say no more."""
+    if isinstance(labels, pd.DataFrame):
+        if not written:
+            return labels
+        names = [_name(str(column)[len(side) + 1 : -1]) for column in labels]
+        return labels.set_axis(pd.Index(names, tupleize_cols=False), axis=1)
+    if len(labels) and isinstance(labels.iloc[0], list | np.ndarray):
+        # Combinations come back as lists from files such as Parquet.
+        labels = labels.map(tuple)
+    return labels.rename(None) if written else labels
 
 
 def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:

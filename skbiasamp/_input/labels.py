@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -38,11 +38,6 @@ class Codes:
     def onto(self, positions: Array, width: int) -> Codes:
         """Return the labels over `width` columns; `positions` says where the old ones are."""
         return Codes(np.append(positions, -1)[self.codes], width)
-
-    @staticmethod
-    def stack(parts: Sequence[Codes]) -> Codes:
-        """Return the rows of several parts, which have the same columns."""
-        return Codes(np.concatenate([part.codes for part in parts]), parts[0].width)
 
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return the memberships of some rows (rows × columns) as numbers."""
@@ -113,11 +108,6 @@ class Members:
         matrix[:, positions] = self.matrix
         return Members(matrix)
 
-    @staticmethod
-    def stack(parts: Sequence[Members]) -> Members:
-        """Return the rows of several parts, which have the same columns."""
-        return Members(np.concatenate([part.matrix for part in parts]))
-
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return the memberships of some rows (rows × columns) as numbers."""
         return self.matrix[rows].astype(dtype)
@@ -173,10 +163,23 @@ Labels = Codes | Members
 
 def stack(parts: Sequence[Labels]) -> Labels:
     """Return the rows of several parts, which have the same columns."""
-    if len({type(part) for part in parts}) > 1:  # labels of one model, probabilities of another
-        kind = float if any(part.soft for part in parts) else bool
-        parts = [Members(part.dense(slice(None), kind)) for part in parts]
-    return type(parts[0]).stack(parts)  # type: ignore[arg-type]
+    codes = [part.codes for part in parts if isinstance(part, Codes)]
+    if len(codes) == len(parts):
+        return Codes(np.concatenate(codes), parts[0].width)
+    # One model may have labels, and another probabilities.
+    kind = float if any(part.soft for part in parts) else bool
+    return Members(np.concatenate([part.dense(slice(None), kind) for part in parts]))
+
+
+def occurring(every: Sequence[Labels]) -> Array:
+    """Return which columns any of several labels has."""
+    occurs = np.zeros(every[0].width, dtype=bool)
+    for labels in every:
+        if isinstance(labels, Codes):
+            occurs[labels.codes[labels.codes >= 0]] = True
+        else:
+            occurs |= (labels.matrix != 0).any(axis=0)
+    return occurs
 
 
 def common(labels: Labels, other: Labels) -> Labels:
@@ -228,6 +231,12 @@ class Side:
         labels = self.labels.onto(into, len(names))
         return replace(self, names=names, labels=labels, columns=columns)
 
+    def select(self, positions: Any) -> Self:
+        """Return the labels with only some names, in the order given."""
+        names = tuple(self.names[i] for i in positions)
+        labels = self.labels.select(np.array(positions, dtype=np.intp))
+        return replace(self, names=names, labels=labels)
+
     def onto(self, names: Names) -> Self:
         """Return the same labels with other names, which include all that there are."""
         if names == self.names:
@@ -241,6 +250,10 @@ def codes_of(side: Side) -> Array:
     """Return the one code a row of labels that are no matrix."""
     assert isinstance(side.labels, Codes)
     return side.labels.codes
+
+
+# What an engine was asked for in place of rows, where it was.
+Summed = Literal["tasks", "scores", "weights"]
 
 
 class Rows(NamedTuple):
@@ -261,6 +274,7 @@ class Rows(NamedTuple):
     repeats: Array | None = None
     clusters: tuple[Array, Array] | None = None
     task_score: Side | None = None
+    summed: Summed | None = None
 
 
 def as_bytes(rows: Array) -> Array:

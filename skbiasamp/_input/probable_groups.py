@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.coding import finite, numbers_of, read_weight
+from skbiasamp._input.coding import finite, numbers_of
 from skbiasamp._input.containers import check_lengths, columns_of, is_table, to_native
 from skbiasamp._input.errors import InputError
 
@@ -36,26 +36,22 @@ def read_probabilities(table: Any) -> tuple[list[Any], Array] | None:
 
 
 def in_each_group(
-    given: dict[str, Any], weight: Any, clusters: Any
-) -> tuple[dict[str, Any], Any, Any]:
+    native: dict[str, Any], weight: Array | None, clusters: Any
+) -> tuple[dict[str, Any], Array, Any]:
     """Return rows once for each group, with its probability as weight, and what was one row."""
-    read = read_probabilities(given["sensitive_features"])
-    if read is None:
-        return given, weight, clusters
+    read = read_probabilities(native["sensitive_features"])
+    assert read is not None
     names, share = read
-    native = {k: to_native(value, k) for k, value in given.items() if value is not None}
-    n = check_lengths(native)
+    n = len(share)
     at = np.repeat(np.arange(n), len(names))
-    own = np.ones(n) if weight is None else read_weight(weight, n)
     clusters = np.arange(n) if clusters is None else to_native(clusters, "clusters")
     check_lengths({"y_true": np.empty(n), "clusters": clusters})
     rows = {name: _rows(value, at) for name, value in native.items()}
     groups = np.array([*names, None], dtype=object)[:-1]
     rows["sensitive_features"] = pd.Series(np.tile(groups, n), dtype=object).infer_objects()
-    return given | rows, (share * own[:, None]).ravel(), _rows(clusters, at)
+    own = share if weight is None else share * weight[:, None]
+    return rows, own.ravel(), _rows(clusters, at)
 
 
 def _rows(value: Any, at: Array) -> Any:
-    if isinstance(value, pd.Series | pd.DataFrame):
-        return value.iloc[at].reset_index(drop=True)
-    return value[at]
+    return value.iloc[at] if isinstance(value, pd.Series | pd.DataFrame) else value[at]

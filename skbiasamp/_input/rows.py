@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,49 +78,47 @@ def read_rows(
         "sensitive_pred": sensitive_pred,
         "y_score": y_score,
     }
-    if how.groups == "probabilities":
-        given, sample_weight, clusters = in_each_group(given, sample_weight, clusters)
-    uncertain = given["sensitive_features"] is not sensitive_features
     native = {k: to_native(value, k) for k, value in given.items() if value is not None}
     n = check_lengths(native)
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
+    uncertain = how.groups == "probabilities" and is_table(native["sensitive_features"])
+    if uncertain:
+        native, weight, clusters = in_each_group(native, weight, clusters)
+        n = len(weight)
     tasks = task_reader(native, how)
     score = _read_score(native, how)
     groups = group_reader(native, how)
-    counted = _Counted(
-        [*tasks.parameters, *groups.parameters],
-        [] if score is None else [score],
-        np.ones(n) if weight is None else weight,
-        {} if repeats is None else {"repeats": np.asarray(repeats, dtype=float)},
-    )
-    n_clusters = None
+    of_rows = {} if repeats is None else {"repeats": np.asarray(repeats, dtype=float)}
     if clusters is not None:
-        counted.of_rows["clusters"], n_clusters = read_clusters(clusters, n)
-    n_dropped = counted.count(weighted=weight is not None, apart=apart, drop=how.missing == "drop")
+        of_rows["clusters"], n_clusters = read_clusters(clusters, n)
+    parameters = [*tasks.parameters, *groups.parameters]
+    scores = [] if score is None else [score]
+    drop = how.missing == "drop"
+    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, apart=apart, drop=drop)
     _check_missing_names(groups)
     for reader in (tasks, groups):
         classes = reader is tasks and not (how.texts or how.like)
         for parameter in reader.parameters:
-            parameter.check_labels(counted.rows, classes=classes)
+            parameter.check_labels(rows, classes=classes)
     with speaking({"y_true": "y_pred"} if y_true is None else {}):
-        task, task_pred = tasks.sides(counted.weight, counted.rows)
-    group, group_pred = groups.sides(counted.weight, counted.rows)
+        task, task_pred = tasks.sides(weight, rows)
+    group, group_pred = groups.sides(weight, rows)
     group = replace(group, uncertain=uncertain)
     if not (how.scores or how.texts):  # attackers may know rows by number, or read them
         check_pair_limit(len(group.names), len(task.names))
     if score is None and task_pred is None:
         score = tasks.pred  # an embedding
     return Rows(
-        counted.weight,
+        weight,
         group,
         None if y_true is None else task,
         task if y_true is None else task_pred,
         group_pred,
         n_dropped,
-        counted.of_rows.get("repeats"),
-        None if n_clusters is None else (counted.of_rows["clusters"], n_clusters),
+        of_rows.get("repeats"),
+        None if clusters is None else (of_rows["clusters"], n_clusters),
         None if score is None else tasks.scores(score, task),
     )
 
@@ -134,52 +132,52 @@ def _read_score(native: dict[str, Any], how: How) -> Parameter | None:
     return Parameter("y_score", matrix=np.column_stack(numbers), titles=titles)
 
 
-@dataclass(eq=False)
-class _Counted:
-    """Parameters of the rows that count, distinct where they can be, and the weights of these."""
+def _count(
+    parameters: list[Parameter],
+    scores: list[Parameter],
+    weight: Array | None,
+    of_rows: dict[str, Array],
+    n: int,
+    *,
+    apart: bool,
+    drop: bool,
+) -> tuple[Array, Array, float]:
+    """Give parameters the labels of the rows that count, distinct where they can be.
 
-    parameters: list[Parameter]
-    scores: list[Parameter]
-    weight: Array
-    of_rows: dict[str, Array]
-    rows: Array = field(init=False)  # how many rows of the data each is, as far as this is known
-
-    def count(self, *, weighted: bool, apart: bool, drop: bool) -> float:
-        """Find the rows that count, and return how many are dropped for missing values.
-
-        Columns of classes are tallied: equal rows become one. What is no code cannot be, and
-        fractional weights are of single rows.
-        """
-        columns = [column for parameter in self.parameters for column in parameter.columns]
-        matrices = [p for p in (*self.parameters, *self.scores) if p.matrix is not None]
-        whole = not weighted or np.array_equal(self.weight, np.rint(self.weight))
-        if whole and not (matrices or self.of_rows or apart):
-            positions, self.weight = tally(columns, self.weight if weighted else None)
-            keep = np.ones(len(self.weight), dtype=bool)
-        else:
-            positions = [np.subtract(c.raw, c.offset, dtype=np.intp) for c in columns]
-            keep = self.weight > 0
-        n_dropped = 0.0
-        if drop:
-            missing = [codes == 0 for c, codes in zip(columns, positions, strict=True) if c.missing]
-            lacking = np.any(missing, axis=0) if missing else np.zeros_like(keep)
-            n_dropped = float(self.weight[lacking].sum())
-            keep &= ~lacking
-            if not keep.any():
-                text = "{sensitive_features} is missing in every row: there is nothing left to "
-                raise InputError(text + "audit.")
-        if not keep.all():
-            positions, self.weight = [codes[keep] for codes in positions], self.weight[keep]
-            self.of_rows = {name: values[keep] for name, values in self.of_rows.items()}
-            for parameter in matrices:
-                assert parameter.matrix is not None
-                parameter.matrix = parameter.matrix[keep]
-        repeats = self.weight if whole else self.of_rows.get("repeats")
-        self.rows = np.ones(len(self.weight)) if repeats is None else repeats
-        at = iter(positions)
-        for parameter in self.parameters:
-            parameter.labels = [column.occurring(next(at)) for column in parameter.columns]
-        return n_dropped
+    Columns of classes are tallied: equal rows become one. What is no code cannot be, and
+    fractional weights are of single rows. Returned are the weights of the rows, how many rows of
+    the data each is as far as this is known, and how many are dropped for missing values.
+    """
+    columns = [column for parameter in parameters for column in parameter.columns]
+    matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
+    whole = weight is None or np.array_equal(weight, np.rint(weight))
+    if whole and not (matrices or of_rows or apart):
+        positions, weight = tally(columns, weight)
+        keep = np.ones(len(weight), dtype=bool)
+    else:
+        positions = [np.subtract(c.raw, c.offset, dtype=np.intp) for c in columns]
+        weight = np.ones(n) if weight is None else weight
+        keep = weight > 0
+    n_dropped = 0.0
+    if drop:
+        missing = [codes == 0 for c, codes in zip(columns, positions, strict=True) if c.missing]
+        lacking = np.any(missing, axis=0) if missing else np.zeros_like(keep)
+        n_dropped = float(weight[lacking].sum())
+        keep &= ~lacking
+        if not keep.any():
+            text = "{sensitive_features} is missing in every row: there is nothing left to audit."
+            raise InputError(text)
+    if not keep.all():
+        positions, weight = [codes[keep] for codes in positions], weight[keep]
+        of_rows |= {name: values[keep] for name, values in of_rows.items()}
+        for parameter in matrices:
+            assert parameter.matrix is not None
+            parameter.matrix = parameter.matrix[keep]
+    at = iter(positions)
+    for parameter in parameters:
+        parameter.labels = [column.occurring(next(at)) for column in parameter.columns]
+    rows = weight if whole else of_rows.get("repeats", np.ones(len(weight)))
+    return weight, rows, n_dropped
 
 
 def _check_missing_names(groups: Reader) -> None:

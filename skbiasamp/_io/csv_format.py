@@ -45,11 +45,10 @@ def encoding_of(path: Path) -> str:
             if max(zeros) > 0.5 and min(zeros) < 0.1:
                 return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
             raise InputError("{path} is no text file: it has bytes of value 0.", path=path)
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        chunks = itertools.chain([start], iter(lambda: file.read(_CHUNK), b""))
         try:
-            for chunk in itertools.chain([start], iter(lambda: file.read(_CHUNK), b"")):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
+            for _ in codecs.iterdecode(chunks, "utf-8"):
+                pass
         except UnicodeDecodeError:
             return "cp1252"  # Latin-1 as Windows and Excel write it
     return "utf-8"
@@ -91,15 +90,6 @@ def dialect_of(path: Path, needed: list[str], *, usual: str, **given: str | None
 
     delimiter = max(delimiters, key=fit)
     columns = headers[delimiter]
-    for name in columns:
-        if name and columns.count(name) > 1:
-            raise InputError(
-                "{path} has {n} columns named {column!r}. The first line must give each column a "
-                "name of its own.",
-                path=path,
-                n=columns.count(name),
-                column=name,
-            )
     wanted = [i for i, name in enumerate(columns) if name in needed]
     rows = itertools.islice(csv.reader(iter(lines), delimiter=delimiter), 1, None)
     cells = [row[i] for row in rows for i in wanted if i < len(row)]

@@ -201,7 +201,9 @@ def _parquet_columns(path: Path) -> list[str]:
 
 def _check_columns(needed: list[str], source: _Source) -> None:
     if source.columns is not None:
-        for name in needed:
+        # Readers of text give columns of one name other names.
+        named = [] if source.dialect is None else filter(None, source.columns)
+        for name in [*needed, *named]:
             if source.columns.count(name) != 1:
                 raise _no_column(name, source.columns, source.path)
 

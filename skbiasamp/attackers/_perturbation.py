@@ -10,7 +10,6 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Side, codes_of
 from skbiasamp.attackers.qualities import divide
-from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
 # Columns of fewer numbers are kept as the numbers that products need.
 _KEPT = 1 << 24
@@ -22,7 +21,7 @@ class Agreement:
     """How labels and predictions of some cells agree, from which rates of perturbation follow.
 
     `positive` is the class that the F1 of a binary label is about. With `shared` all columns of
-    a row have one rate, else each has its own.
+    a row have one rate, else each has its own; the classes of one label always share theirs.
     """
 
     def __init__(
@@ -34,47 +33,38 @@ class Agreement:
         positive: int | None,
         shared: bool,
     ) -> None:
-        self._sides = truth, prediction
-        self._equalize, self._positive, self._shared = equalize, positive, shared
+        self._accuracy = equalize == "accuracy"
+        self._shared = shared or not truth.is_matrix
         self._n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
-        self._columns: Array
-        if not truth.is_matrix:
-            self._columns = codes_of(truth) == codes_of(prediction)
+        if self._accuracy and not truth.is_matrix:
+            self._columns: Array = (codes_of(truth) != codes_of(prediction))[:, None]
             return
-        labels, predictions = (one.labels.dense(slice(None), bool) for one in (truth, prediction))
-        if equalize == "accuracy":
-            self._columns = labels != predictions
-        else:
-            self._columns = np.hstack([labels & predictions, labels, predictions])
+        labels, predictions = (side.labels.dense(slice(None), bool) for side in (truth, prediction))
+        if not truth.is_matrix and truth.one_label and len(truth.names) == 2:
+            labels, predictions = (held[:, [positive or 0]] for held in (labels, predictions))
+        self._columns = (
+            labels != predictions
+            if self._accuracy
+            else np.hstack([labels & predictions, labels, predictions])
+        )
 
     def flip_rates(self, weight: Array) -> tuple[Array, Array]:
         """Return how often labels must be perturbed to be as good: (draws, targets).
 
         The rate is at most that of pure noise; the second array says where even that is too good.
         """
-        truth, prediction = self._sides
         n_others, total = self._n_others, weight.sum(axis=-1)[:, None]
-        if not truth.is_matrix:
-            right_rows = self._columns
-            if self._equalize == "accuracy":
-                return _at_most_noise((weight @ ~right_rows)[:, None] / total, n_others)
-            one_column = everywhere(len(right_rows))
-            counted = ((truth, weight * right_rows), (truth, weight), (prediction, weight))
-            sums = [pair_sums(side.labels, one_column, held)[..., 0] for side, held in counted]
-            if truth.one_label and len(truth.names) == 2:
-                sums = [one[:, [self._positive or 0]] for one in sums]
-            right, true, predicted = sums
-            f1 = task_f1(right, true, predicted)[:, None]
-            return _rates_of_f1(f1, true[:, None], total[:, None], n_others)
         if self._columns.size < _KEPT and self._columns.dtype != weight.dtype:
             self._columns = self._columns.astype(weight.dtype)
         found = weight @ self._columns
-        if self._equalize == "accuracy":
+        if self._accuracy:
             wrong = found / total
             wrong = wrong.mean(axis=-1, keepdims=True) if self._shared else wrong
             return _at_most_noise(wrong, n_others)
         axis = -2 if self._shared else -1
-        right, true, predicted = (np.expand_dims(one, axis) for one in np.split(found, 3, axis=-1))
+        right, true, predicted = (
+            np.expand_dims(part, axis) for part in np.split(found, 3, axis=-1)
+        )
         return _rates_of_f1(task_f1(right, true, predicted), true, total[..., None], n_others)
 
 

@@ -81,8 +81,8 @@ def named_columns(options: argparse.Namespace) -> list[Named]:
     return found
 
 
-def columns_by_role(named: list[Named], *sides: str) -> dict[str, Any]:
-    """Return columns as `skbiasamp.audit` takes them, of some sides or of all."""
+def columns_by_role(named: list[Named]) -> dict[str, Any]:
+    """Return columns as `skbiasamp.audit` takes them."""
     found: dict[str, Any] = {}
     for given in named:
         # One column is a column of classes; several are indicators, or combined attributes.
@@ -91,7 +91,7 @@ def columns_by_role(named: list[Named], *sides: str) -> dict[str, Any]:
             found[given.side] = label
         else:
             found.setdefault(given.side, {})[given.model] = label
-    return {side: found[side] for side in sides or found}
+    return found
 
 
 def check_gaps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -12,20 +12,35 @@ import numpy as np
 from skbiasamp._input.checks import Array, Names, check_option, check_selection
 from skbiasamp._input.classes import task_names, whole_classes
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._input.labels import Codes, Labels, Rows, Side, as_bytes, common
+from skbiasamp._input.labels import (
+    Codes,
+    Labels,
+    Members,
+    Rows,
+    Side,
+    Summed,
+    as_bytes,
+    common,
+)
 from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
+from skbiasamp.counts.task_queries import Moments
+from skbiasamp.counts.weights import Weighted
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
-# What an engine was asked for in place of rows, where it was.
-Summed = Literal["tasks", "scores", "weights"]
 
 
-class Cells:
+# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
+# of squares if predictions are probabilities.
+BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
+
+
+class Cells(Weighted):
     """Distinct rows of labels, and how often each occurs: what a `Contingency` reads and counts.
 
-    Nothing in it changes after it was made, so a sum is computed once.
+    If an engine summed each task by itself, a cell is a group (with its prediction), and labels and
+    predictions hold sums. Nothing in cells changes after they were made, so a sum is computed once.
     """
 
     def __init__(
@@ -37,9 +52,11 @@ class Cells:
         repeats: Array | None = None,
         summed: Summed | None = None,
         clusters: Clusters | None = None,
+        moments: tuple[Moments, ...] = (),
     ) -> None:
         self.weight = weight
         self.clusters = clusters
+        self.moments = moments
         self.n_dropped = n_dropped
         self.repeats = repeats
         self.summed = summed
@@ -60,10 +77,11 @@ class Cells:
         # Joint counts that whoever made the cells can compute faster, if they are asked for.
         self._later: dict[tuple[SideName, SideName], Callable[[], Array]] = {}
         self._ordered: Any = None
+        self._of_tasks: dict[int, Cells] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Stored models need none of it, and skops cannot store pairs as keys.
-        kept = {"_joints", "_counts", "_later", "_ordered"}
+        kept = {"_joints", "_counts", "_later", "_ordered", "_of_tasks"}
         return {name: value for name, value in self.__dict__.items() if name not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -71,7 +89,7 @@ class Cells:
         self._forget()
 
     @classmethod
-    def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:
+    def of_rows(cls, rows: Rows) -> Self:
         """Return the cells of rows that were read."""
         read = zip(SIDES, rows[1:5], strict=True)
         sides: dict[SideName, Side] = {name: side for name, side in read if isinstance(side, Side)}
@@ -82,64 +100,8 @@ class Cells:
                 sides["task_decision"] = rows.task_pred
             sides["task_pred"] = rows.task_score
         clusters = None if rows.clusters is None else Clusters(*rows.clusters)
-        made = cls(rows.weight, sides, summed=summed, clusters=clusters, **how)
+        made = cls(rows.weight, sides, summed=rows.summed, clusters=clusters, **how)
         return made if clusters is None else made._distinct()
-
-    # ------------------------------------------------------------------ how many rows
-
-    @property
-    def n_cells(self) -> int:
-        """How many cells are held."""
-        return int(self.weight.shape[-1])
-
-    @cached_property
-    def total(self) -> Any:
-        """How many rows there are, or the sum of their weights."""
-        total = self.weight.sum(axis=-1)
-        return total if np.ndim(total) else float(total)
-
-    @cached_property
-    def whole(self) -> bool:
-        """Whether all weights are whole numbers, so that sums and ties are exact."""
-        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
-
-    @cached_property
-    def rows(self) -> Array:
-        """How many rows each cell is: its weight, or one where weights are fractional."""
-        if self.repeats is not None:
-            return self.repeats
-        # A fractional weight says how much a row counts, not how many rows there are.
-        return self.weight if self.whole else np.ones(self.n_cells)
-
-    @property
-    def occurs(self) -> Array:
-        """Positions of cells that have any weight."""
-        return np.flatnonzero(self.weight.reshape(-1, self.n_cells).any(axis=0))
-
-    @cached_property
-    def row_weight(self) -> Array:
-        """What each row of a cell weighs."""
-        none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
-        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
-
-    @cached_property
-    def rows_per_weight(self) -> float:
-        """How many rows a unit of weight is worth: 1 where weights are repetitions.
-
-        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
-        """
-        if self.whole:
-            return 1.0
-        return float(self.weight.sum() / (self.weight @ self.row_weight))
-
-    @cached_property
-    def units_per_weight(self) -> float:
-        """How many independent rows a unit of weight is worth, if rows of a cluster are alike."""
-        if self.clusters is None:
-            return self.rows_per_weight
-        of, n = self.clusters
-        sizes = np.bincount(of, self.clusters.each(self.weight), minlength=len(n))
-        return float(self.weight.sum() / (n @ sizes**2))
 
     # ------------------------------------------------------------------ which labels
 
@@ -181,6 +143,8 @@ class Cells:
 
     def soft(self, side: SideName) -> bool:
         """Whether a label or prediction is a probability."""
+        if self.summed == "tasks" and self.has(side) and side.startswith("task"):
+            return side == "task_pred" and SQUARE in self._sides
         return self.has(side) and self._sides[side].soft
 
     def __repr__(self) -> str:
@@ -190,14 +154,13 @@ class Cells:
         models = {name.partition(":")[2] for name in self._sides} - {""}
         held += [f"predictions of {len(models)} models"] * bool(models)
         groups, tasks = len(self.groups), len(self.tasks)
+        in_tasks = self.summed == "tasks"
+        where = "with each task by itself" if in_tasks else f"in {self.n_cells:,} cells"
         return (
-            f"{type(self).__name__}({np.max(self.total):,.15g} rows {self._where()}: "
+            f"{type(self).__name__}({np.max(self.total):,.15g} rows {where}: "
             f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
             f"{', '.join(held)})"
         )
-
-    def _where(self) -> str:
-        return f"in {self.n_cells:,} cells"
 
     # ------------------------------------------------------------------ sums
 
@@ -229,10 +192,17 @@ class Cells:
 
     def _weights(self, *sides: SideName) -> Array:
         """Return what each cell counts in sums of some labels and predictions."""
-        return self.weight
+        tasks = sum(side.startswith("task") for side in sides)
+        if self.summed != "tasks" or not tasks:
+            return self.weight
+        if tasks > 1:
+            raise self._without_rows("Which tasks occur together")
+        return np.ones(self.n_cells)  # sides of tasks hold sums of weights already
 
     def _distinct(self) -> Self:
         """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+        if self.summed == "tasks":
+            return self._added()
         if self.clusters is not None:
             return self._profiled(self.clusters)
         if not self.whole:
@@ -242,6 +212,23 @@ class Cells:
             return self
         weight = np.apply_along_axis(partial(np.bincount, cell.reshape(-1)), -1, self.weight)
         return take(self, first, weight)
+
+    def _added(self) -> Self:
+        """Add up the sums of equal groups, in an order that only the groups decide."""
+        roles = [side for name, side in self._sides.items() if name.startswith("group")]
+        keys = as_bytes(np.hstack([side.labels.keys() for side in roles]))
+        _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+        sides: dict[SideName, Side] = {}
+        for name, side in self._sides.items():
+            labels: Labels = side.labels.take(first)
+            if name.startswith("task"):
+                sums = np.zeros((len(first), side.labels.width))
+                np.add.at(sums, cell.reshape(-1), side.labels.dense(slice(None), float))
+                labels = Members(sums)
+            sides[name] = replace(side, labels=labels)
+        added = reweighted(self, np.bincount(cell.reshape(-1), self.weight), sides)
+        added.moments = self.moments
+        return added
 
     def _profiled(self, clusters: Clusters) -> Self:
         """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters."""
@@ -274,7 +261,7 @@ class Cells:
 
         Returns
         -------
-        contingency : Contingency, or TaskSums
+        contingency : Contingency
         """
         chosen = self
         if groups is not None:
@@ -451,13 +438,13 @@ def narrowed(cells: C, role: str, wanted: Names) -> C:
         # Rows of other groups are left out; those of other tasks stay.
         rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
         cells = take(cells, rows, cells.weight[..., rows])
-    sides = {
-        name: replace(side, names=wanted, labels=side.labels.select(at))
-        if name.startswith(role)
-        else side
-        for name, side in cells._sides.items()
-    }
-    return with_sides(cells, sides)
+    return with_sides(cells, cells._sides | selected(cells, role, at))
+
+
+def selected(cells: Cells, role: str, positions: Any) -> dict[SideName, Side]:
+    """Return labels and predictions of groups or tasks with only some of the names."""
+    sides = cells._sides.items()
+    return {name: side.select(positions) for name, side in sides if name.startswith(role)}
 
 
 def shared(cells: C, role: str) -> C:
@@ -467,8 +454,11 @@ def shared(cells: C, role: str) -> C:
     label: SideName = "task" if role == "task" else "group"
     predicted: SideName = "task_pred" if role == "task" else "group_pred"
     cells.require(label, predicted)
+    sides: dict[Any, Side] = dict(cells._sides)
+    if cells.summed == "tasks" and role == "task":
+        squared: dict[Any, Side] = {SQUARE: sides[BOTH_SQUARE]} if SQUARE in sides else {}
+        return with_sides(cells, {**sides, "task_pred": sides[BOTH], **squared})
     both = common(labels_of(cells, label), labels_of(cells, predicted))
-    sides = dict(cells._sides)
     if sides[label].one_label and sides[label].names != names:
         # Of the classes of a binary label only its one task is left.
         sides["task"] = Side(names, labels_of(cells, "task"))

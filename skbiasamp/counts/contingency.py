@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.count_tables import read_counts
 from skbiasamp._input.errors import InputTypeError, columns_named
+from skbiasamp._input.labels import Summed
 from skbiasamp._io.json import load_json, understood
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
@@ -20,10 +21,9 @@ from skbiasamp.counts import (
     merging,
     several_models,
 )
-from skbiasamp.counts.cells import SIDES, Cells, SideName, Summed
+from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame, read_labels, read_models
 from skbiasamp.counts.stored import FORMAT, read_cells, write_cells, write_table
-from skbiasamp.counts.task_sums import TaskSums
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 
@@ -52,9 +52,10 @@ class Contingency(Cells):
         Number of cells held: distinct rows, where rows repeat.
     n_dropped : float
         Rows left out because the sensitive feature was missing and ``missing="drop"``.
-    summed : {"scores", "weights", None}
-        What an engine summed in place of counting rows: probabilities or fractional weights. Cells
-        then have its sums and sums of squares, and what needs single rows raises an error.
+    summed : {"tasks", "scores", "weights", None}
+        What an engine summed in place of counting rows: each of many tasks by itself, probabilities
+        or fractional weights. Cells of the last two have its sums and sums of squares. What needs
+        single rows raises an error.
 
     Examples
     --------
@@ -164,7 +165,7 @@ class Contingency(Cells):
                     "Pass {y_pred} of one model or {y_preds} of several, not both."
                 )
             read = read_models(y_true, y_preds, sensitive_preds, **labels, **how)
-            return several_models.merged_cells(cls(**several_models.joined(read)))
+            return several_models.merged_cells(cls(**read))
         return cls.of_rows(
             read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels, **how)
         )
@@ -211,18 +212,17 @@ class Contingency(Cells):
         >>> Contingency.from_counts(published)
         Contingency(5,278 rows in 4 cells: 2 groups x 1 task, labels)
         """
-        labels = read_counts(
-            frame,
-            target=target,
-            prediction=prediction,
-            sensitive=sensitive,
-            sensitive_prediction=sensitive_prediction,
-            count=count,
-        )
+        named = {
+            "target": target,
+            "prediction": prediction,
+            "sensitive": sensitive,
+            "sensitive_prediction": sensitive_prediction,
+            "count": count,
+        }
+        labels = read_counts(frame, named)
         if pos_label is not None:
             labels["pos_label"] = pos_label
-        summed = labels.pop("summed")
-        return cls.of_rows(read_labels(**labels), summed=summed)
+        return cls.of_rows(read_labels(**labels))
 
     @classmethod
     @columns_named
@@ -250,9 +250,8 @@ class Contingency(Cells):
         """Count the rows of a data frame or query where they are.
 
         The engine groups and counts; only the cells come back, however many rows there are. If
-        the rows of a query do not repeat, it sums many 0/1 columns task by task (what is returned
-        is then a `TaskSums`, which is read and added like a contingency), and probabilities and
-        fractional weights with their squares.
+        the rows of a query do not repeat, it sums many 0/1 columns task by task, and probabilities
+        and fractional weights with their squares: see `summed`.
 
         Parameters
         ----------
@@ -282,8 +281,8 @@ class Contingency(Cells):
         moments : (array of shape (n_groups, n_tasks), bool), or function, optional
             Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
             a mean over tasks are then summed too, of T̂ − T, or of T̂ if the second is False. A
-            function of the `TaskSums` returns a list of such tuples. `DirectionalAuditor` asks
-            for them with ``interval="analytic"``.
+            function of these sums returns a list of such tuples. `DirectionalAuditor` asks for
+            them with ``interval="analytic"``.
 
         Returns
         -------
@@ -308,6 +307,7 @@ class Contingency(Cells):
         read = read_frame(
             frame,
             named,
+            cls,
             joint=joint,
             moments=moments,
             groups=groups,
@@ -320,10 +320,8 @@ class Contingency(Cells):
             threshold=threshold,
         )
         if isinstance(read, dict):
-            return several_models.merged_cells(cls(**several_models.joined(read)))
-        if isinstance(read, TaskSums):
-            return read  # type: ignore[return-value]  # read and added as a contingency is
-        return cls.of_rows(read.rows, summed=read.summed)
+            return several_models.merged_cells(cls(**read))
+        return read if isinstance(read, Contingency) else cls.of_rows(read)
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same rows equally often, in whatever order."""
@@ -365,10 +363,7 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        every = merging.as_list(contingencies)
-        if every and isinstance(every[0], TaskSums):
-            return TaskSums.sum(every)  # type: ignore[return-value]  # it is added as one is
-        return merging.merged(every)
+        return merging.merged(merging.as_list(contingencies))
 
     def conform(self, like: Contingency) -> Contingency:
         """Return the same cells with the groups and tasks of `like`, in that order."""
@@ -382,8 +377,12 @@ class Contingency(Cells):
         """Return the contingency without the named predictions (``"task_pred"``, ...)."""
         for side in sides:
             check_option("side", side, ("task_pred", "group_pred"))
-        kept = {name: side for name, side in cells.sides_of(self).items() if name not in sides}
-        return cells.distinct(cells.with_sides(self, kept))
+        sums = (cells.BOTH, cells.SQUARE, cells.BOTH_SQUARE) if "task_pred" in sides else ()
+        left = {*sides, *sums}
+        kept = {name: side for name, side in cells.sides_of(self).items() if name not in left}
+        fewer = cells.with_sides(self, kept)
+        fewer.moments = self.moments
+        return cells.distinct(fewer)
 
     def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> Contingency:
         """Draw rows with replacement: a bootstrap, done on cells.
@@ -481,12 +480,9 @@ class Contingency(Cells):
 
     @classmethod
     def _of_plain(cls, content: Any) -> Contingency:
-        read = understood(FORMAT, read_cells, content)
-        if read["summed"] == "tasks":
-            return TaskSums(**read)  # type: ignore[return-value]  # it is read as one is
-        return cls(**read)
+        return cls(**understood(FORMAT, read_cells, content))
 
 
 def is_contingency(value: Any) -> TypeGuard[Contingency]:
-    """Return whether labels are counted already. Sums of tasks are read as a contingency is."""
-    return isinstance(value, Contingency | TaskSums)
+    """Return whether labels are counted already."""
+    return isinstance(value, Contingency)

@@ -46,13 +46,13 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     validate_parameter_constraints(_RESAMPLE, how, "Contingency.resample")
     rng = generator(random_state)
     cells.require_single("A resample")
+    cells.require_rows("A resample", but=("scores", "weights"))
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if n_resamples is not None:
         return with_weight(cells, weight)
-    if cells.clusters is not None:
-        return _plain(cells, weight[0], None if rows is None else rows[0])
-    return with_weight(cells, weight[0], None if rows is None else rows[0])
+    plain = with_weight if cells.clusters is None else _plain
+    return plain(cells, weight[0], None if rows is None else rows[0])
 
 
 def in_blocks(cells: Cells) -> bool:

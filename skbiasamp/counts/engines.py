@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -12,9 +11,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, Array, no_column
+from skbiasamp._input.checks import Array, no_column
 from skbiasamp._input.coding import probabilities
-from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError, plain
+from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
@@ -57,7 +56,7 @@ class Opened(NamedTuple):
         if kind.is_integer():
             return column
         if not (kind.is_numeric() or kind == nw.Boolean):
-            raise _no_indicator(name, f"values of type {kind}")
+            raise no_indicator(name, f"values of type {kind}")
         return column.cast(nw.Int8 if kind == nw.Boolean else nw.Float64)
 
     def weight(self, name: Hashable) -> nw.Expr:
@@ -166,43 +165,39 @@ def names_of(named: Any) -> list[Hashable]:
 
 
 def count_cells(
-    opened: Opened, sides: Sides, weight: Hashable | None, most: int | None
+    opened: Opened,
+    sides: Sides,
+    weight: Hashable | None,
+    most: int | None = None,
+    *,
+    fractions: bool = False,
 ) -> pd.DataFrame:
-    """Return the distinct rows of some columns with their counts, or sums of whole weights.
+    """Return the distinct rows of some columns with their counts, or sums of weights.
 
     Columns come back as ``side 0``, ``side 1``, ...: one column may serve two sides. More than
-    `most` distinct rows are an error.
+    `most` distinct rows are an error. If weights are `fractions`, there are cells of rows with one
+    weight, how many `rows` each is, and their weight `n`. Few such cells for each of the engine's
+    have its number of rows, its sum of weights and its sum of their squares, and on no more than
+    that do estimates and their variances depend.
     """
     if weight is None:
-        return _grouped(opened, sides, {}, {COUNT: nw.len()}, most=most)
-    made, how = _of_weights(opened, weight)
-    cells = _grouped(opened, sides, made, how, most=most)
-    _check_weights(cells, weight)
-    return cells.rename(columns={"sum": COUNT})
-
-
-def sum_weights(opened: Opened, sides: Sides, weight: Hashable) -> pd.DataFrame:
-    """Return cells of rows with fractional weights: how many `rows`, and their weight `n`.
-
-    In a cell all rows have one weight, which few cells for each of the engine's make possible:
-    together these have its number of rows, its sum of weights and its sum of their squares, and
-    on no more than that do estimates and their variances depend.
-    """
-    made, how = _of_weights(opened, weight)
-    made |= {"square": made["sum"] * made["sum"]}
-    how |= {"square": nw.col("square").sum()}
-    cells = _grouped(opened, sides, made, how)
-    _check_weights(cells, weight)
-    found = _repeated(cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf))
-    return found.assign(n=found["rows"] * found["value"])
-
-
-def _of_weights(opened: Opened, weight: Hashable) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
-    """Return what is made of weights, and what is summed of it."""
+        return grouped(opened, sides, {}, {COUNT: nw.len()}, most=most)
     number = opened.weight(weight)
+    made = {"sum": number, "least": number}
     how = {"rows": nw.len(), "known": nw.col("sum").count()}
     how |= {"sum": nw.col("sum").sum(), "least": nw.col("least").min()}
-    return {"sum": number, "least": number}, how
+    if fractions:
+        made["square"], how["square"] = number * number, nw.col("square").sum()
+    cells = grouped(opened, sides, made, how, most=most)
+    _check_known(cells, weight)
+    _check_exact(cells["sum"])
+    if (cells["least"] < 0).any():
+        text = "{sample_weight} must be 0 or more; got negative values in some rows."
+        raise InputError(text)
+    if not fractions:
+        return cells.rename(columns={"sum": COUNT})
+    found = _repeated(cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf))
+    return found.assign(n=found["rows"] * found["value"])
 
 
 def _check_exact(totals: pd.Series[float]) -> None:
@@ -212,14 +207,6 @@ def _check_exact(totals: pd.Series[float]) -> None:
             "weights, divide them by their mean.",
             most=totals.max(),
         )
-
-
-def _check_weights(cells: pd.DataFrame, name: Hashable) -> None:
-    _check_known(cells, name)
-    _check_exact(cells["sum"])
-    if (cells["least"] < 0).any():
-        text = "{sample_weight} must be 0 or more; got negative values in some rows."
-        raise InputError(text)
 
 
 def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
@@ -236,7 +223,7 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     how |= {one: nw.col(one).sum() for one in ("sum", "square")}
     how |= {"least": nw.col("score").min(), "most": nw.col("score").max()}
     others = {side: named for side, named in sides.items() if side != "task_pred"}
-    cells = _grouped(opened, others, made, how, also={"above": score >= 0.5})
+    cells = grouped(opened, others, made, how, also={"above": score >= 0.5})
     _check_known(cells, name)
     least, most = cells["least"].min(), cells["most"].max()
     many = cells["task 0"].nunique() > 2
@@ -255,10 +242,11 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
 
 def _check_known(cells: pd.DataFrame, name: Hashable) -> None:
     if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
-        raise _holes(f"column {name!r}")
+        raise holes(f"column {name!r}")
 
 
-def _holes(what: str) -> InputError:
+def holes(what: str) -> InputError:
+    """Return the error that values are missing where an engine sums."""
     return InputError("There are missing values in {name}. Leave these rows out.", name=what)
 
 
@@ -269,7 +257,7 @@ def _repeated(cells: pd.DataFrame, values: Array, counts: Array) -> pd.DataFrame
     return repeated.assign(rows=counts[row, at], value=values[row, at])
 
 
-def _grouped(
+def grouped(
     opened: Opened,
     sides: Sides,
     sums: Mapping[str, nw.Expr],
@@ -330,171 +318,14 @@ def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
     return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
 
 
-# --------------------------------------------------------------------------- many tasks
-
-
-class Moments(NamedTuple):
-    """Sums of squares of scores: what the variance of a mean over tasks needs beside the pairs.
-
-    A row's score is the sum of its group's `signs` (groups × tasks) over the tasks that it has in
-    the predictions, less those that it has in the labels if it is one of `change`.
-    """
-
-    groups: tuple[Hashable, ...]
-    signs: Array
-    change: bool
-    squares: Any = None  # a number for each group
-    # Products with the score by the sum of all groups' signs, and the squares of that score.
-    crossed: Any = None
-
-    @property
-    def shared(self) -> Array:
-        """The sum of the groups' signs of each task; 0 where two groups have opposite ones."""
-        return np.asarray(self.signs.sum(axis=0))
-
-    def alike(self, other: Moments) -> bool:
-        """Return whether both are of the same scores."""
-        same = (self.groups, self.change) == (other.groups, other.change)
-        return same and np.array_equal(self.signs, other.signs)
-
-
-def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
-    """Count every task by itself, in one pass over many 0/1 columns.
-
-    A row of what comes back is a combination of groups. Of task 3 it has ``true 3``, ``pred 3``,
-    ``both 3``, and ``square 3`` and ``both square 3`` if predictions may be fractions.
-    """
-    labels, predictions = sides["task"], sides["task_pred"]
-    if predictions and len(predictions) != len(labels):
-        raise InputError(
-            "{y_true} has {n} columns but {y_pred} has {m}. Predict every column, in the same "
-            "order.",
-            n=len(labels),
-            m=len(predictions),
-        )
-    groups = {side: named for side, named in sides.items() if side.startswith("group")}
-    true = [opened.number(name) for name in labels]
-    predicted = [opened.number(name) for name in predictions]
-    sums = _products(opened, predictions, true, predicted)
-    if weight is not None:
-        times = opened.weight(weight)
-        sums = {name: one * times for name, one in sums.items()} | {COUNT: times}
-    how = {name: nw.col(name).sum() for name in sums}
-    if weight is None:
-        how[COUNT] = nw.len()
-    allowed = {name: opened.number(name).is_between(0, 1) for name in predictions}
-    for name, label in zip(labels, true, strict=True):
-        whole = (label == 0) | (label == 1)
-        allowed[name] = whole if opened.fractions(name) else label.is_between(0, 1)
-    flags = {
-        "wrong": _pairwise(operator.or_, [~flag for flag in allowed.values()]),
-        "holes": _pairwise(operator.or_, [opened.column(name).is_null() for name in allowed]),
-    }
-    how |= {name: nw.col(name).sum() for name in flags}
-    sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
-    strata = _grouped(opened, groups, sums, how)
-    if strata["holes"].any() or strata[list(how)].isna().to_numpy().any():
-        raise _holes("the columns of target or prediction")
-    if strata["wrong"].any():
-        for name, right in allowed.items():
-            wrong = opened.frame.filter(~right).select(opened.column(name).alias("seen")).head(1)
-            seen = wrong.collect()["seen"].to_list()
-            if seen:
-                break
-        raise _no_indicator(name, f"{float(seen[0]):.6g}")
-    return strata[strata[COUNT] > 0].reset_index(drop=True)
-
-
-def sum_squares(
-    opened: Opened, sides: Sides, weight: Hashable | None, asked: list[Moments]
-) -> tuple[Moments, ...]:
-    """Return moments with their sums, which take one more pass over the columns of tasks."""
-    if not asked:
-        return ()
-    true = [opened.number(name) for name in sides["task"]]
-    predicted = [opened.number(name) for name in sides["task_pred"]]
-    sums: dict[str, nw.Expr] = {}
-    for k, moments in enumerate(asked):
-        scores = [_score(true, predicted, signs, moments.change) for signs in moments.signs]
-        sums |= {f"score {k} {i}": score * score for i, score in enumerate(scores)}
-        if moments.shared.any():
-            shared = _score(true, predicted, moments.shared, moments.change)
-            sums |= {f"crossed {k} {i}": score * shared for i, score in enumerate(scores)}
-            sums[f"shared {k}"] = shared * shared
-    if weight is not None:
-        times = opened.weight(weight)
-        sums = {name: one * times for name, one in sums.items()}
-    how = {name: nw.col(name).sum() for name in sums}
-    strata = _grouped(opened, {"group": sides["group"]}, sums, how)
-    every = [_own_squares(strata, k, moments) for k, moments in enumerate(asked)]
-    return tuple(moments for moments in every if moments is not None)
-
-
-def _products(
-    opened: Opened, predictions: list[Hashable], true: list[nw.Expr], predicted: list[nw.Expr]
-) -> dict[str, nw.Expr]:
-    """Return what is summed of each task: labels, predictions, both, and squares of fractions."""
-    sums = {f"true {i}": label for i, label in enumerate(true)}
-    for i, (name, label, one) in enumerate(zip(predictions, true, predicted, strict=False)):
-        sums |= {f"pred {i}": one, f"both {i}": label * one}
-        if opened.fractions(name):
-            sums |= {f"square {i}": one * one, f"both square {i}": label * one * one}
-    return sums
-
-
-def _score(true: list[nw.Expr], predicted: list[nw.Expr], signs: Array, change: bool) -> nw.Expr:
-    """Return each row's score by some signs of the tasks."""
-    more, less = [nw.lit(0)], [nw.lit(0)]
-    for sign, label, one in zip(signs, true, predicted, strict=True):
-        if sign:
-            size = abs(float(sign))
-            (more if sign > 0 else less).append(one.cast(nw.Float64) * size)
-            if change:
-                (less if sign > 0 else more).append(label.cast(nw.Float64) * size)
-    return _pairwise(operator.add, more) - _pairwise(operator.add, less)
-
-
-def _pairwise(combine: Callable[[nw.Expr, nw.Expr], nw.Expr], every: list[nw.Expr]) -> nw.Expr:
-    """Return one expression of many, whose depth is the logarithm of their number.
-
-    One after another they would be as deep as they are many, which engines refuse.
-    """
-    while len(every) > 1:
-        pairs = [every[i : i + 2] for i in range(0, len(every), 2)]
-        every = [combine(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
-    return every[0]
-
-
-def _no_indicator(name: Hashable, seen: str) -> InputError:
+def no_indicator(name: Hashable, seen: str) -> InputError:
+    """Return the error that one of several columns holds more than 0 and 1."""
     return InputError(
         "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
         "{seen}. For one label a row name a single column.",
         column=name,
         seen=seen,
     )
-
-
-def _own_squares(strata: pd.DataFrame, k: int, moments: Moments) -> Moments | None:
-    """Return the `k`-th moments with the sums of squares of each group's rows with its own signs.
-
-    None if the engine calls a group what labels do not, so that no sum is short of its rows.
-    """
-    groups = moments.groups
-    columns = [name for name in strata.columns if name.startswith("group ")]
-    squares, crossed = np.zeros(len(groups)), np.zeros((2, len(groups)))
-    for row, values in enumerate(strata[columns].itertuples(index=False, name=None)):
-        own = tuple(MISSING if pd.isna(value) else plain(value) for value in values)
-        name = own if len(own) > 1 else own[0]
-        if name in groups:
-            position = groups.index(name)
-            squares[position] += strata[f"score {k} {position}"].iloc[row]
-            if f"shared {k}" in strata:
-                crossed[0, position] += strata[f"crossed {k} {position}"].iloc[row]
-                crossed[1, position] += strata[f"shared {k}"].iloc[row]
-        elif MISSING not in own:  # else it is left out
-            return None
-    has_shared = f"shared {k}" in strata
-    return moments._replace(squares=squares, crossed=crossed if has_shared else None)
 
 
 def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[Array, Array]:

@@ -14,142 +14,115 @@ from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
-from skbiasamp._input.labels import Codes, Members, Rows
+from skbiasamp._input.labels import Codes, Members, Rows, Summed
 from skbiasamp._input.rows import read_rows, tallied
 from skbiasamp._utils.progress import interruptible, progress
-from skbiasamp.counts.cells import Summed, naming_side, side_of
+from skbiasamp.counts.cells import BOTH, BOTH_SQUARE, SQUARE, C, naming_side, side_of
 from skbiasamp.counts.engines import (
     COUNT,
     MOST_CELLS,
     MOST_JOINT,
-    Moments,
     Opened,
     Sides,
     count_cells,
     names_of,
     open_frame,
     sum_scores,
-    sum_squares,
-    sum_tasks,
-    sum_weights,
 )
 from skbiasamp.counts.merging import require_cells
-from skbiasamp.counts.several_models import check_models, of_the_model, side_of_model
-from skbiasamp.counts.task_sums import TaskSums
+from skbiasamp.counts.several_models import check_models, joined, of_the_model, side_of_model
+from skbiasamp.counts.task_queries import Moments, sum_squares, sum_tasks
 
 # Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
 Scores = tuple[Array, bool]
-Asked = Scores | Callable[[TaskSums], list[Scores]] | None
+Asked = Scores | Callable[[Any], list[Scores]] | None
 
 
-class Read(NamedTuple):
-    """Rows, and what an engine summed in place of counting them."""
-
-    rows: Rows
-    summed: Summed | None = None
-
-
-def read_labels(y_true: Any, y_pred: Any, *, like: Any = None, **labels: Any) -> Rows:
+def read_labels(
+    y_true: Any, y_pred: Any, *, like: Any = None, summed: Summed | None = None, **labels: Any
+) -> Rows:
     """Read labels; groups and tasks are those of `like` if there is one."""
     if like is not None:
         require_cells("like", like)
     sides = None if like is None else (side_of(like, "group"), naming_side(like))
     with progress("counting rows"):
-        return read_rows(y_true, y_pred, like=sides, **labels)
+        return read_rows(y_true, y_pred, like=sides, **labels)._replace(summed=summed)
 
 
 def read_frame(
     frame: Any,
     named: dict[str, Any],
+    made: type[C],
     *,
     joint: bool | None,
     moments: Asked,
     **how: Any,
-) -> Read | TaskSums | dict[str, Rows]:
+) -> Rows | C | dict[str, Any]:
     """Count the rows of a frame, or sum them if they do not repeat.
 
     `named` says by their options where labels, predictions and weights are, `how` holds the
-    options of labels. Rows of several models come back by model.
+    options of labels. Rows of several models are returned as what cells are made of. Tasks that
+    were summed each by itself are `made`.
     """
-    with progress("counting rows"), interruptible():
-        return _read_frame(frame, named, joint, moments, how)
-
-
-def _read_frame(
-    frame: Any,
-    named: dict[str, Any],
-    joint: bool | None,
-    moments: Asked,
-    how: dict[str, Any],
-) -> Read | TaskSums | dict[str, Rows]:
     check_names(named)
     _check_moments(moments, how["like"])
     check_option("joint", joint, (True, False, None))
-    numbers = how["numbers"]
-    check_option("numbers", numbers, (True, False))
+    check_option("numbers", how["numbers"], (True, False))
     if how["groups"] == "probabilities":
-        text = (
+        raise InputError(
             "{groups='probabilities'} needs single rows: pass columns to Contingency.from_labels."
         )
-        raise InputError(text)
-    joint = True if numbers else joint  # sums of numbers do not hold how these vary
+    with progress("counting rows"), interruptible():
+        return _counted_rows(frame, named, made, joint, moments, how)
+
+
+def _counted_rows(
+    frame: Any,
+    named: dict[str, Any],
+    made: type[C],
+    joint: bool | None,
+    moments: Asked,
+    how: dict[str, Any],
+) -> Rows | C | dict[str, Any]:
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
     if any(isinstance(names, dict) for names in predicted.values()):
         models = check_models({OPTION_OF[side]: names for side, names in predicted.items()})
     sides = {side: names_of(named[option]) for side, option in OPTION_OF.items()}
-    clustered = bool(sides["cluster"])
     for side, names in predicted.items():
         if models and sides.pop(side):
             sides |= {side_of_model(side, model): names_of(names[model]) for model in models}
     opened = open_frame(frame, sides)
-    target, several = sides["task"], len(sides["task"]) > 1
-    prediction = [
-        name for side, names in sides.items() if side.startswith("task_pred") for name in names
-    ]
     check_threshold(how["threshold"])
+    prediction = _predictions(sides)
     if prediction and how["threshold"] is not None:
         opened = opened.decided(prediction, how["threshold"])
         how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
-    many = len(target + prediction) > MOST_JOINT
-    in_memory = opened.eager is not None
-    if several and not models and not (in_memory or not many if joint is None else joint):
-        if clustered:
-            raise InputError(
-                "{clusters} cannot be kept if an engine sums {n} columns each by itself. Pass "
-                "{joint=True}, or read these columns into memory.",
-                n=len(target + prediction),
-            )
-        return _of_tasks(opened, sides, moments, how)
-    fractions = opened.fractional(prediction + sides["weight"])
-    summed: Summed | None = None
-    if in_memory and ((several and many) or fractions or opened.holds_objects or clustered):
-        # Rows that do not repeat are in memory already: grouping them would only copy them.
-        columns = _in_memory(opened, sides)
-    else:
-        soft = not (numbers or {*prediction}.isdisjoint(fractions))
-        if models and (soft or (len(prediction) > MOST_JOINT and not joint)):
-            raise InputError(
-                "Several models are compared row by row, and an engine can only sum "
-                "{what}. Read these columns into memory.",
-                what="probabilities" if soft else f"{len(prediction)} columns of predictions",
-            )
-        columns, summed = _counted(opened, sides, prediction, fractions, joint)
+    joint = True if how["numbers"] else joint  # sums of numbers do not hold how these vary
+    apart = opened.eager is not None or not _are_many(sides) if joint is None else joint
+    if len(sides["task"]) > 1 and not models and not apart:
+        return _of_tasks(opened, sides, made, moments, how)
+    columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
-    labels["repeats"] = columns.get("repeats")
-    if clustered:
-        labels["clusters"] = columns["cluster"]
+    labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
     if not models:
-        group_pred = columns["group_pred"]
-        read = read_labels(
-            columns["task"], columns["task_pred"], sensitive_pred=group_pred, **labels
-        )
-        return Read(read, summed)
+        given = {"sensitive_pred": columns["group_pred"], "summed": columns["summed"]}
+        return read_labels(columns["task"], columns["task_pred"], **given, **labels)
     y_pred, sensitive_pred = (
         None if given is None else {model: columns[side_of_model(side, model)] for model in models}
         for side, given in predicted.items()
     )
     return read_models(columns["task"], y_pred, sensitive_pred, **labels)
+
+
+def _predictions(sides: Sides) -> list[Hashable]:
+    """Return the columns of predictions, of all models."""
+    return [name for side, names in sides.items() if side.startswith("task_pred") for name in names]
+
+
+def _are_many(sides: Sides) -> bool:
+    """Whether an engine should not group by all columns of labels and predictions."""
+    return len(sides["task"] + _predictions(sides)) > MOST_JOINT
 
 
 # Rows that are left out since the reference lacks their class, by period and class.
@@ -160,7 +133,6 @@ class Periods(NamedTuple):
     """Rows in their cells, and the period and version of each cell."""
 
     rows: Rows
-    summed: Summed | None
     period: Array
     version: Array | None
     dropped: pd.Series[float]  # rows without a sensitive feature, by period
@@ -186,15 +158,8 @@ def read_periods(
     check_names(named)
     sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
     sides |= {"period": [period], "version": names_of(version)}
-    opened = open_frame(frame, sides)
-    prediction, weights = sides["task_pred"], sides["weight"]
-    fractions = opened.fractional(prediction + weights)
-    many = len(sides["task"] + prediction) > MOST_JOINT
-    summed: Summed | None = None
-    if opened.eager is not None and (many or fractions or opened.holds_objects):
-        columns = _in_memory(opened, sides)
-    else:
-        columns, summed = _counted(opened, sides, prediction, fractions, True)
+    opened, prediction = open_frame(frame, sides), sides["task_pred"]
+    columns = _columns(opened, sides, joint=True)
     periods = np.asarray(columns["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
@@ -211,19 +176,19 @@ def read_periods(
         columns["task_pred"],
         sensitive_pred=columns["group_pred"],
         sample_weight=columns["weight"],
+        summed=columns["summed"],
         **how,
     )
     assert rows.repeats is not None
     kept = rows.repeats.astype(np.intp)
-    repeats = columns.get("repeats")
+    repeats = columns["repeats"]
     rows = rows._replace(repeats=None if repeats is None else np.asarray(repeats)[kept])
     weight = columns["weight"]
     lost = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
     lost[kept] = 0
-    version_of = columns.get("version")
+    version_of = columns["version"]
     return Periods(
         rows,
-        summed,
         periods[kept],
         None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
         pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
@@ -274,8 +239,8 @@ def _check_moments(moments: Any, like: Any) -> None:
         raise InputError(text, wanted=wanted, shape=signs.shape)
 
 
-def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Rows]:
-    """Read the same rows with the predictions of each model, one cell a row."""
+def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Any]:
+    """Read the same rows with the predictions of each model; return what cells are made of."""
     models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     given = {"y_pred": y_preds, "sensitive_pred": sensitive_preds}
     passed = {name: by_model for name, by_model in given.items() if by_model is not None}
@@ -297,52 +262,70 @@ def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) 
         mine = {name: by_model and by_model[model] for name, by_model in given.items()}
         with of_the_model(model):
             read[model] = read_labels(y_true, **mine, **labels, apart=True)
-    return read
+    return joined(read)
 
 
-def _counted(
-    opened: Opened,
-    sides: Sides,
-    prediction: list[Hashable],
-    fractions: list[Hashable],
-    joint: bool | None,
-) -> tuple[dict[str, Any], Summed | None]:
-    """Return the distinct rows of a frame, or what was summed in place of them."""
-    weight = next(iter(sides["weight"]), None)
-    labels = {side: names for side, names in sides.items() if side != "weight"}
-    summed: Summed | None = None
-    clustered = bool(sides["cluster"])
+def _columns(
+    opened: Opened, sides: Sides, *, joint: bool | None, numbers: bool = False
+) -> dict[str, Any]:
+    """Return the columns of rows in memory, or else of the cells that an engine counted.
+
+    `summed` is what it summed in place of counting, `repeats` how many rows a cell then has.
+    """
+    prediction, weight = _predictions(sides), next(iter(sides["weight"]), None)
+    fractions, clustered = opened.fractional(prediction + sides["weight"]), bool(sides["cluster"])
+    many = _are_many(sides) and len(sides["task"]) > 1
+    columns: dict[str, Any] = {"repeats": None, "summed": None}
+    if opened.eager is not None and (many or fractions or opened.holds_objects or clustered):
+        # Rows that do not repeat are in memory already: grouping them would only copy them.
+        for side, names in sides.items():
+            called = [opened.called.get(name, name) for name in names]
+            columns[side] = opened.eager[called].to_native() if names else None
+            if called != names:
+                columns[side] = pd.DataFrame(to_native(columns[side], side)).set_axis(names, axis=1)
+        return columns
+    soft = not (numbers or {*prediction}.isdisjoint(fractions))
+    models = any(":" in side for side in sides)
+    if models and (soft or (len(prediction) > MOST_JOINT and not joint)):
+        raise InputError(
+            "Several models are compared row by row, and an engine can only sum {what}. Read these "
+            "columns into memory.",
+            what="probabilities" if soft else f"{len(prediction)} columns of predictions",
+        )
     if clustered and weight in fractions:
         raise InputError(
             "{sample_weight} must hold whole numbers if an engine counts {clusters}. Read these "
             "columns into memory."
         )
-    if len(prediction) == 1 and prediction[0] in fractions and not (joint or clustered):
+    labels = {side: names for side, names in sides.items() if side != "weight"}
+    if soft and len(prediction) == 1 and not (joint or clustered):
         if weight in fractions:
             raise InputError(
                 "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
                 "make together. Read these columns into memory."
             )
-        cells, summed = sum_scores(opened, labels, weight), "scores"
+        cells, columns["summed"] = sum_scores(opened, labels, weight), "scores"
     elif weight in fractions:
-        cells, summed = sum_weights(opened, labels, weight), "weights"
+        cells = count_cells(opened, labels, weight, fractions=True)
+        columns["summed"] = "weights"
+        columns["repeats"] = cells["rows"].to_numpy()
     else:
         most = None if opened.eager is not None or joint or clustered else MOST_CELLS
         cells = count_cells(opened, labels, weight, most)
-    columns = {side: _taken(cells, side, names) for side, names in labels.items()}
-    columns["weight"] = cells[COUNT].to_numpy()
-    if summed == "weights":
-        columns["repeats"] = cells["rows"].to_numpy()
-    return columns, summed
+    columns |= {side: _taken(cells, side, names) for side, names in labels.items()}
+    return columns | {"weight": cells[COUNT].to_numpy()}
 
 
 def _of_tasks(
-    opened: Opened,
-    sides: Sides,
-    moments: Asked,
-    how: dict[str, Any],
-) -> TaskSums:
+    opened: Opened, sides: Sides, made: type[C], moments: Asked, how: dict[str, Any]
+) -> C:
     """Sum every task by itself."""
+    if sides["cluster"]:
+        raise InputError(
+            "{clusters} cannot be kept if an engine sums {n} columns each by itself. Pass "
+            "{joint=True}, or read these columns into memory.",
+            n=len(sides["task"] + sides["task_pred"]),
+        )
     weight = next(iter(sides["weight"]), None)
     if weight is not None and opened.fractional([weight]):
         raise InputError(
@@ -353,22 +336,17 @@ def _of_tasks(
         raise no_positive_class("is an indicator matrix")
     strata = sum_tasks(opened, sides, weight)
 
-    def summed(name: str) -> Array:
-        return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
+    def summed(name: str, other: str = "") -> Array:
+        each = ((f"{name} {i}", f"{other} {i}") for i in range(len(sides["task"])))
+        return strata[[a if a in strata else b for a, b in each]].to_numpy(dtype=float)
 
     sums = {"task": summed("true")}
     if sides["task_pred"]:
-        sums |= {"task_pred": summed("pred"), "task_both": summed("both")}
-        squares = [
-            np.stack([strata.get(f"{name} {i}", strata[f"{other} {i}"]) for i in range(len(total))])
-            for name, other, total in (
-                ("square", "pred", sums["task_pred"].T),
-                ("both square", "both", sums["task_both"].T),
-            )
-        ]
+        sums |= {"task_pred": summed("pred"), BOTH: summed("both")}
         # Of columns of 0 and 1 the squares are the sums.
-        if not np.array_equal(squares[0].T, sums["task_pred"]):
-            sums |= {"task_square": squares[0].T, "task_both_square": squares[1].T}
+        squares = {SQUARE: summed("square", "pred"), BOTH_SQUARE: summed("both square", "both")}
+        if not np.array_equal(squares[SQUARE], sums["task_pred"]):
+            sums |= squares
     # Groups and names are read as those of any rows, one for each combination of groups. Which
     # of these are left out is known by their number, which takes the place of `repeats`.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
@@ -389,7 +367,7 @@ def _of_tasks(
     of_rows |= {"group": rows.group}
     if rows.group_pred is not None:
         of_rows["group_pred"] = rows.group_pred
-    found = TaskSums(rows.weight, of_rows, n_dropped=rows.n_dropped)
+    found = made(rows.weight, of_rows, n_dropped=rows.n_dropped, summed="tasks")
     if callable(moments):
         asked = [] if found.indicator else moments(found)
     else:
@@ -397,17 +375,6 @@ def _of_tasks(
     scores = [Moments(found.groups, *moment) for moment in asked]
     found.moments = sum_squares(opened, sides, weight, scores)
     return found
-
-
-def _in_memory(opened: Opened, sides: Sides) -> dict[str, Any]:
-    """Return the columns of a frame in memory, with the names they have in it."""
-    columns: dict[str, Any] = {}
-    for side, names in sides.items():
-        called = [opened.called.get(name, name) for name in names]
-        columns[side] = opened.eager[called].to_native() if names else None
-        if called != names:
-            columns[side] = pd.DataFrame(to_native(columns[side], side)).set_axis(names, axis=1)
-    return columns
 
 
 def _taken(cells: pd.DataFrame, side: str, names: list[Hashable]) -> Any:

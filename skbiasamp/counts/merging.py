@@ -10,34 +10,36 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import (
-    MISSING,
     Array,
     Names,
-    check_columns,
     check_kinds,
     check_known,
+    check_missing_names,
+    check_order,
     check_same_columns,
 )
 from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, quote
-from skbiasamp._input.labels import Side, stack
+from skbiasamp._input.labels import Side, Summed, occurring, stack
 from skbiasamp.counts.cells import (
     C,
     Cells,
     SideName,
-    Summed,
     distinct,
     naming_names,
     naming_side,
+    selected,
     side_of,
     sides_of,
     take,
     with_sides,
 )
 from skbiasamp.counts.clusters import Clusters, of_single_rows, stacked
+from skbiasamp.counts.task_sums import added_moments, with_squares
 
 # Of a sum of several kinds, the one of which least is known.
-_SUMMED: tuple[Summed, ...] = ("scores", "weights")
+_SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
+_ROLES: tuple[SideName, ...] = ("group", "task")
 
 
 def require_cells(name: str, value: object) -> None:
@@ -64,13 +66,16 @@ def merged(every: list[C]) -> C:
     if not every:
         raise InputError("There is no contingency to sum: the list is empty.")
     first = every[0]
-    if len({type(part) for part in every}) > 1:
+    in_tasks = first.summed == "tasks"
+    if any((part.summed == "tasks") != in_tasks for part in every):
         raise InputError(
             "Contingencies of different kinds cannot be added: one counts rows, another each task "
             "by itself. Make all of them with the same {joint} of Contingency.from_frame."
         )
     for part in every:
         part.require_single("A sum")
+    if in_tasks and any(part.soft("task_pred") for part in every):
+        every = list(map(with_squares, every))
     # Before anything is stacked, so that an error is about what the user passed.
     pos_label = common_positive(every)
     _check_parts(every)
@@ -101,6 +106,9 @@ def merged(every: list[C]) -> C:
         summed=next((kind for kind in _SUMMED if kind in kinds), None),
         clusters=_clusters(every),
     )
+    if (total.groups, total.tasks) == (first.groups, first.tasks):
+        # Squares were summed over the groups and tasks of each part: others cannot be added.
+        total.moments = added_moments([part.moments for part in every])
     return distinct(total)
 
 
@@ -122,7 +130,7 @@ def conformed(cells: C, like: Cells) -> C:
     require_cells("like", like)
     _check_alike(cells, like)
     group, task = side_of(like, "group"), naming_side(like)
-    tasks = whole_classes(task.names) if task.one_label else task.names
+    tasks = _known_names(task)
     columns = cells.group_columns or group.columns
     mine, own = naming_side(cells), side_of(cells, "group")
     held = (cells.groups, mine.names, mine.pos_label, own.columns)
@@ -130,7 +138,10 @@ def conformed(cells: C, like: Cells) -> C:
         return cells  # with the sums that were computed
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
-    return with_sides(cells, _with_positive(sides, task.pos_label))
+    found = with_sides(cells, _with_positive(sides, task.pos_label))
+    if (found.groups, found.tasks) == (cells.groups, cells.tasks):
+        found.moments = cells.moments
+    return found
 
 
 def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
@@ -144,7 +155,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     sides = {}
     for name, side in sides_of(cells).items():
         role: SideName = "group" if name.startswith("group") else "task"
-        known = _known_names(like, role)
+        known = _known_names(_naming(like, role))
         unknown = [i for i, one in enumerate(side.names) if one not in known]
         for i in unknown:
             held = side.labels.in_any(np.array([i]))
@@ -153,9 +164,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
             held_by[role, side.names[i]] = held | seen
             keep &= ~held
         if unknown:
-            at = np.array([i for i in range(len(side.names)) if i not in unknown], dtype=np.intp)
-            left = tuple(side.names[i] for i in at)
-            side = replace(side, names=left, labels=side.labels.select(at))
+            side = side.select([i for i in range(len(side.names)) if i not in unknown])
         columns = side_of(like, name).columns if like.has(name) else side.columns
         sides[name] = replace(side.onto(known), columns=columns)
     sides = _with_positive(sides, naming_side(like).pos_label)
@@ -166,35 +175,22 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
 
 
-def _known_names(like: Cells, role: SideName) -> Names:
-    side = _naming(like, role)
+def _known_names(side: Side) -> Names:
+    """Return the names that other data may have."""
     return whole_classes(side.names) if side.one_label else side.names
 
 
 def present(cells: C) -> C:
     """Return cells under the names of only those groups and classes that occur."""
-    sides: dict[SideName, Side] = {}
-    for role in ("group", "task"):
-        pair = [name for name in sides_of(cells) if name.startswith(role)]
-        held = [side_of(cells, name) for name in pair]
-        if any(side.is_matrix or not side.open for side in held):
-            sides |= dict(zip(pair, held, strict=True))  # columns are there if nobody is in them
-            continue
-        occurs = cells.weight > 0
-        at = [
-            i
-            for i in range(len(held[0].names))
-            if any((side.labels.in_any(np.array([i])) & occurs).any() for side in held)
-        ]
-        names = tuple(held[0].names[i] for i in at)
-        if role == "task" and held[0].one_label and len(held[0].names) <= _BINARY:
-            at, names = list(range(len(held[0].names))), held[0].names
-        for name, side in zip(pair, held, strict=True):
-            sides[name] = replace(side, names=names, labels=side.labels.select(np.array(at)))
+    sides = sides_of(cells)
+    for role in _ROLES:
+        own = [side for name, side in sides.items() if name.startswith(role)]
+        binary = own[0].one_label and len(own[0].names) <= 2
+        # Columns are there if nobody is in them.
+        if not binary and not any(side.is_matrix or not side.open for side in own):
+            occurs = occurring([side.labels.take(cells.weight > 0) for side in own])
+            sides |= selected(cells, role, np.flatnonzero(occurs))
     return with_sides(cells, sides)
-
-
-_BINARY = 2
 
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
@@ -226,9 +222,6 @@ def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[Sid
     """Return sides of which the one that names the classes says which is positive."""
     named = {name: replace(sides[name], pos_label=pos_label) for name in naming_names(sides)}
     return {**sides, **named}
-
-
-_ROLES: tuple[SideName, ...] = ("group", "task")
 
 
 def _naming(cells: Cells, role: SideName) -> Side:
@@ -289,8 +282,8 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
                 "indicator columns, probabilities) and cannot be added.",
                 role=name,
             )
-        _check_group_columns(mine, theirs)
-        _check_missing(mine.names, theirs.names)
+        check_order(mine.columns, theirs.columns)
+        check_missing_names(mine.names, theirs.names)
         if mine.names == theirs.names:
             continue
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
@@ -332,10 +325,9 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             seen=kinds[cells.classes is not None],
         )
     for role in _ROLES:
-        mine, trained = _naming(cells, role), _naming(like, role)
-        known = whole_classes(trained.names) if trained.one_label else trained.names
+        mine, known = _naming(cells, role), _known_names(_naming(like, role))
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
-        _check_missing(known, mine.names)
+        check_missing_names(known, mine.names)
         check_known(mine.names, known, role=role)
         lacking = [] if mine.open else [name for name in known if name not in mine.names]
         if lacking:
@@ -345,8 +337,9 @@ def _check_alike(cells: Cells, like: Cells) -> None:
                 role=role,
                 lacking=quote(lacking),
             )
-    _check_group_columns(side_of(like, "group"), side_of(cells, "group"))
-    check_same_columns(side_of(cells, "group").columns, side_of(like, "group").columns)
+    columns, trained_columns = (side_of(part, "group").columns for part in (cells, like))
+    check_order(trained_columns, columns)
+    check_same_columns(columns, trained_columns)
     if like.indicator != cells.indicator:
         raise InputError(
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
@@ -360,24 +353,3 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             chosen=chosen,
             trained=trained_class,
         )
-
-
-def _check_missing(mine: Names, theirs: Names) -> None:
-    """Raise if one has a real group that is called as missing values are in the other."""
-    kinds: dict[int, set[type]] = {}
-    for name in (*mine, *theirs):
-        for column, part in enumerate(name if isinstance(name, tuple) else (name,)):
-            if part == MISSING:
-                kinds.setdefault(column, set()).add(type(part))
-    if any(len(types) > 1 for types in kinds.values()):
-        raise InputError(
-            "One contingency has missing values ({missing='group'}) and the other a group named "
-            "{seen!r}: both would be one group. Rename that group.",
-            seen=MISSING,
-        )
-
-
-def _check_group_columns(one: Side, other: Side) -> None:
-    """Combinations of (sex, age) are not those of (age, sex)."""
-    if one.columns and other.columns and len(one.columns) == len(other.columns):
-        check_columns(other.columns, one.columns, "the audited groups", "the other")

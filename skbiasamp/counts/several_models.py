@@ -17,9 +17,9 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.classes import united
 from skbiasamp._input.errors import InputError, Role, Spoken, meant, quote, speaking
-from skbiasamp._input.labels import Codes, Labels, Members, Rows, Side
+from skbiasamp._input.labels import Codes, Members, Rows, Side, occurring
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import C, Cells, SideName, sides_of, take, with_sides
+from skbiasamp.counts.cells import C, Cells, SideName, selected, sides_of, take, with_sides
 from skbiasamp.counts.clusters import Clusters
 
 LABELS: tuple[SideName, ...] = ("group", "task")
@@ -76,24 +76,11 @@ def alone(cells: C, model: str, *, known: bool = False) -> C:
         if fixed or any(side.labels.width < len(names) for side in own.values()):
             continue
         every = [side.labels for name, side in sides_of(cells).items() if name.startswith(role)]
-        mine = _occurring([side.labels for side in own.values()])
-        kept = np.flatnonzero(mine | ~_occurring(every))
+        mine = occurring([side.labels for side in own.values()])
+        kept = np.flatnonzero(mine | ~occurring(every))
         if len(kept) < len(names):
-            left = tuple(names[i] for i in kept)
-            for name, side in own.items():
-                sides[name] = replace(side, names=left, labels=side.labels.select(kept))
+            sides |= selected(chosen, role, kept)
     return with_sides(chosen, sides)
-
-
-def _occurring(every: Sequence[Labels]) -> Array:
-    """Return which columns any of several labels has."""
-    occurs = np.zeros(every[0].width, dtype=bool)
-    for labels in every:
-        if isinstance(labels, Codes):
-            occurs[labels.codes[labels.codes >= 0]] = True
-        else:
-            occurs |= (labels.matrix != 0).any(axis=0)
-    return occurs
 
 
 def together(cells: C, models: Sequence[str]) -> C:
@@ -107,6 +94,8 @@ def together(cells: C, models: Sequence[str]) -> C:
 
 def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
     """Return the name of a model, or raise if it is none of them."""
+    if not models:
+        raise InputError("These are predictions of one model, which has no name.")
     if not isinstance(model, str) or model not in models:
         raise InputError(
             "{name} must be one of the models, {models}; got {seen!r}{meant}",

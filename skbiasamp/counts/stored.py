@@ -25,7 +25,10 @@ from skbiasamp._io.json import (
     vector,
 )
 from skbiasamp.counts.cells import (
+    BOTH,
+    BOTH_SQUARE,
     SIDES,
+    SQUARE,
     Cells,
     distinct,
     keys_of,
@@ -34,18 +37,16 @@ from skbiasamp.counts.cells import (
     sides_of,
 )
 from skbiasamp.counts.clusters import Clusters
-from skbiasamp.counts.engines import Moments
+from skbiasamp.counts.task_queries import Moments
 
 FORMAT = "skbiasamp contingency 1"
-# Sums of products that `TaskSums` has beside those of labels and of predictions: of both, and of
-# squares if predictions are probabilities.
-BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 _ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
 
 
 def write_table(cells: Cells) -> pd.DataFrame:
     """Return one row a distinct cell, in an order that only what they hold decides."""
     cells.require_single("A table of cells")
+    cells.require_rows("A table of cells", but=("scores", "weights"))
     if cells.clusters is not None:
         raise InputError(
             "A table of cells does not hold which rows are of one cluster: use to_json."
@@ -80,7 +81,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
 # --------------------------------------------------------------------------- JSON
 
 
-def write_cells(cells: Cells, moments: tuple[Moments, ...] = ()) -> dict[str, Any]:
+def write_cells(cells: Cells) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
     cells.require_single("JSON")
     sides = sides_of(cells)
@@ -95,7 +96,7 @@ def write_cells(cells: Cells, moments: tuple[Moments, ...] = ()) -> dict[str, An
         "clusters": None
         if cells.clusters is None
         else {"of": cells.clusters.of.tolist(), "n": cells.clusters.n.tolist()},
-        "moments": [_write_moments(moment) for moment in moments] or None,
+        "moments": [_write_moments(moment) for moment in cells.moments] or None,
     }
 
 

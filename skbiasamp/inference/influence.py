@@ -10,7 +10,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import SIDES, Cells, SideName, column, labels_of, shared
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.task_sums import TaskSums
+from skbiasamp.counts.task_sums import of_task
 from skbiasamp.inference.pairs import Pairs, Rates
 
 # Numbers held at once: rows of a condition × pairs.
@@ -26,9 +26,9 @@ def pair_variances(
     times its factor: by default that of the difference between two.
     """
     (cells, pairs), *_ = models
-    if isinstance(cells, TaskSums):
+    if cells.summed == "tasks":
         every = [
-            _variances([(cells.of_task(task), pairs)], slice(task, task + 1), factors)
+            _variances([(of_task(cells, task), pairs)], slice(task, task + 1), factors)
             for task in range(len(pairs.tasks))
         ]
         variances = np.concatenate(every, axis=1)
@@ -172,8 +172,8 @@ def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Covar
 
     Where `rates` has no base, only the predictions vary.
     """
-    if isinstance(cells, TaskSums):
-        every = [_moments(cells.of_task(task), pairs, rates) for task in range(len(pairs.tasks))]
+    if cells.summed == "tasks":
+        every = [_moments(of_task(cells, task), pairs, rates) for task in range(len(pairs.tasks))]
         return Covariances(*np.concatenate(every, axis=-1))
     return Covariances(*_moments(cells, pairs, rates))
 
@@ -283,14 +283,14 @@ def mean_variance(
     `centred` and `labels` are those of `row_influence`. It is NaN where tasks were summed by
     themselves and the squares that it takes were not.
     """
-    if isinstance(cells, TaskSums):
+    if cells.summed == "tasks":
         return _variance_of_sums(cells, pairs, gradient, centred and has_centre(pairs), labels)
     how: dict[str, bool] = {"centred": centred, "labels": labels}
     return variance_of(cells, row_influence(cells, pairs, gradient, **how))
 
 
 def _variance_of_sums(
-    cells: TaskSums, pairs: Pairs, gradient: Array, centred: bool, labels: bool
+    cells: Cells, pairs: Pairs, gradient: Array, centred: bool, labels: bool
 ) -> float:
     """Return the variance of a mean over pairs where an engine summed each task by itself."""
     assert pairs.rates is not None

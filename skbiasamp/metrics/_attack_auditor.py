@@ -151,18 +151,14 @@ class AttackAuditor(BaseAuditor):
         """Return which score of the perturbed labels equals the predictions'."""
         return self.equalize
 
-    def _more_statistics(
-        self, done: AttackRun, test: Contingency, rng: np.random.Generator
-    ) -> dict[str, float]:
-        """Return what else a result's statistics hold."""
-        return {}
-
     def _spread(self, resampled: Array) -> Array:
         """Return values of resamples, spread as those of other training rows would be."""
         return resampled
 
-    def _evidence(self, done: AttackRun) -> dict[str, Any]:
-        """Return what else a result holds, by the names of its fields."""
+    def _evidence(
+        self, done: AttackRun, test: Contingency, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        """Return what else a result holds, by the names of its fields; statistics are added."""
         return {}
 
     @property
@@ -332,10 +328,8 @@ class AttackAuditor(BaseAuditor):
         attacked, results = {}, {}
         with np.errstate(invalid="ignore"):
             for model in cells.models:
-                test, rng = (
-                    alone(cells, model, known=self._fitted),
-                    own_generator(same.random_state),
-                )
+                test = alone(cells, model, known=self._fitted)
+                rng = own_generator(same.random_state)
                 attacked[model] = same._attack(test, rng)
                 results[model] = same._result_of(attacked[model], test, rng)
             first = attacked[cells.models[0]].again
@@ -419,7 +413,8 @@ class AttackAuditor(BaseAuditor):
             )
             statistics["above_chance_low"], statistics["above_chance_high"] = above[:2]
             statistics["standard_error"] = error
-        statistics |= self._more_statistics(done, test, rng)
+        evidence = self._evidence(done, test, rng)
+        statistics |= evidence.pop("statistics", {})
         table = pd.DataFrame(
             {
                 **self._targets(done, test),
@@ -440,7 +435,7 @@ class AttackAuditor(BaseAuditor):
             low=low,
             high=high,
             p_value=p_value,
-            **self._evidence(done),
+            **evidence,
         )
 
     def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:

@@ -183,32 +183,32 @@ class TextAuditor(AttackAuditor):
         centre = redrawn.mean(axis=0)
         return centre + (redrawn - centre) * np.sqrt(1 + 1.5 * self.cv / (self.cv - 1))
 
-    def _evidence(self, done: AttackRun) -> dict[str, Any]:
-        attacker, tables = self._pipeline, []
-        for source, attack in zip(SOURCES, done.pair.attacks, strict=True):
-            found = _words(attacker, attack)
-            if found is None:
-                return {"words": None}
-            found.insert(0, "source", source)
-            tables.append(found)
-        return {"words": pd.concat(tables, ignore_index=True)}
-
-    def _more_statistics(
+    def _evidence(
         self, done: AttackRun, test: Contingency, rng: np.random.Generator
-    ) -> dict[str, float]:
-        pair = done.pair
-        found: dict[str, float] = {}
-        for name, attack in zip(("data", "model"), pair.attacks, strict=True):
+    ) -> dict[str, Any]:
+        cells, found = done.pair.cells, {}
+        for name, attack in zip(("data", "model"), done.pair.attacks, strict=True):
             assert attack.texts is not None
             empty = np.array([not _TOKEN.search(text) for text in attack.texts])
-            found[f"empty_{name}"] = float(pair.cells.weight @ empty[attack.input_codes])
-        texts = pair.data.texts
+            found[f"empty_{name}"] = float(cells.weight @ empty[attack.input_codes])
+        texts = done.pair.data.texts
         assert texts is not None
         words = [_TOKEN.findall(text) for text in texts]
-        n = np.array([[len(one), one.count(UNKNOWN)] for one in words])
-        total, unknown = pair.cells.weight @ n[pair.data.input_codes]
+        n = np.array([[len(own), own.count(UNKNOWN)] for own in words])
+        total, unknown = cells.weight @ n[done.pair.data.input_codes]
         found["unknown_words"] = float(unknown / total) if total else 0.0
-        return found
+        return {"statistics": found, "words": self._words(done.pair.attacks)}
+
+    def _words(self, attacks: Sequence[Attack]) -> pd.DataFrame | None:
+        """Return the words by which attackers recognise the classes of each target."""
+        tables = []
+        for source, attack in zip(SOURCES, attacks, strict=True):
+            found = _words(self._pipeline, attack)
+            if found is None:
+                return None
+            found.insert(0, "source", source)
+            tables.append(found)
+        return pd.concat(tables, ignore_index=True)
 
     def _sentence(self, result: AuditResult) -> str:
         text = conclusion(result)

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skbiasamp._input.checks import Array, Names, check_option
-from skbiasamp._input.classes import task_names
+from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp._input.labels import codes_of
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import ADJUSTMENTS, adjust_p_values, normal_test
 from skbiasamp.inference.independent_signs import estimate
@@ -162,15 +162,9 @@ def prediction_powered_rates(
             apart=True,
             max_groups=None,
         )
-    assert rows.task is not None and rows.task_pred is not None
-    tasks: Names = rows.task.names
-    at: list[int | None] = list(range(len(tasks)))
-    if rows.task.one_label:
-        tasks, at = task_names(rows.task.names, rows.task.pos_label)
-    human, machine = (
-        np.column_stack([dense[:, i] if i is not None else np.zeros(len(has)) for i in at])
-        for dense in (side.labels.dense(slice(None), float) for side in (rows.task, rows.task_pred))
-    )
+    cells = Contingency.of_rows(rows)
+    sides: tuple[SideName, SideName] = ("task", "task_pred")
+    human, machine = (labels_of(cells, side).dense(slice(None), float) for side in sides)
     group, names = codes_of(rows.group), rows.group.names
     n = np.bincount(group[has], minlength=len(names))
     if (few := n < FEWEST).any():
@@ -183,7 +177,7 @@ def prediction_powered_rates(
     ]
     size = np.bincount(group)
     z = stats.norm.isf((1 - confidence_level) / 2)
-    identity = np.eye(len(tasks))
+    identity = np.eye(len(cells.tasks))
     rate = np.stack([one.rate for one in powered])
     se, reach = (
         np.sqrt(np.stack([one.variance(identity, more=more) for one in powered])) for more in (0, 1)
@@ -198,13 +192,13 @@ def prediction_powered_rates(
         "machine": np.stack([machine[one].mean(axis=0) for one in own]),
         "human": np.stack([human[has & one].mean(axis=0) for one in own]),
     }
-    rates = pair_table(names, tasks, n=size[:, None] + 0 * se, **numbers)
-    table = pd.DataFrame(list(_differences(names, tasks, rate, reach, z)))
+    rates = pair_table(names, cells.tasks, n=size[:, None] + 0 * se, **numbers)
+    table = pd.DataFrame(list(_differences(names, cells.tasks, rate, reach, z)))
     table["p_adjusted"] = adjust_p_values(table["p_value"], adjust)
     result = None
     if train is not None:
         auditor = DirectionalAuditor(base="train", confidence_level=confidence_level).fit(train)
-        result = _amplification(auditor, Contingency.of_rows(rows), powered, size, z)
+        result = _amplification(auditor, cells, powered, size, z)
     return GroupDifferences(
         table,
         confidence_level,

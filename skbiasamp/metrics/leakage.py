@@ -181,9 +181,9 @@ class LeakageAuditor(AttackAuditor):
                 quality=self.quality,
             )
 
-    def _more_statistics(
+    def _evidence(
         self, done: AttackRun, test: Contingency, rng: np.random.Generator
-    ) -> dict[str, float]:
+    ) -> dict[str, Any]:
         training = self._training(test)
         if training is None or done.pair.model is None:
             return {}
@@ -192,7 +192,8 @@ class LeakageAuditor(AttackAuditor):
         with collected():  # the audit has warned about these labels
             labels = _labels_alone(test), _labels_alone(training)
             pair = make_pair(*labels, settings, ("task", "group"), None)
-        return {"dataset_leakage": float(run_attack(pair, rng).qualities.data.mean())}
+        quality = run_attack(pair, rng).qualities.data.mean()
+        return {"statistics": {"dataset_leakage": float(quality)}}
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:

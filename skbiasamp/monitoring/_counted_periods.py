@@ -65,7 +65,7 @@ def periods_of_rows(
         clock = timed(rows, time, every)
         classes = _classes_of(reference, clock.name_of, every, how["pos_label"])
         read = read_periods(clock.frame, columns, clock.column, version, classes=classes, **how)
-    cells = Contingency.of_rows(read.rows, summed=read.summed)
+    cells = Contingency.of_rows(read.rows)
     raw = pd.Series(read.period, dtype=object)
     gaps = read.dropped.index.isna() | np.array([period is None for period in read.dropped.index])
     if gaps.any() or raw.isna().any():

@@ -315,6 +315,7 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
     if not isinstance(cells, Contingency):
         text = "cells must be a Contingency; got {kind}. Contingency.from_frame makes one."
         raise InputTypeError(text, kind=type(cells).__name__)
+    cells.require_rows("A store", but=("scores", "weights"))
     if not isinstance(period, str):
         raise InputTypeError("{period} must be text; got {kind}.", kind=type(period).__name__)
     check_count("min_cell", min_cell)

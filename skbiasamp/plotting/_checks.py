@@ -26,6 +26,11 @@ def as_floats(column: Any, name: str = "table") -> Array:
         ) from None
 
 
+def drawn_columns(frame: object) -> list[Any]:
+    """Return the columns of a data frame; anything else has none."""
+    return list(frame.columns) if isinstance(frame, pd.DataFrame) else []
+
+
 def check_drawable(
     frame: object,
     *,
@@ -37,7 +42,7 @@ def check_drawable(
 ) -> None:
     """Raise unless something is a data frame with columns of numbers and of names."""
     needed = (*names, *numbers)
-    present = list(frame.columns) if isinstance(frame, pd.DataFrame) else []
+    present = drawn_columns(frame)
     lacking = [column for column in needed if column not in present]
     if not isinstance(frame, pd.DataFrame) or lacking:
         raise InputError(

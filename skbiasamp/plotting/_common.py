@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_instance, check_option, require_auditor
 from skbiasamp._input.coding import as_classes
-from skbiasamp._utils.formatting import group_of, number
+from skbiasamp._utils.formatting import group_of, name_of, number
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics import DirectionalAuditor
@@ -21,6 +22,7 @@ from skbiasamp.plotting._checks import (
     check_kind,
     check_name_list,
     check_text,
+    drawn_columns,
 )
 from skbiasamp.results import AuditResult
 from skbiasamp.results.kinds import Kind
@@ -30,39 +32,38 @@ FONT = 10  # points; smaller where there is less room
 SMALLEST = 5
 
 
-class PairsDisplay:
-    """What Displays of pairs share: data from a result, from predictions or an estimator."""
+class Display:
+    """What Displays share: the axes that they keep."""
 
     plot: Callable[..., Any]
     ax_: Any
     figure_: Any
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        *,
-        title: str | None = None,
-        confidence_level: float = 0.95,
-        group_columns: Sequence[Hashable] = (),
-        kind: str = "signed",
-    ) -> None:
-        measured = [
-            end for end in ("low", "high", "p_adjusted") if end in getattr(table, "columns", ())
-        ]
+
+@dataclass(eq=False, repr=False)
+class PairsDisplay(Display):
+    """What Displays of pairs share: data from a result, from predictions or an estimator."""
+
+    table: pd.DataFrame
+    _: KW_ONLY
+    title: str | None = None
+    confidence_level: float = 0.95
+    group_columns: Sequence[Hashable] = ()
+    kind: Any = "signed"
+
+    def __post_init__(self) -> None:
+        ends = ("low", "high", "p_adjusted")
         check_drawable(
-            table,
+            self.table,
             says="must be a data frame with one row a pair, as AuditResult.table is",
             instead=f"A whole result is drawn with {type(self).__name__}.from_result(result).",
-            numbers=["amplification", *measured],
+            numbers=["amplification", *(end for end in ends if end in drawn_columns(self.table))],
             names=["group", "task"],
         )
-        check_share("confidence_level", confidence_level)
-        check_option("kind", kind, tuple(map(str, Kind)))
-        self.table = table
-        self.title = title
-        self.confidence_level = confidence_level
-        self.group_columns = check_name_list("group_columns", group_columns)
-        self.kind = Kind(kind)
+        check_share("confidence_level", self.confidence_level)
+        check_option("kind", self.kind, tuple(map(str, Kind)))
+        self.group_columns = check_name_list("group_columns", self.group_columns)
+        self.kind = Kind(self.kind)
         self._arrange()
 
     def _arrange(self) -> None:
@@ -332,7 +333,7 @@ def short_labels(
     texts = {
         name: group_of(name, columns)
         if isinstance(name, tuple) and len(name) == len(columns)
-        else _text(name, joint)
+        else name_of(name, joint)
         for name in names
     }
     most = max(map(len, texts.values()), default=0)
@@ -342,13 +343,6 @@ def short_labels(
         labels = {name: _cut(text, width) for name, text in texts.items()}
     # matplotlib would set what stands between dollar signs as a formula.
     return {name: literal(label) for name, label in labels.items()}
-
-
-def _text(name: Hashable, joint: str) -> str:
-    """Return a name on one line."""
-    if isinstance(name, tuple):
-        return joint.join(_text(part, joint) for part in name)
-    return " ".join(str(name).split())
 
 
 def literal(text: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from skbiasamp.plotting._checks import (
     check_text,
     with_defaults,
 )
-from skbiasamp.plotting._common import short_labels
+from skbiasamp.plotting._common import Display, short_labels
 from skbiasamp.plotting._forest_rows import POINT, axes_of_rows, draw_intervals, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
@@ -33,7 +34,8 @@ SIDES = {
 }
 
 
-class ComparisonDisplay:
+@dataclass(eq=False, repr=False)
+class ComparisonDisplay(Display):
     """Show how much more or less models amplify than the reference, with confidence intervals.
 
     One row for each metric and model. Differences without a clear verdict are hollow and pale.
@@ -92,19 +94,15 @@ class ComparisonDisplay:
     Where matplotlib is installed, ``ComparisonDisplay.from_result(result)`` draws it.
     """
 
-    ax_: Any
-    figure_: Any
+    table: pd.DataFrame
+    _: KW_ONLY
+    reference: str
+    title: str | None = None
+    sides: str = "signed"
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        *,
-        reference: str,
-        title: str | None = None,
-        sides: str = "signed",
-    ) -> None:
+    def __post_init__(self) -> None:
         check_drawable(
-            table,
+            self.table,
             says="must be a data frame with one row a metric and model, as "
             "ComparisonDisplay.rows_of makes it",
             instead="A whole comparison is drawn with ComparisonDisplay.from_result(result) or "
@@ -112,12 +110,8 @@ class ComparisonDisplay:
             numbers=_NUMBERS,
             names=_NAMES,
         )
-        check_text("reference", reference)
-        check_option("sides", sides, tuple(SIDES))
-        self.table = table
-        self.reference = reference
-        self.title = title
-        self.sides = sides
+        check_text("reference", self.reference)
+        check_option("sides", self.sides, tuple(SIDES))
 
     @staticmethod
     def rows_of(*results: ComparisonResult) -> pd.DataFrame:

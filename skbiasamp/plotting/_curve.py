@@ -25,6 +25,7 @@ from skbiasamp.plotting._checks import (
 )
 from skbiasamp.plotting._common import (
     JOINTS,
+    Display,
     check_axes,
     import_pyplot,
     name_sides,
@@ -40,7 +41,7 @@ MANY = 5  # groups that a legend still has room for among their lines
 FEW = 40  # thresholds whose points are marked one by one
 
 
-class AmplificationCurveDisplay:
+class AmplificationCurveDisplay(Display):
     """Show how amplification follows the threshold at which scores become predictions.
 
     If given, false positive rates by group are drawn too: bias amplification compares a model with

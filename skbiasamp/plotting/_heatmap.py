@@ -155,37 +155,23 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         if max_tasks == "auto":
             max_tasks = 70 if ax is None else int(room(ax, 1, 1)[int(transpose)] / NAME)
         values, significant = self._strongest(max_tasks)
+        left_out = f"{len(values.T)} strongest of {n_tasks:,} tasks" * (len(values.T) < n_tasks)
+        roles = ["group", "task"]
+        if transpose:
+            values, significant, roles = values.T, significant.T, roles[::-1]
         names = [
             list(self._names(role, index).values())
-            for role, index in (("group", values.index), ("task", values.columns))
+            for role, index in zip(roles, values.axes, strict=True)
         ]
         cells, clear = values.to_numpy(), significant.to_numpy()
         if not cells.size:
             cells, clear = np.full((1, 1), np.nan), np.full((1, 1), False)
-        axis_labels = list(self._axis_names.values())
-        if transpose:
-            cells, clear, names, axis_labels = cells.T, clear.T, names[::-1], axis_labels[::-1]
         n_rows, n_columns = cells.shape
         across, down = (max(map(len, side), default=0) for side in names)
         size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
         ax = axes_of(self, ax, size)
-        from matplotlib.colors import LinearSegmentedColormap
-
-        if cmap is None:
-            cmap = LinearSegmentedColormap.from_list("sides of 0", [BELOW, "white", ABOVE])
-        reach = np.nanmax(np.abs(cells), initial=0, where=~np.isnan(cells)) or 1.0
-        self.image_ = ax.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
-        undefined = np.isnan(cells)
         many = cells.size > LARGE
-        self.hatches_ = [
-            self._mark(at, "", (1, 1, 1, 0.75), "none")
-            if many
-            else self._mark(
-                at, "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8")
-            )
-            for at in np.argwhere(~clear & ~undefined)
-        ]
-        self.undefined_ = [self._mark(at, "xxxx", "0.85", "0.4") for at in np.argwhere(undefined)]
+        self._colour(cells, clear, cmap, many=many)
         self.colorbar_ = None
         if colorbar:
             self.colorbar_ = self.figure_.colorbar(
@@ -196,19 +182,36 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         notes = [
             f"{'pale' if many else 'hatched'}: {self._unclear}" if self.hatches_ else "",
             "crossed: undefined" if self.undefined_ else "",
-            f"{values.shape[1]} strongest of {n_tasks:,} tasks" if len(values.T) < n_tasks else "",
+            left_out,
         ]
-        ax.set(
-            xlabel="\n".join([axis_labels[1], *filter(None, notes)]),
-            ylabel=axis_labels[0],
-        )
+        down_label, across_label = (self._axis_names[role] for role in roles)
+        ax.set(xlabel="\n".join([across_label, *filter(None, notes)]), ylabel=down_label)
         ax.set_xticks(range(len(names[1])), labels=names[1])
         ax.set_yticks(range(len(names[0])), labels=names[0])
         self._fit_labels(n_columns, n_rows, widest=down)
-        strong = np.abs(np.nan_to_num(cells)) >= reach / 2
-        worth = ~undefined & (clear & strong if many else True)
+        strong = np.abs(np.nan_to_num(cells)) >= self.image_.get_clim()[1] / 2
+        worth = ~np.isnan(cells) & (clear & strong if many else True)
         self._write(cells, worth, values_format)
         return self
+
+    def _colour(self, cells: Array, clear: Array, cmap: Any, *, many: bool) -> None:
+        """Draw cells in their colours, and mark those that are not clear, or undefined."""
+        from matplotlib.colors import LinearSegmentedColormap
+
+        if cmap is None:
+            cmap = LinearSegmentedColormap.from_list("sides of 0", [BELOW, "white", ABOVE])
+        undefined = np.isnan(cells)
+        reach = np.nanmax(np.abs(cells), initial=0, where=~undefined) or 1.0
+        self.image_ = self.ax_.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
+        self.hatches_ = [
+            self._mark(at, "", (1, 1, 1, 0.75), "none")
+            if many
+            else self._mark(
+                at, "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8")
+            )
+            for at in np.argwhere(~clear & ~undefined)
+        ]
+        self.undefined_ = [self._mark(at, "xxxx", "0.85", "0.4") for at in np.argwhere(undefined)]
 
     def _laid_out(self, column: Array, otherwise: Any) -> pd.DataFrame:
         """Return a column of the table as groups × tasks."""
@@ -232,13 +235,9 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         """Draw a rectangle over a cell."""
         from matplotlib.patches import Rectangle
 
-        look: dict[str, Any] = {
-            "hatch": hatch,
-            "facecolor": facecolor,
-            "edgecolor": edgecolor,
-            "linewidth": 0,
-        }
-        return self.ax_.add_patch(Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, **look))
+        cell = Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, linewidth=0, hatch=hatch)
+        cell.set(facecolor=facecolor, edgecolor=edgecolor)
+        return self.ax_.add_patch(cell)
 
     def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
         """Turn and shrink the names until they fit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +18,10 @@ from skbiasamp.plotting._checks import (
     check_kind,
     check_number,
     check_text,
+    drawn_columns,
     with_defaults,
 )
-from skbiasamp.plotting._common import axes_of, literal, tidy
+from skbiasamp.plotting._common import Display, axes_of, literal, tidy
 from skbiasamp.render.periods import running_mean, typical
 from skbiasamp.results import Timeline
 
@@ -28,7 +30,8 @@ _MOST_MARKERS = 60
 _MOST_TEXT = 50  # characters of labels side by side
 
 
-class TimelineDisplay:
+@dataclass(eq=False, repr=False)
+class TimelineDisplay(Display):
     """Show a value over time, with the reference, alarms and changes of the model's version.
 
     .. versionadded:: 0.1
@@ -84,38 +87,30 @@ class TimelineDisplay:
     >>> _ = display.plot()  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        *,
-        reference: float | None = None,
-        versions: Sequence[tuple[str, str]] = (),
-        onset: str | None = None,
-        title: str | None = None,
-        confidence_level: float | None = 0.95,
-    ) -> None:
-        columns = getattr(table, "columns", ())
+    table: pd.DataFrame
+    _: KW_ONLY
+    reference: float | None = None
+    versions: Sequence[tuple[str, str]] = ()
+    onset: str | None = None
+    title: str | None = None
+    confidence_level: float | None = 0.95
+
+    def __post_init__(self) -> None:
         check_drawable(
-            table,
+            self.table,
             says="must be a data frame with one row a period, as Timeline.to_frame returns it",
             instead="A whole timeline is drawn with TimelineDisplay.from_timeline(timeline).",
-            numbers=["value", "low", "high", "alarm", *({"n"} & set(columns))],
+            numbers=["value", "low", "high", "alarm", *({"n"} & set(drawn_columns(self.table)))],
             names=["period"],
         )
-        check_number("reference", reference)
-        check_number("confidence_level", confidence_level, 0, 1)
-        if not isinstance(versions, Sequence) or not all(
-            isinstance(version, list | tuple) and len(version) == 2 for version in versions
+        check_number("reference", self.reference)
+        check_number("confidence_level", self.confidence_level, 0, 1)
+        if not isinstance(self.versions, Sequence) or not all(
+            isinstance(version, list | tuple) and len(version) == 2 for version in self.versions
         ):
             text = "{versions} must be a list of periods and names, in pairs; got {seen!r}."
-            raise InputTypeError(text, seen=versions)
-        check_text("onset", onset)
-        self.table = table
-        self.reference = reference
-        self.versions = versions
-        self.onset = onset
-        self.title = title
-        self.confidence_level = confidence_level
+            raise InputTypeError(text, seen=self.versions)
+        check_text("onset", self.onset)
 
     @classmethod
     def from_timeline(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from itertools import cycle
 from typing import Any, Self
 
@@ -13,13 +14,14 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
-from skbiasamp.plotting._common import axes_of, room, short_labels, tidy
+from skbiasamp.plotting._common import Display, axes_of, room, short_labels, tidy
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
 
 
-class MitigationDisplay:
+@dataclass(eq=False, repr=False)
+class MitigationDisplay(Display):
     """Show what mitigations take off amplification, and what they cost.
 
     One point a mitigation, with intervals on both sides; a line goes from the baseline through its
@@ -87,23 +89,24 @@ class MitigationDisplay:
     Where matplotlib is installed, ``display.plot()`` draws them.
     """
 
-    ax_: Any
-    figure_: Any
+    table: pd.DataFrame
+    _: KW_ONLY
+    score: str
+    amplification: str
+    baseline: str | None = None
 
-    def __init__(
-        self, table: pd.DataFrame, *, score: str, amplification: str, baseline: str | None = None
-    ) -> None:
+    def __post_init__(self) -> None:
         check_drawable(
-            table,
+            self.table,
             says="must be a data frame with one row a mitigation and a measure, as "
             "MitigationSearch.measures is",
             instead="A whole comparison is drawn with MitigationDisplay.from_result(result).",
             numbers=["value", "low", "high"],
             names=["mitigation", "measure"],
         )
-        table = table if "noise" in table else table.assign(noise=np.nan)
+        table = self.table if "noise" in self.table else self.table.assign(noise=np.nan)
         sides = []
-        for name, axis in ((score, "x"), (amplification, "y")):
+        for name, axis in ((self.score, "x"), (self.amplification, "y")):
             named = (
                 [measure == name for measure in table["measure"]] if isinstance(name, str) else []
             )
@@ -120,9 +123,6 @@ class MitigationDisplay:
             sides.append(side.rename(columns=names)[[*names.values(), *more]])
         self.table = table
         self.points = sides[0].join(sides[1]).reset_index()
-        self.score = score
-        self.amplification = amplification
-        self.baseline = baseline
 
     @classmethod
     def from_result(

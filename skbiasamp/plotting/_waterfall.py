@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,14 @@ from skbiasamp.plotting._checks import (
     check_text,
     with_defaults,
 )
-from skbiasamp.plotting._common import literal
+from skbiasamp.plotting._common import Display, literal
 from skbiasamp.plotting._forest_rows import axes_of_rows, label_rows
 from skbiasamp.results import Explanation
 from skbiasamp.results.kinds import Kind
 
 
-class WaterfallDisplay:
+@dataclass(eq=False, repr=False)
+class WaterfallDisplay(Display):
     """Waterfall of the parts of a value: where the amplification comes from.
 
     One bar for each part, which begins where the one above it ends. The last bar is the value.
@@ -71,26 +73,22 @@ class WaterfallDisplay:
     Where matplotlib is installed, ``WaterfallDisplay.from_explanation(explanation)`` draws them.
     """
 
-    undefined_: Sequence[Any] = ()
+    table: pd.DataFrame
+    _: KW_ONLY
+    title: str | None = None
+    part_columns: Sequence[Any] = ()
+    undefined_: ClassVar[Sequence[Any]] = ()
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        *,
-        title: str | None = None,
-        part_columns: Sequence[Any] = (),
-    ) -> None:
+    def __post_init__(self) -> None:
         check_drawable(
-            table,
+            self.table,
             says="must be a data frame with one row a part, as Explanation.change is",
             instead="An explanation is drawn with WaterfallDisplay.from_explanation(explanation).",
             numbers=["value", "low", "high"],
             names=["part"],
         )
-        check_text("title", title)
-        self.table = table
-        self.title = title
-        self.part_columns = check_name_list("part_columns", part_columns)
+        check_text("title", self.title)
+        self.part_columns = check_name_list("part_columns", self.part_columns)
 
     @classmethod
     def from_explanation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._checks import check_drawable, check_name_list, with_defaults
 from skbiasamp.plotting._common import (
+    Display,
     axes_of,
     fitting,
     import_pyplot,
@@ -26,7 +28,8 @@ from skbiasamp.plotting._common import (
 from skbiasamp.results import AuditResult
 
 
-class WordsDisplay:
+@dataclass(eq=False, repr=False)
+class WordsDisplay(Display):
     """Bars of the words by which an attacker on texts recognises each group.
 
     Of two groups, the words of one point to the left and those of the other to the right. Of
@@ -72,28 +75,21 @@ class WordsDisplay:
     Where matplotlib is installed, ``WordsDisplay.from_result(result)`` draws them.
     """
 
-    bars_: Any
-    ax_: Any
-    figure_: Any
+    words: pd.DataFrame
+    _: KW_ONLY
+    title: str | None = None
+    group_columns: Sequence[Hashable] = ()
 
-    def __init__(
-        self,
-        words: pd.DataFrame,
-        *,
-        title: str | None = None,
-        group_columns: Sequence[Hashable] = (),
-    ) -> None:
+    def __post_init__(self) -> None:
         check_drawable(
-            words,
+            self.words,
             name="words",
             says="must be a data frame as AuditResult.words is",
             instead="A whole result is drawn with WordsDisplay.from_result(result).",
             numbers=["weight"],
             names=["source", "target", "word"],
         )
-        self.words = words
-        self.title = title
-        self.group_columns = check_name_list("group_columns", group_columns)
+        self.group_columns = check_name_list("group_columns", self.group_columns)
 
     @classmethod
     def from_result(

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, Array, is_one, spelt
+from skbiasamp._input.checks import MISSING, Array, is_one
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.spelling import spelt
 from skbiasamp.counts.cells import column, naming_side
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
+
+from skbiasamp._input.options import WithOptions
 
 
-class TextTransformer(TransformerMixin, BaseEstimator):
+class TextTransformer(TransformerMixin, WithOptions):
     """A transformer whose X is one column of texts. It may be used without `fit`."""
 
     def __sklearn_tags__(self) -> Any:

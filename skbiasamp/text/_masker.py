@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_call
 from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.warnings import warn
 from skbiasamp.text._base import TextTransformer
 from skbiasamp.text._gender import gender_words
@@ -72,25 +73,12 @@ class WordMasker(TextTransformer):
     ['she and her dog']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "words": [list, tuple, set, dict, None],
-        "placeholder": [str, dict],
-        "substitute": [callable, None],
-        "plurals": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        words: Any = None,
-        placeholder: str | Mapping[str, str] = "<group>",
-        *,
-        substitute: Any = None,
-        plurals: bool = True,
-    ) -> None:
-        self.words = words
-        self.placeholder = placeholder
-        self.substitute = substitute
-        self.plurals = plurals
+    words: Any = PositionalOption(list, tuple, set, dict, None, default=None, kw_only=False)
+    placeholder: str | Mapping[str, str] = PositionalOption(
+        str, dict, default="<group>", kw_only=False
+    )
+    substitute: Any = Option(None, callable, None)
+    plurals: bool = Option(True, "boolean")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the listed words of texts.

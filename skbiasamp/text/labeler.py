@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, Role
+from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.warnings import warn
 from skbiasamp.text._base import TextTransformer
 from skbiasamp.text._matching import Matcher, read_lists, read_texts
@@ -95,25 +96,10 @@ class WordListLabeler(TextTransformer):
     ['yes', 'no', '(refusal)', '(no label)']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "labels": [dict],
-        "exclusive": ["boolean"],
-        "refusals": [str, re.Pattern, list, None],
-        "plurals": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        labels: Any,
-        *,
-        exclusive: bool = False,
-        refusals: Any = None,
-        plurals: bool = True,
-    ) -> None:
-        self.labels = labels
-        self.exclusive = exclusive
-        self.refusals = refusals
-        self.plurals = plurals
+    labels: Any = PositionalOption(dict, kw_only=False)
+    exclusive: bool = Option(False, "boolean")
+    refusals: Any = Option(None, str, re.Pattern, list, None)
+    plurals: bool = Option(True, "boolean")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the labels of texts.

@@ -10,9 +10,10 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skbiasamp._input.checks import Names, unspaced, visible
+from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.labels import codes_of
+from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import listed, task_of
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency

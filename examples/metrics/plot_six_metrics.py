@@ -1,0 +1,82 @@
+"""
+Bias amplification compared with error-rate differences
+=======================================================
+
+This page repeats Fig. 2 of "Directional bias amplification" (Wang & Russakovsky 2021). 30 of 40
+women paint, and 10 of 40 men. The model predicts every man correctly. It predicts "paints" for 0,
+1, … or all 40 women. 30 is correct. With fewer than 30 the model weakens the association in its
+labels, and with more it strengthens it.
+
+**Result:** error-rate differences react to one of these errors only, or to both in the same way.
+The two measures of amplification (last column) change sign. BiasAmp A→T is group → task: does the
+group shift the predicted task?
+"""
+
+# %%
+# One model for each number of women
+# ----------------------------------
+# Women who paint come first, so the model that predicts "paints" for 30 women makes no error.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from skbiasamp.metrics import directional_amplification, mals_amplification
+
+woman = np.repeat([True, False], 40)
+paints = np.repeat([1, 0, 1, 0], [30, 10, 10, 30])
+
+
+def predictions(n_women):
+    """Return the predictions of a model that predicts "paints" for so many women."""
+    return np.concatenate([np.arange(40) < n_women, paints[~woman]]).astype(int)
+
+
+# %%
+# Six metrics
+# -----------
+# Four metrics use the false and true positive rates of each group. MALS and BiasAmp→ get a column
+# for each class, as in the authors' code.
+
+
+def rates(predicted, group):
+    """Return false positive rate, true positive rate and accuracy of a group."""
+    true, said = paints[group], predicted[group]
+    return np.array([said[true == 0].mean(), said[true == 1].mean(), (said == true).mean()])
+
+
+def metrics(predicted):
+    """Return the six numbers."""
+    women, men = rates(predicted, woman), rates(predicted, ~woman)
+    fpr, tpr, accuracy = np.abs(women - men)
+    labels = {"y_true": np.eye(2)[paints], "y_pred": np.eye(2)[predicted]}
+    return {
+        "FPR difference": fpr,
+        "accuracy difference": accuracy,
+        "BiasAmp MALS": mals_amplification(**labels, sensitive_features=woman),
+        "TPR difference": tpr,
+        "accuracy per class": np.mean([(1 - one[0] + one[1]) / 2 for one in (women, men)]),
+        "BiasAmp A→T": directional_amplification(**labels, sensitive_features=woman),
+    }
+
+
+table = pd.DataFrame({n / 40: metrics(predictions(n)) for n in range(41)}).T
+table.index.name = "women painting"
+print(table.iloc[[0, 15, 30, 40]].T.rename_axis(None).to_string(float_format="{:+.4f}".format))
+
+# %%
+# The columns are 0, 0.375, 0.75 (correct) and 1. Only the two measures of amplification have
+# different signs at 0 and at 1. BiasAmp A→T is a straight line, because each woman counts equally.
+# MALS is a share of the predicted painters, so it is steeper if they are few.
+
+figure, axes = plt.subplots(2, 3, figsize=(10, 5.5), sharex=True, layout="constrained")
+for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
+    amplifies = name.startswith("BiasAmp")
+    ax.axhline(0, color="0.75", linewidth=1)
+    ax.axvline(0.75, color="0.75", linewidth=1, linestyle="dashed")
+    ax.plot(values.index, values, color="#a33d00" if amplifies else "#00568f")
+    ax.set_title(name)
+for ax in axes[1]:
+    ax.set_xlabel("share of women predicted as painters")
+figure.suptitle("An error that weakens a correlation (left of 0.75) or strengthens it (right)")
+plt.show()

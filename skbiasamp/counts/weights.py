@@ -1,0 +1,73 @@
+"""How many rows cells are, and what these weigh."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input.checks import Array
+from skbiasamp.counts.clusters import Clusters
+
+
+class Weighted:
+    """Weights of cells, and of how many rows each is if weights are not counts."""
+
+    weight: Array
+    repeats: Array | None
+    clusters: Clusters | None
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells are held."""
+        return int(self.weight.shape[-1])
+
+    @cached_property
+    def total(self) -> Any:
+        """How many rows there are, or the sum of their weights."""
+        total = self.weight.sum(axis=-1)
+        return total if np.ndim(total) else float(total)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, so that sums and ties are exact."""
+        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @cached_property
+    def rows(self) -> Array:
+        """How many rows each cell is: its weight, or one where weights are fractional."""
+        if self.repeats is not None:
+            return self.repeats
+        # A fractional weight says how much a row counts, not how many rows there are.
+        return self.weight if self.whole else np.ones(self.n_cells)
+
+    @property
+    def occurs(self) -> Array:
+        """Positions of cells that have any weight."""
+        return np.flatnonzero(self.weight.reshape(-1, self.n_cells).any(axis=0))
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """What each row of a cell weighs."""
+        none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
+        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight is worth: 1 where weights are repetitions.
+
+        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
+        """
+        if self.whole:
+            return 1.0
+        return float(self.weight.sum() / (self.weight @ self.row_weight))
+
+    @cached_property
+    def units_per_weight(self) -> float:
+        """How many independent rows a unit of weight is worth, if rows of a cluster are alike."""
+        if self.clusters is None:
+            return self.rows_per_weight
+        of, n = self.clusters
+        sizes = np.bincount(of, self.clusters.each(self.weight), minlength=len(n))
+        return float(self.weight.sum() / (n @ sizes**2))

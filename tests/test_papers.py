@@ -1,0 +1,616 @@
+"""The scripts of the papers find what the table of the replication says.
+
+Scripts run as they stand, except for those that take long: of these only what they define is used,
+in a reduced size.
+"""
+
+import importlib.util
+import os
+import re
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from sklearn.model_selection import train_test_split
+
+plt = pytest.importorskip("matplotlib.pyplot")
+pytestmark = pytest.mark.benchmarks
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPERS = ROOT / "benchmarks" / "papers"
+DATA = Path(os.environ.get("SKBIASAMP_DATA", ROOT.parent / "shared" / "data"))
+
+
+def needs(file):
+    return pytest.mark.skipif(not (DATA / file).is_file(), reason=f"SKBIASAMP_DATA lacks {file}")
+
+
+needs_imsitu = needs("imsitu_train.csv.gz")
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setenv("SKBIASAMP_DATA", str(DATA))
+    plt.switch_backend("agg")
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a script; return what it defines, with all that it printed as ``printed``."""
+
+    def of(name):
+        path = PAPERS / f"{name}.py"
+        names = {"__name__": "__main__", "__file__": str(path)}
+        exec(compile(path.read_text("utf-8"), path, "exec"), names)
+        return names | {"printed": capsys.readouterr().out}
+
+    return of
+
+
+def script(name):
+    """Return a benchmark, which imports its neighbours."""
+    folder = str(ROOT / "benchmarks")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+replication = script("replication")
+definitions = importlib.import_module("published._rows").page
+Row = importlib.import_module("published._rows").Row
+inventory = importlib.import_module("published.inventory")
+CODE = importlib.import_module("published.missing").CODE
+
+
+def test_shortcomings_are_as_published(run):
+    table = run("shortcomings")["table"]
+    expected = [
+        [0, 8 / 45, 0],
+        [0.2, 0.1, 0],
+        [1 / 30, 0.1, 0],
+        [-0.6, 1 / 3, 0],
+        [0.25, 0.25, 0],
+        [0.25, 0, 0.25],
+    ]
+    np.testing.assert_allclose(table, expected, atol=1e-12)
+
+
+def test_dpa_weighs_a_step_from_a_low_level_more(run):
+    page = run("relative_amplification")
+    steps = page["steps"]
+    np.testing.assert_allclose(steps["difference"], 0.05, atol=1e-12)
+    np.testing.assert_allclose(steps["DPA"], [0.05 / 1.15, 0.05 / 1.85], atol=1e-12)
+    slopes = [page["step"](data, data + 0.1, True) for data in (0.5, 0.7, 0.9)]
+    assert slopes == sorted(slopes, reverse=True)
+
+
+def test_the_yardstick_decides_whether_a_model_amplifies(run):
+    page = run("base_correlations")
+    results = {key: result.value for key, result in page["results"].items()}
+    for (name, direction), value in results.items():
+        assert (value > 0) == name.startswith("equal"), (name, direction)
+        published = page["PAPER"].get((name, direction), value)
+        assert (published > 0) == (value > 0)
+    # The formula on the softmax of the cosines, with NumPy alone.
+    frame, sign = page["occupations"], np.where(page["women"] < 0.5, 1, -1)
+    logits = frame[["cosine_he", "cosine_she"]].to_numpy() / page["RULE"]
+    odds = np.exp(logits)
+    he = odds[:, 0] / odds.sum(axis=1)
+    assert results["equal shares, 2", "T->A"] == pytest.approx((sign * (he - 0.5)).mean())
+    labour = (sign * (he - (1 - page["women"]))).mean()
+    assert results["labour, counts", "T->A"] == pytest.approx(labour)
+    told = odds / odds.sum(axis=0)
+    people = np.stack([1 - page["women"], page["women"]], axis=1) * frame[["number"]].to_numpy()
+    people /= people.sum(axis=0)
+    signs = np.sign(people - people.mean(axis=1, keepdims=True))
+    value = (signs * (told - people)).mean()
+    assert results["labour, counts", "A->T"] == pytest.approx(value)
+    # Equal shares: amplified at every temperature. Labour: the sign changes where the page says.
+    for (name, direction), values in page["curves"].items():
+        below = page["TEMPERATURES"][values < 0]
+        if name.startswith("equal"):
+            assert not len(below)
+        elif name == "labour, counts":
+            assert below.min() == pytest.approx({"T->A": 0.03, "A->T": 0.07}[direction], abs=0.003)
+    # "they" that is never predicted, and as many occupations of men as of women: two thirds.
+    names = page["amplification"].__globals__
+    names["cosines"]["they"] = -1e3
+    names["occupations"] = frame.drop("editor")
+    for name in ("cosines", "leaning", "shares"):
+        names[name] = names[name].drop("editor", axis=int(name != "cosines"))
+    two, three = (page["amplification"](f"equal shares, {n}", "T->A", 0.1).value for n in (2, 3))
+    assert three == pytest.approx(two * 2 / 3)
+
+
+@pytest.mark.torch
+def test_a_hidden_figure_is_guessed_from_the_digit():
+    pytest.importorskip("torch")
+    page = definitions("masks")
+    images, digit, group, where = page["compose"]()
+    train, test = train_test_split(np.arange(len(digit)), train_size=1000, random_state=0)
+    both = np.column_stack([digit[:, None] == np.arange(10), group == "red"]).astype(int)
+    page.update(RUNS=2, digit=digit, group=group, train=train, test=test, both=both)
+    rng = np.random.default_rng(1)
+    seen, boxed = (page["audits"](page["hide"](images, where, how, rng)) for how in ("none", "box"))
+    # Of two networks each: over 16 seeds the smallest value behind the box was 0.089.
+    assert seen["group"] > 0.98 > 0.66 > boxed["group"]
+    assert seen["T->A"].value == pytest.approx(0, abs=0.01)
+    assert boxed["T->A"].value > 0.05
+    assert seen["A->T"].value > 0.003 > 0.001 > boxed["A->T"].value
+    # Only the figure is changed, and a box leaves nothing of it.
+    for how in page["HOW"]:
+        hidden = page["hide"](images, where, how, rng)
+        np.testing.assert_array_equal(hidden[..., :8], images[..., :8])
+        assert (hidden[..., 8:].max() == 0) == (how == "box")
+
+
+@pytest.mark.torch
+@pytest.mark.benchmarks
+def test_masks_hide_as_much_as_the_page_says():
+    """With two runs of each mask instead of five; bounds hold for eight other pairs of seeds."""
+    pytest.importorskip("torch")
+    path = PAPERS / "masks.py"
+    page = {"__name__": "__main__", "RUNS": 2}
+    exec(compile(path.read_text("utf-8"), path, "exec"), page)
+    value = {
+        (how, direction): page["results"][how][direction].value
+        for how, direction in product(page["HOW"], ("A->T", "T->A"))
+    }
+    for how in ("segment", "box"):
+        assert value[how, "A->T"] < min(0.001, value["none", "A->T"] - 0.004)
+        assert value[how, "T->A"] > 0.03 > 0.01 > abs(value["none", "T->A"])
+    assert value["noise", "A->T"] < value["none", "A->T"] - 0.001
+    assert value["noise", "T->A"] < 0.01
+    for how in ("blur", "part"):
+        assert page["results"][how]["group"] >= 0.98
+        for direction in ("A->T", "T->A"):
+            assert value[how, direction] == pytest.approx(value["none", direction], abs=0.006)
+    found = page["found"]
+    assert max(found["light that is kept, colour of the figure"]) < 0.05
+    assert min(found["light that is kept, digit"]) > 0.8
+    (box,), (as_it_is,) = found["groups read, box"], found["groups read, as it is"]
+    assert (box, as_it_is) == (pytest.approx(0.57, abs=0.01), pytest.approx(1, abs=0.01))
+    for name in ("masked", "masked, figure black"):
+        for read in found[f"groups read, {name}"]:
+            assert box + 0.03 < read < 0.99
+    text = path.read_text("utf-8")
+    spread = "66 to 97 % of the images: it\ndiffers between twelve seeds (57 % behind the box)"
+    assert spread in text
+
+
+def test_heat_maps_have_the_published_ranges():
+    steps = range(-50, 50, 5)
+    maps = definitions("metric_heatmaps")["heatmaps"](steps)
+    alpha = np.array(steps)
+    equal = np.abs(alpha[:, None]) == np.abs(alpha)
+    np.testing.assert_allclose(maps["DPA"][equal], 0, atol=1e-12)
+    assert (np.abs(maps["DPA"][~equal]) > 1e-3).all()
+    assert np.abs(maps["DPA"]).max() == pytest.approx(0.2)
+    assert maps["BiasAmp→"].min() == pytest.approx(-1 / 6)
+    assert (maps["BiasAmp→"][:, alpha == 0] == 0).all()
+    np.testing.assert_allclose(maps["BiasAmp→"][equal], 0, atol=1e-12)
+    assert maps["Multi→"].min() == 0
+
+
+@pytest.mark.torch
+def test_dpa_follows_the_attacker_less_than_the_difference_does():
+    pytest.importorskip("torch")
+    page = definitions("attacker_robustness")
+    found = page["measure"]((20, 100), (2, 4), n_rows=1000, epochs=10)
+    assert (found["DPA"] < 0).all()  # the prediction is the noisier one
+    spread = page["relative_spread"]
+    assert spread(found["DPA"]) < spread(found["difference"])
+    page["show"](found)
+
+
+@needs_imsitu
+def test_verbs_leak_as_much_as_the_paper_says():
+    page = definitions("leakage_imsitu")
+    page["test"] = page["fetch_imsitu_annotations"](subset="test")
+    curves = {alpha: page["curve"](alpha, [0, 0.6, 0.7], n_draws=1) for alpha in (None, 1)}
+    table = page["PAPER"].set_index("split")
+    original = curves[None]
+    assert original["leakage"].iloc[0] == pytest.approx(table["leakage"]["original"], abs=0.005)
+    for split in ("original, CRF", "original"):
+        published = table.loc[split, "leakage at F1"]
+        at = np.interp(table.loc[split, "F1"], original["F1"][::-1], original["leakage"][::-1])
+        assert at == pytest.approx(published, abs=0.012)  # one draw
+    assert curves[1]["leakage"].iloc[0] == 0.5
+    assert np.abs(curves[1]["leakage"] - 0.5).max() < 0.015
+
+
+@needs_imsitu
+@pytest.mark.torch
+def test_networks_leak_as_much_of_imsitu_as_the_table():
+    pytest.importorskip("torch")
+    from skbiasamp.attackers import MLPAttacker
+
+    page = definitions("leakage_imsitu")
+    page["test"] = test = page["fetch_imsitu_annotations"](subset="test")
+    train = page["fetch_imsitu_annotations"](subset="train")
+    # The paper's architecture, at a rate at which 3 epochs do what 100 do at its own.
+    network = MLPAttacker.preset("leakage", max_epochs=3, learning_rate=1e-3)
+    trained = page["leakage"](train, train.target, test.target, network, n_draws=1)
+    exact = page["leakage"](train, train.target, test.target)
+    assert trained == pytest.approx(exact, abs=0.01)
+    assert trained == pytest.approx(page["PAPER"]["leakage"][0], abs=0.01)
+
+
+def test_counts_and_trees_on_compas_are_as_in_the_paper(run):
+    page = run("dpa_compas")
+    for at, value in page["of_published"].items():
+        published, spread = map(float, page["PAPER"][at].split(" ± "))
+        allowed = 0.0005 if at[0] != "DPA" else 3 * spread
+        assert value == pytest.approx(published, abs=allowed), at
+    dpa = page["dpa"]
+    for direction, published in (("T->A", 0.061), ("A->T", 0.100)):
+        row = dpa.loc["balanced", direction]
+        assert row["mean"] == pytest.approx(published, abs=2.2 * row["spread"])
+        assert row["low"] > 0
+
+
+@pytest.mark.torch
+def test_networks_find_of_the_trees_what_the_table_finds():
+    pytest.importorskip("torch")
+    from skbiasamp.attackers import MLPAttacker
+
+    page = definitions("dpa_compas")
+    page["DIRECTIONS"] = ("A->T",)
+    audits, network = page["audits"], MLPAttacker.preset("dpa")
+    for (_, exact, _), (_, trained, _) in zip(
+        audits("balanced", 0, "exact"), audits("balanced", 0, network), strict=True
+    ):
+        assert trained.low > 0
+        assert trained.value == pytest.approx(exact.value, abs=0.02)
+
+
+@needs("rba_imsitu_shares.csv")
+def test_constraints_halve_the_amplification_of_verbs(run):
+    page = run("rba")
+    printed = page["printed"]
+    # As the page says: half of the verbs and a third of the objects stay outside of the margin.
+    assert re.search(r"verbs, within 0.05 after: 106 of 212, 50%", printed)
+    assert re.search(r"objects, within 0.05 after: 42 of 66, 64%", printed)
+    for title in ("imSitu: verbs", "COCO: objects"):
+        before, after = re.findall(rf"{title}, within 0.05 \w+: (\d+)", printed)
+        assert int(before) < int(after)
+    assert re.search(r"imsitu +after +0.0236 +0.0239 +0.0236", printed)
+    assert re.search(r"coco +before +0.0317 +0.0317 +0.0317", printed)
+
+
+@needs_imsitu
+@needs("rba_imsitu_shares.csv")
+def test_the_published_shares_are_those_of_men():
+    page = definitions("rba")
+    shares = page["fetch_rba_shares"](dataset="imsitu").frame
+    annotations = definitions("leakage_imsitu")["fetch_imsitu_annotations"](subset="train")
+    man = (annotations.sensitive == "man").groupby(annotations.target.to_numpy()).mean()
+    assert shares["train"].corr(man.reindex(shares.index)) > 0.99
+
+
+@pytest.fixture(scope="module")
+def cheap():
+    """All rows that need no network and no many draws."""
+    if not (DATA / "imsitu_train.csv.gz").is_file():
+        pytest.skip("SKBIASAMP_DATA lacks imSitu")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKBIASAMP_DATA", str(DATA))
+        return [row for rows in replication.tables(slow=False).values() for row in rows]
+
+
+def on_page():
+    return replication.TABLES.read_text("utf-8").splitlines()
+
+
+def test_the_table_is_what_the_script_writes(cheap):
+    lines = on_page()
+    assert [replication.line(row) for row in cheap if replication.line(row) not in lines] == []
+    text = "\n".join(lines)
+    sections = [one.section() for one in replication.KEPT]
+    for part in (replication.TOP, replication.inventory(), *sections, replication.without_data()):
+        assert part.rstrip() in text
+    for rows in replication.PAPERS.values():
+        assert replication.code(rows) in text
+    assert replication.PAGE.read_text("utf-8") == replication.summary()
+
+
+def test_a_difference_is_explained_and_counts_are_exact(cheap):
+    for row in cheap:
+        assert row.agrees() or row.why, row.what
+        if row.why.endswith("theirs is one sample"):
+            spread = float(re.match(r"± (\d+) over", row.why)[1])
+            assert abs(row.difference()) < 1.5 * spread, row.what  # as the inventory says
+        elif row.where in ("Table 2a", "Table 2b") or re.search("men$|images for", row.what):
+            assert row.difference() == 0, row.what
+    agreeing = sum(row.agrees() for row in cheap)
+    assert agreeing >= 38
+    assert len(cheap) - agreeing <= 38
+
+
+def test_the_inventory_uses_its_words_and_its_pages_exist():
+    assert {item.word for item in inventory.INVENTORY} == set(inventory.WORDS)
+    text = " ".join(item.why for item in inventory.INVENTORY)
+    files = re.findall(r"`([\w/]+\.(?:py|md))`", text)
+    assert len(files) > 10
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+    assert set(replication.SCRIPTS) == set(replication.PAPERS.values())
+    names = sum(replication.SCRIPTS.values(), ())
+    assert [name for name in names if not (PAPERS / f"{name}.py").is_file()] == []
+    assert [item for item in inventory.INVENTORY if not item.why] == []
+
+
+def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
+    rows_of = {
+        "two shortcomings of MALS": "shortcoming",
+        "counts of race and label": "^[A-Z].*T = .: rows$|rows of each",
+        "BiasAmp→ and Multi→": "(BiasAmp|Multi)→ .* from Table 2",
+        "hiring: rates, and what attackers gain": "hiring",
+        "men and women of imSitu's splits": "^imSitu.*men$",
+    }
+    same = [item for item in inventory.INVENTORY if item.word == inventory.SAME]
+    with_numbers = [item for item in same if not item.why.startswith(inventory.NO_NUMBERS)]
+    assert [item.content for item in with_numbers] == list(rows_of)
+    for item in with_numbers:
+        rows = [row for row in cheap if re.search(rows_of[item.content], row.what)]
+        rows = [row for row in rows if not row.what.startswith("Caucasian predicted")]
+        assert len(rows) >= 4
+        assert [row.what for row in rows if not row.agrees()] == []
+
+
+def test_code_for_those_who_have_the_data_is_of_values_that_need_data():
+    named = [item for item in inventory.INVENTORY if item.code]
+    assert {item.code for item in named} == set(CODE)
+    assert {item.word for item in named} == {inventory.NEEDS}
+
+
+def test_no_number_of_the_inventory_differs_from_the_table(cheap):
+    def number(what, digits):
+        (found,) = (row.ours for row in cheap if row.what == what)
+        return f"{found:.{digits}f}"
+
+    def why(paper, where, content):
+        at = (paper, where, content)
+        (found,) = (item.why for item in inventory.INVENTORY if item[:3] == at)
+        return found
+
+    (trees,) = (row for row in cheap if row.what.startswith("accuracy of a tree"))
+    found = why(inventory.D, "Table 2a", "counts of the models' predictions")
+    tree, bound = re.findall(r"\d+\.\d+", trees.why)[:2], re.findall(r"\d+\.\d+", trees.why)[2:]
+    assert re.findall(r"\d+\.\d+", found) == bound + tree
+    assert f"{trees.ours:.2f}" == tree[0]
+    assert all(float(one) > float(most) for one, most in zip(tree, bound, strict=True))
+
+    (dpa,) = (row for row in cheap if row.what == "DPA A→T, balanced, from Table 2")
+    (split,) = (row for row in cheap if row.what.endswith("one 80/20 split"))
+    spread = re.match(r"± (\S+)", split.why)[1]
+    found = why(inventory.D, "Table 3", "DPA A→T, balanced")
+    assert re.findall(r"\d+\.\d+", found) == [f"{-dpa.difference():.3f}", spread]
+    assert float(spread) > -dpa.difference()
+
+    chosen = number("λ_D in %, imSitu, α = 1, their network", 1)
+    found = why(inventory.B, "Table 1", "λ_D of imSitu, α = 1")
+    assert f"has {chosen} of the published 54.0" in found
+    found = why(inventory.B, "Table 1", "λ_D(F1) of COCO, original")
+    assert abs(float(number("λ_D(53.75) in %, COCO, original, their network", 2)) - 60.53) < 0.3
+    linear = importlib.import_module("coco_attackers").at(53.75, "logistic regression")
+    assert f"has {linear - 60.53:.1f} more" in found
+    assert sum(f"{linear:.2f} in the five runs below" in line for line in on_page()) == 1
+    read_off = [row for row in cheap if row.what.endswith("from Table 5")]
+    assert len(read_off) == 2
+    assert all(row.agrees() for row in read_off)
+
+
+def test_trees_are_more_accurate_than_the_published_counts_allow(cheap):
+    trees = definitions("dpa_compas")
+    compas = trees["sample"]("unbalanced", 0)
+    (bound,) = (row for row in cheap if row.what.startswith("accuracy of a tree"))
+    assert not bound.agrees()
+    limits = [float(number) / 100 for number in re.findall(r"\d+\.\d+", bound.why)[2:]]
+    for labels, limit in zip((compas.sensitive_features, compas.target), limits, strict=True):
+        assert np.mean(trees["predictions"](compas.data, labels, 0) == labels) > limit
+
+
+def test_agreement_is_that_of_the_printed_digits():
+    assert Row("", "", "0.033", 1 / 30).agrees()
+    assert not Row("", "", "0.033", 0.0336).agrees()
+    assert Row("", "", "1229", 1229).agrees()
+    assert not Row("", "", "1229", 1230).agrees()
+    cells = Row("a", "b", "-0.078 ± 0.031", -0.0895, "why").cells()
+    assert cells == ("a", "b", "−0.078 ± 0.031", "−0.0895", "−0.0115", "why")
+    assert Row("", "", "0", -0.0).cells()[3:5] == ("0", "0")
+    # The difference is that of the two numbers that are printed.
+    assert Row("", "", "1083", 1038.5).cells()[3:5] == ("1038", "−45")
+
+
+def test_pages_print_the_numbers_of_the_replication_table(run):
+    """To all the digits that a page prints."""
+    ours = {}
+    for line in on_page():
+        cells = [cell.strip().replace("−", "-") for cell in line.split("|")]
+        if len(cells) == 8 and re.fullmatch(r"-?\d+(\.\d+)?", cells[4]):
+            ours[cells[2]] = float(cells[4])
+    table = run("shortcomings")["table"]
+    for (scenario, metric), value in table.stack().items():
+        name = f"shortcoming {scenario}; {metric}"
+        assert name not in ours or ours[name] == pytest.approx(value, abs=5e-4), name
+    for split in ("original", "α = 3", "α = 2", "α = 1"):  # what the page on imSitu says
+        name = f"λ_D in %, imSitu, {split}, "
+        network = ours[name + "their layers for 3 epochs at 0.001"]
+        assert network == pytest.approx(ours[name + "best table"], abs=2)
+        if split != "α = 1":
+            original = ours["λ_D in %, imSitu, original, best table"]
+            assert ours[name + "best table"] == pytest.approx(original, abs=0.3)
+    # What the page on imSitu says of the published λ_D(F1) of balanced splits.
+    read_off = r"imSitu, α = (\d) \| (\S+) \| (\S+) .* the original split has (\S+) \|"
+    of_splits = re.findall(read_off, "\n".join(on_page()))
+    assert {alpha for alpha, *_ in of_splits} == set("123")
+    for alpha, *values in of_splits:
+        published, balanced, original = map(float, values)
+        assert balanced < published - 0.5
+        assert (abs(original - published) < 0.3) == (alpha != "1")
+    page = run("dpa_compas")
+    arrows = {"T->A": "T→A", "A->T": "A→T"}
+    for (metric, kind, direction), value in page["of_published"].items():
+        name = f"{metric} {arrows[direction]}, {kind}, from Table 2"
+        assert ours[name] == pytest.approx(value, abs=5.1e-5)
+    for (kind, direction), row in page["dpa"].iterrows():
+        name = f"DPA {arrows[direction]}, {kind}, our trees, best table"
+        assert ours[name] == pytest.approx(row["mean"], abs=5.1e-5)
+        network = ours[name.replace("best table", "their network")]
+        assert network == pytest.approx(row["mean"], abs=0.004)  # as the page says
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", CODE)
+def test_code_for_those_who_have_the_data_runs(name):
+    """On labels of our own."""
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    code = re.sub(r'preset\("(\w+)"\)', r'preset("\1", max_epochs=1)', CODE[name])
+    gender = rng.choice(["man", "woman"], 120)
+    objects = (rng.random((120, 3)) < 0.5).astype(int)
+    pronouns = pd.DataFrame({"he": [1, 0], "she": [0, 1]})
+    base = pd.DataFrame(0.5, index=["he", "she"], columns=["cook", "nurse"])
+    names = {
+        "objects": objects,
+        "objects_train": objects,
+        "objects_pred": np.where(rng.random((120, 3)) < 0.9, objects, 1 - objects),
+        "gender": gender,
+        "gender_train": gender,
+        "gender_pred": rng.permutation(gender),
+        "young": objects[:, 0],
+        "young_train": objects[:, 0],
+        "young_runs": [objects[:, 1], objects[:, 2]],
+        "occupations": ["cook", "nurse"],
+        "pronouns": pronouns,
+        "base": base,
+        "sign": pd.DataFrame([[1, -1], [-1, 1]], index=base.index, columns=base.columns),
+        "said": pd.DataFrame({"he": [0.7, 0.4], "she": [0.3, 0.6]}),
+        "captions": rng.choice(["a person cooks", "a person skates", "two people"], 120),
+        "captions_pred": rng.choice(["a person cooks", "a person skates", "two people"], 120),
+    }
+    exec(code, names)
+
+
+@needs("captions_masked.csv.gz")
+def test_masks_weaken_the_association_in_captions(run):
+    page = run("captions_masked")
+    a_to_t = page["a_to_t"].table.set_index("model")
+    assert a_to_t.loc["nothing", "low"] > 0
+    assert (a_to_t["difference_high"].drop("nothing") < 0).all()
+    found = {**page["said"], "people": page["mentioned"]}
+    mentions = {mask: one[page["objects"]].sum(axis=1).mean() for mask, one in found.items()}
+    for mask, mean in {"nothing": 0.76, "both, box": 0.34, "people": 0.64}.items():
+        assert round(mentions[mask], 2) == mean
+    equal = (100 * page["equal"].set_index("model")).round()
+    assert equal["difference"]["objects, outline":"person, box"].tolist() == [-22, -30, -7, -25]
+    clear = equal["difference_high"].drop("nothing") < 0
+    assert clear[~clear].index.tolist() == ["person, outline"]
+    assert equal.loc["both, box", "low"] < 0 < equal.loc["both, box", "high"]
+    t_to_a = page["t_to_a"].set_index("mask")
+    assert t_to_a.loc["person, box", "n"] == 203
+    person, both = t_to_a.loc["person, outline"], t_to_a.loc["both, outline"]
+    assert person["always male"] < person["low"] < 0 < person["high"]
+    assert both["always male"] < both["low"] < 0 < both["high"]
+    assert ((t_to_a["low"] < 0) & (t_to_a["high"] > 0)).all()
+    for mask in ("person, box", "both, box"):  # no sign of the context
+        box = t_to_a.loc[mask]
+        assert box["low"] < box["always male"] < box["high"]
+    assert person["named male"] > person["are male"] + 0.2
+    assert 0.2 < person["n"] / 6628 < 0.25
+
+
+@needs("captions_masked.csv.gz")
+def test_an_association_is_measured_apart_from_frequencies():
+    """A share of people's mentions keeps the association; mentions swapped at random lose it."""
+    page = definitions("captions_masked")
+    rng = np.random.default_rng(0)
+    women = np.repeat([1.0, 0.0], 20_000)
+    people = (rng.random((40_000, 2)) < np.where(women[:, None], [0.5, 0.2], [0.3, 0.4])) * 1.0
+    half = people * (rng.random(people.shape) < 0.5)
+    page.update(women=women, people=people, sign=np.array([1, -1]))
+    page["of_mask"] = [people, half, rng.permutation(people)]
+    values = page["association"](np.ones(len(women)))
+    np.testing.assert_allclose(values, [1, 1, 0], atol=0.05)
+
+
+def test_a_ranking_repeats_as_often_as_two_means_keep_their_order():
+    """Of two models, the difference of two repeats is normal: one probability, by the book."""
+    chance_of_repeat = definitions("lic_captioners")["chance_of_repeat"]
+    same, swapped = chance_of_repeat(np.array([0.46, 0.45]), np.array([0.02, 0.01]), n_seeds=10)
+    by_the_book = norm.cdf(0.01 / np.sqrt(2 * (0.02**2 + 0.01**2) / 10))
+    assert same == pytest.approx(by_the_book, abs=0.005)
+    assert swapped == pytest.approx([1 - by_the_book], abs=0.005)
+
+
+def test_other_seeds_explain_one_pair_of_captioners_better_than_the_other():
+    page = definitions("lic_captioners")
+    published, again = pd.Series(page["PUBLISHED"]), pd.Series(page["BARATOV"])
+    names = published.sort_values().index
+    spread = names.map(page["SPREAD"]).to_numpy()
+    same, swapped = page["chance_of_repeat"](published[names].to_numpy(), spread)
+    chance = dict(zip(names, swapped.round(2), strict=False))  # to change places with the next
+    assert round(same, 2) == 0.43  # so too docs/text.md
+    assert (chance["nic"], chance["fc"]) == (0.08, 0.35)
+    expected = ["sat", "nic", "att2in", "nic_plus", "fc", "updn", "nic_equalizer"]
+    assert again.sort_values().index.tolist() == expected
+
+
+@needs("captions_models.csv.gz")
+def test_no_set_up_of_the_attacker_lowers_the_value_of_nic():
+    """One of the nine, with fewer seeds."""
+    setups, captions = script("lic_setups"), definitions("lic_captioners")["fetch_captions"]
+    human = captions(subset="human").frame
+    texts = captions(subset="models").frame.set_index("image").loc[human["image"], "nic"]
+    female = (human["gender"] == "female").to_numpy().astype(int)
+    mixed = [np.random.default_rng(seed).permutation(len(human)) for seed in range(3)]
+    at_random = [np.split(rows, [len(rows) // 10])[::-1] for rows in mixed]
+    fixed = [np.flatnonzero(human["part"] == part) for part in ("train", "test")]
+    masked, tokens = setups.masked(texts)["our list"], setups.TOKENS["two characters"]
+    assert setups.lic_m(masked, female, tokens, at_random) == pytest.approx(45.8, abs=1)
+    assert setups.lic_m(masked, female, tokens, [fixed]) == pytest.approx(46.6, abs=0.05)
+
+
+@needs("captions_equalizer.csv.gz")
+def test_equalizer_errs_less_and_follows_the_objects_more(run):
+    page = run("equalizer")
+    printed = page["printed"]
+    assert re.search(r"baseline +images of female: wrong gender 33\.8%", printed)
+    assert re.search(r"Equalizer +images of female: wrong gender 12\.7%", printed)
+    assert re.search(r"baseline +images of male +: wrong gender +4\.5%", printed)
+    assert re.search(r"Equalizer +images of male +: wrong gender +4\.8% \[4\.3%", printed)
+    unnamed = {model: found["(no label)"].mean() for model, found in page["named"].items()}
+    assert unnamed["Equalizer"] == pytest.approx(1 / 3, abs=0.01)
+    assert unnamed["baseline"] == pytest.approx(1 / 5, abs=0.01)
+    assert page["both"].sum() == 6734
+    t_to_a, a_to_t = (page[one].table.set_index("model") for one in ("t_to_a", "a_to_t"))
+    assert t_to_a.loc["baseline", "low"] < 0 < t_to_a.loc["baseline", "high"]
+    assert 0 < t_to_a.loc["Equalizer", "low"] < t_to_a.loc["Equalizer", "difference"]
+    assert t_to_a.loc["Equalizer", "difference_low"] > 0.005
+    assert a_to_t.loc["Equalizer", "difference"] == pytest.approx(0.0010, abs=5e-5)
+    assert a_to_t.loc["Equalizer", "difference_low"] > 0.0005
+    assert page["a_to_t"].verdicts == {"Equalizer": "amplifies more"}
+    assert (a_to_t["high"] < 0).all()
+    sets = page["sets"]
+    assert 0.1 < sets.loc["Equalizer", "T->A"] < sets.loc["baseline", "T->A"] - 0.02
+    assert sets.loc["Equalizer", "A->T"] == pytest.approx(sets.loc["baseline", "A->T"], abs=1e-5)
+    occur = np.unique(page["truth"].to_numpy(), axis=0).astype(float)
+    occur = occur[occur.sum(axis=1) >= 2]
+    assert occur.shape == (3030, 58)
+    for said in page["said"].values():
+        mentioned = ((occur @ said.to_numpy().T) == occur.sum(axis=1, keepdims=True)).any(axis=1)
+        assert mentioned.mean() == pytest.approx(0.03, abs=0.01)
+    # As many pairs as if it were by chance which caption is whose.
+    assert page["n_pairs"] == 15
+    assert page["signs"].shape == (65, 2)
+    assert page["low"] < 15 < page["high"]
