@@ -162,15 +162,16 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
     assert parts[1:3] == [f"Verdict (directional A->T) {challenger}", same]
     assert challenger.startswith("The model 'challenger' amplifies more than 'champion'")
     assert same.startswith("No clear difference between 'a model whose name is rather long' and")
-    table = next(part for part in parts if part.startswith("Metric and model"))
+    table = next(part for part in parts if "Metric and model" in part)
     for name, one in report.items():
         value, low, high = one.judged("challenger")
         mine = one.table.set_index("model").loc["challenger", "value"]
         row = f"challenger {mine:+.4f} {value:+.4f} {low:+.4f} to {high:+.4f}"
-        assert f"{name} champion {one.table['value'][0]:+.4f} reference {row}" in table
+        assert f"{name} champion {one.table['value'][0]:+.4f} – – reference {row}" in table
         assert f"{row} {one.verdict('challenger')}" in table
     new, old = (float((test[name] == test["hired"]).mean()) for name in ("new", "old"))
-    assert f"accuracy champion {old:.4f} challenger {new:.4f} {new - old:+.4f}" in table
+    accuracy = f"champion {old:.1%} 0.00 reference challenger {new:.1%} {100 * (new - old):+.2f}"
+    assert accuracy.replace("%", " %") in next(part for part in parts if "Accuracy" in part)
     changed = (test["new"] != test["old"])[test["sex"] == "f"]
     row = f"sex = f {changed.mean() * 100:.1f} % {changed.sum()} {len(changed)}"
     about = next(part for part in parts if "challenger and champion predict differently" in part)

@@ -424,6 +424,11 @@ def procedures(rows, n=(3, 4)):
     return found
 
 
+def counted(part, n_runs):
+    """Return how much the variance of few runs counts in the degrees of freedom."""
+    return part * stats.t(n_runs - 1).isf(0.025) / stats.norm.isf(0.025)
+
+
 def test_the_difference_of_procedures_counts_runs_and_the_rows_that_they_share(rows):
     """By hand: the value of two groups is half of the change of the difference between them."""
     runs = procedures(rows)
@@ -450,7 +455,8 @@ def test_the_difference_of_procedures_counts_runs_and_the_rows_that_they_share(r
         shared[name] = covariance[off].mean()
         between, df = np.var(every, ddof=1) / len(every), len(every) - 1
         error = np.sqrt(between + shared[name])
-        reach = stats.t.isf(0.025, df * (error**2 / between) ** 2) * error
+        more = counted(between, len(every))
+        reach = stats.t.isf(0.025, df * ((more + shared[name]) / more) ** 2) * error
         row = table.loc[name, ["value", "estimate", "low", "high"]].to_numpy(float)
         mean = np.mean(every)
         np.testing.assert_allclose(row, [mean, mean, mean - reach, mean + reach], rtol=1e-8)
@@ -458,9 +464,10 @@ def test_the_difference_of_procedures_counts_runs_and_the_rows_that_they_share(r
     part = [np.var(values[name], ddof=1) / len(values[name]) for name in runs]
     rows_part = shared["biased"] + shared["plain"] - 2 * both.mean()
     total = sum(part) + rows_part
-    df = total**2 / sum(
-        one**2 / (len(values[name]) - 1) for one, name in zip(part, runs, strict=True)
-    )
+    sizes = [len(values[name]) for name in runs]
+    more = [counted(one, n) for one, n in zip(part, sizes, strict=True)]
+    squared = sum(one**2 / (n - 1) for one, n in zip(more, sizes, strict=True))
+    df = (sum(more) + rows_part) ** 2 / squared
     difference = np.mean(values["biased"]) - np.mean(values["plain"])
     reach = stats.t.isf(0.025, df) * np.sqrt(total)
     names = ["difference", "difference_low", "difference_high", "p_value"]

@@ -177,15 +177,17 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
     assert "Predictions changed more often in some groups than in others (p < 0.001)." in [
         getattr(one, "text", "") for one in section.items
     ]
-    differences = {row.name: row for row in tables["differences-table"].rows}
-    assert list(differences) == [name.replace("->", "→") for name in plain]
-    for name, one in plain.items():
-        row = one.table.set_index("model").loc["new"]
-        drawn = differences[name.replace("->", "→")]
-        assert drawn.side == SIDE_OF[one.verdict("new")]
-        numbers = [cell.value for cell in drawn.cells]
-        expected = [row["difference"], row["p_adjusted"], one.table["value"][0], row["value"]]
-        assert numbers[1:] == pytest.approx(expected)
+    drawn = {(row.group, row.name): row for row in tables["differences-table"].rows}
+    metrics = [name.replace("->", "→") for name in plain]
+    assert list(drawn) == [(name, model) for name in metrics for model in ("old", "new")]
+    for name, one in zip(metrics, plain.values(), strict=True):
+        row, reference = one.table.set_index("model").loc["new"], drawn[name, "old"]
+        assert drawn[name, "new"].side == SIDE_OF[one.verdict("new")]
+        numbers = [cell.value for cell in drawn[name, "new"].cells[:4]]
+        names = ("value", "difference", "difference_low", "p_adjusted")
+        assert numbers == pytest.approx([row[each] for each in names])
+        assert reference.cells[0].value == pytest.approx(one.table["value"][0])
+        assert [cell.text for cell in reference.cells[1:]] == ["–", "–", "–", "reference"]
 
 
 def test_changes_of_a_negative_association_have_their_interval_turned():
@@ -241,7 +243,7 @@ def test_metrics_that_disagree_are_named_and_explained():
     assert "Metrics disagree." in " ".join(repr(report).split())
     numbers = report.summary.filter(like="difference").stack()
     assert len(numbers) > 3
-    assert all(f" {number:+.4f}" in repr(report) for number in numbers)
+    assert all(f"{number:+.4f}" in repr(report) for number in numbers)
     assert "Metrics disagree." in report.to_markdown()
     assert "Metrics disagree." in report._repr_html_()
 

@@ -96,5 +96,5 @@ def test_changed_rows_of_several_columns_and_tasks():
         find_changed_rows(labels, predicted, pair=(("f", 1), "swim"), **how)
     with pytest.raises(TypeError, match="pair must be a group and a task"):
         find_changed_rows(labels, predicted, pair="f", **how)
-    with pytest.raises(ValueError, match="as many rows"):
+    with pytest.raises(ValueError, match="y_pred has 2 rows but y_true has 3"):
         find_changed_rows(labels, predicted[:2], pair=(("f", 1), "cook"), **how)

@@ -58,6 +58,7 @@ from skbiasamp.inference import (
 from skbiasamp.inference import (
     intervals as _intervals,
 )
+from skbiasamp.inference import runs as runs_module
 from skbiasamp.results import COLUMNS
 from skbiasamp.results.pair_tables import uncounted
 
@@ -116,9 +117,14 @@ def test_the_analytic_error_is_the_derivative_by_each_row_s_weight(auditor, data
     assert_allclose(result.estimate, estimate(plain.weight), atol=1e-12)
     expected = plain.standard_error(estimate)
     assert_allclose(result.statistics["standard_error"], expected, rtol=1e-6)
-    assert_allclose(value_error(result), expected, rtol=1e-6)
-    assert_allclose((result.low + result.high) / 2, result.estimate, atol=1e-12)
-    assert_allclose(result.p_value, 2 * stats.norm.sf(abs(result.estimate) / expected), rtol=1e-6)
+    # An association of the other sign in predictions: the interval counts that signs may be wrong.
+    after = plain.association(plain.weight) + plain.change(plain.weight)
+    if not (numbers(result, "sign_used") * after < 0).any():
+        assert_allclose(value_error(result), expected, rtol=1e-6)
+        assert_allclose((result.low + result.high) / 2, result.estimate, atol=1e-12)
+        p_value = 2 * stats.norm.sf(abs(result.estimate) / expected)
+        assert_allclose(result.p_value, p_value, rtol=1e-6)
+    assert_allclose((result.estimate - result.low) / stats.norm.isf(0.025), expected, rtol=1e-6)
     if plain.multi:
         ends = [result.statistics[f"value_{end}"] for end in ("low", "high")]
         expected = plain.standard_error(plain.value)
@@ -1065,6 +1071,26 @@ def test_runs_of_sizes_and_attacks_have_the_verdict_of_one_run():
     assert surely.verdict == "no clear effect"
 
 
+@pytest.mark.parametrize("n_runs", [2, 3, 5])
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_intervals_of_few_runs_cover_whatever_part_of_the_error_runs_have(n_runs, part):
+    """Satterthwaite's degrees of freedom alone: 87 % with two runs, 92 % with three."""
+    rng, n = np.random.default_rng(0), 40_000
+    runs = rng.normal(scale=(part * n_runs) ** 0.5, size=(n_runs, n))
+    values = runs + rng.normal(scale=(1 - part) ** 0.5, size=n)
+    mean = runs_module.mean_of_runs(values, 1 - part, confidence_level=0.95)
+    covered = np.mean((mean.low <= 0) & (mean.high >= 0))
+    assert 0.93 <= covered <= 0.97
+    assert np.mean(mean.p_value < 0.05) == pytest.approx(1 - covered, abs=1e-12)
+    assert np.mean(mean.high - mean.low) / 2 <= 1.01 * stats.t(n_runs - 1).isf(0.025)
+    if n_runs == 5 and part < 0.9:  # two runs alone do not know how much runs vary
+        assert np.mean(mean.high - mean.low) / 2 <= 1.25 * 1.96
+    # The difference of two procedures with as many runs.
+    other = rng.normal(scale=(part * n_runs) ** 0.5, size=(n_runs, n))
+    gap = runs_module.difference_of_means(values, other, 1 - part, confidence_level=0.95)
+    assert 0.93 <= np.mean((gap.low <= 0) & (gap.high >= 0)) <= 0.98
+
+
 def mean_of_runs(values, influences, square, level, method="t"):
     """Return interval, p-value and error by rows of a mean over runs, as it is defined.
 
@@ -1078,7 +1104,9 @@ def mean_of_runs(values, influences, square, level, method="t"):
     rows, between = np.maximum(rows, 0), values.var(axis=0, ddof=1) / n
     error = np.sqrt(rows + between)
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = (n - 1) * (rows + between) ** 2 / between**2  # Welch and Satterthwaite's
+        # Welch and Satterthwaite's, with the variance of few runs counted more.
+        more = between * stats.t(n - 1).isf((1 - level) / 2) / stats.norm.isf((1 - level) / 2)
+        df = (n - 1) * (rows + more) ** 2 / more**2
     student = stats.t(np.minimum(np.nan_to_num(df, nan=1e6, posinf=1e6), 1e6))
     if method == "normal":
         student = stats.t(1e6)  # the normal distribution, to six digits

@@ -655,6 +655,24 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
+def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not():
+    rng = np.random.default_rng(1)
+    n = 2000
+    groups = pd.DataFrame({"school": rng.choice(["a", "b"], n), "town": rng.integers(0, 25, n)})
+    pushed = groups["school"] == "b"
+    truth = (rng.random(n) < 0.3 + 0.2 * pushed).astype(int)
+    kept = rng.random(n) < 0.6
+    predicted = np.where(kept, truth, rng.random(n) < 0.25 + 0.3 * pushed).astype(int)
+    report = skbiasamp.audit(truth, predicted, sensitive_features=groups, random_state=0)
+    assert report.by_column["verdict"].tolist() == ["amplifies", "no clear effect"]
+    assert report["directional A->T"].verdict == "no clear effect"
+    card = part_of(report, Card)
+    assert card.headline == (
+        "The model amplifies the association with school, taken alone; all columns together show "
+        "no clear effect."
+    )
+
+
 def test_every_colour_can_be_read_in_both_themes():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)

@@ -63,7 +63,7 @@ def test_no_group_has_a_colour_of_a_side_of_zero():
 @pytest.mark.parametrize("folder", ["examples", "docs/_extensions"])
 def test_pages_of_the_documentation_use_these_colours(folder):
     known = {ABOVE, BELOW, *SERIES}
-    for page in (STYLES.parents[1] / folder).glob("*.py"):
+    for page in (STYLES.parents[1] / folder).rglob("*.py"):
         used = {colour.lower() for colour in re.findall(r"#[0-9a-fA-F]{6}\b", page.read_text())}
         greys = {colour for colour in used if len({colour[i : i + 2] for i in (1, 3, 5)}) == 1}
         assert not used - known - greys, page.name

@@ -1,5 +1,9 @@
 """The pictures of the user guide, drawn at each build into `docs/generated/figures`."""
 
+import contextlib
+import doctest
+import io
+import re
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -9,10 +13,18 @@ from sklearn.model_selection import train_test_split
 from skbiasamp import DirectionalAuditor
 from skbiasamp._utils.palette import ABOVE, BELOW, SERIES
 from skbiasamp.datasets import load_compas
-from skbiasamp.plotting import AmplificationDisplay
+from skbiasamp.plotting import (
+    AmplificationDisplay,
+    ComparisonDisplay,
+    TimelineDisplay,
+    WaterfallDisplay,
+)
 
 INK, PALE = "#222222", "#999999"
 WOMEN, MEN, *_ = SERIES
+
+
+DOCS = Path(__file__).resolve().parents[1]
 
 
 def _sheet(width, height, columns=1):
@@ -127,10 +139,42 @@ def first_audit():
     return figure
 
 
+def _examples_of(page):
+    """Return what the first examples of a page define."""
+    text = (DOCS / page).read_text("utf-8")
+    code = re.search(r"```python\n(>>> .*?)```", text, re.DOTALL)[1]
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for example in doctest.DocTestParser().get_examples(code):
+            exec(compile(example.source, page, "single", dont_inherit=True), names)
+    return names
+
+
+def timeline():
+    """The watch of "Monitoring"."""
+    figure, (axes,) = _sheet(7.0, 3.2)
+    TimelineDisplay.from_timeline(_examples_of("monitoring.md")["timeline"], ax=axes)
+    return figure
+
+
+def waterfall():
+    """The parts of "Where amplification comes from"."""
+    figure, (axes,) = _sheet(7.0, 3.0)
+    WaterfallDisplay.from_explanation(_examples_of("why.md")["explanation"], ax=axes)
+    return figure
+
+
+def differences():
+    """The comparison of "Comparing models"."""
+    figure, (axes,) = _sheet(7.0, 2.2)
+    ComparisonDisplay.from_result(_examples_of("comparing.md")["result"], ax=axes)
+    return figure
+
+
 def draw(app):
     folder = Path(app.srcdir) / "generated" / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (contingency, directions, signs, first_audit):
+    for make in (contingency, directions, signs, first_audit, timeline, waterfall, differences):
         # No date and no random ids: the same picture at each build.
         figure = make()
         figure.savefig(folder / f"{make.__name__}.svg", metadata={"Date": None})

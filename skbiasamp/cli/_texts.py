@@ -126,7 +126,7 @@ class Texts:
         if not self.shares:
             return []
         check = TextsWithoutLabel()
-        return [Finding(check.topic, f"{check.said}: {listed(self.shares)}.", action=check.action)]
+        return [Finding(check.topic, f"{check.title}: {listed(self.shares)}.", action=check.action)]
 
 
 def _share(side: str, without: pd.Series, groups: list[Any]) -> str:

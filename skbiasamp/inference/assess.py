@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,16 +16,14 @@ from skbiasamp.inference.hypothesis_tests import (
     changed_clusters,
     changed_rows,
 )
-from skbiasamp.inference.independent_signs import Signs, estimate
+from skbiasamp.inference.independent_signs import NO_DOUBT, Signs, doubted, estimate
 from skbiasamp.inference.intervals import (
     FEW,
     Bounds,
-    Drawn,
     agreeing,
-    chosen,
+    analytic,
     errors_of_base,
     interval_p_value,
-    lower_ends,
     of_sizes,
     percentiles,
     predicted_interval,
@@ -33,6 +31,7 @@ from skbiasamp.inference.intervals import (
     with_errors_of_base,
 )
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn
 
 
 class Uncertainty(NamedTuple):
@@ -60,55 +59,56 @@ def unknown(pairs: Pairs, sign: Array) -> Uncertainty:
     return Uncertainty(bounds, nothing, nothing, np.nan)
 
 
-def resampled_bounds(
-    drawn: Drawn,
-    cells: Contingency,
-    pairs: Pairs,
-    choices: list[Array],
-    *,
-    simultaneous: bool = False,
-    level: float,
-) -> list[Bounds]:
-    """Return the bounds that resamples give, one for each choice of signs."""
-    changed = changed_rows(cells, pairs)
-    in_rows = pairs.rates is not None and pairs.rates.base is not None
-    return percentiles(
-        drawn,
-        pairs,
-        choices,
-        changed if in_rows else None,
-        unit=units(cells, changed, changed_clusters(cells, pairs)),
-        simultaneous=simultaneous,
-        confidence_level=level,
-    )
+class IntervalOptions(Protocol):
+    """The options of an auditor that say how intervals are made."""
+
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    simultaneous: bool
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
 
 
 def judged(
-    every: list[Bounds],
+    drawn: Drawn | None,
+    signs: Signs,
     cells: Contingency,
     train: Contingency,
     pairs: Pairs,
-    level: float,
-    adjust: str | None,
-    n_resamples: int | None = None,
+    options: IntervalOptions,
 ) -> Uncertainty:
-    """Return the bounds that the verdict is about, as wide as few rows need, with their tests."""
+    """Return the bounds that the verdict is about, as wide as few rows need, with their tests.
+
+    They are those of resamples, or of the delta method if there are none.
+    """
+    level, adjust = options.confidence_level, options.adjust
+    n_resamples = None if drawn is None else options.n_resamples
     changed = changed_rows(cells, pairs)
     unit = units(cells, changed, changed_clusters(cells, pairs))
-    every = [widen_degenerate(bounds, pairs, unit=unit, confidence_level=level) for bounds in every]
-    errors = [errors_of_base(pairs, train, bounds.sign) for bounds in every]
-    every = [
-        bounds if error is None else with_errors_of_base(bounds, pairs, error, level)
-        for bounds, error in zip(every, errors, strict=True)
-    ]
-    known = lower_ends(cells, train, pairs, [ends.sign for ends in every], level)
-    bounds = every[chosen(known or [ends.estimate_low for ends in every])]
-    if bounds.estimate_low > 0 >= every[-1].estimate_low:  # other ends than by the delta method
-        bounds = bounds._replace(estimate_low=every[-1].estimate_low)
+    if drawn is None:
+        bounds = analytic(cells, pairs, signs.used, confidence_level=level)
+    else:
+        in_rows = pairs.rates is not None and pairs.rates.base is not None
+        bounds = percentiles(
+            drawn,
+            pairs,
+            signs.used,
+            changed if in_rows else None,
+            unit=unit,
+            simultaneous=options.simultaneous,
+            confidence_level=level,
+        )
+    bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=level)
+    errors = errors_of_base(pairs, train, bounds.sign)
+    if errors is not None:
+        bounds = with_errors_of_base(bounds, pairs, errors, level)
+    ends = doubted(bounds.estimate_low, bounds.estimate_high, signs.doubt(pairs), NO_DOUBT)
+    bounds = bounds._replace(estimate_low=ends[0], estimate_high=ends[1])
     if bounds.estimate_high < 0:  # does it reduce, or reverse?
         reach = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | reach)
-    ends = bounds.estimate_low, bounds.estimate_high
     if bounds.p_value is not None:  # the test of the draws
         tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
         p_value = agreeing(bounds.estimate_p_value, *ends, level)
@@ -140,17 +140,6 @@ def _with_ends(bounds: Bounds, low: Array, high: Array) -> Bounds:
         return bounds
     every = np.fmin(bounds.all_low, low), np.fmax(bounds.all_high, high)
     return bounds._replace(all_low=every[0], all_high=every[1])
-
-
-def sign_of_estimate(
-    cells: Contingency, train: Contingency, pairs: Pairs, signs: Signs, level: float
-) -> Array:
-    """Return the signs of the estimate of an audit that has no interval.
-
-    `cells` are the audited rows in terms of the pairs' tasks.
-    """
-    choices = signs.choices
-    return choices[chosen(lower_ends(cells, train, pairs, choices, level))]
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -19,47 +19,48 @@ from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference.assess import (
+    IntervalOptions,
     Uncertainty,
     is_unknown,
     judged,
-    resampled_bounds,
-    sign_of_estimate,
     unknown,
 )
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
-from skbiasamp.inference.independent_signs import Signs, estimate, gradient, signs_of
+from skbiasamp.inference.independent_signs import (
+    Doubt,
+    Signs,
+    doubted,
+    estimate,
+    gradient,
+    signs_of,
+)
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
     Bounds,
-    Drawn,
-    Measure,
     agreeing,
-    analytic,
     interval_p_value,
-    measure_resamples,
     pair_ends,
     percentiles,
     widen_degenerate,
 )
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn, measure_resamples
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What was found of a model: its pairs, and its estimate with interval and test.
 
-    `cells` are the rows in terms of the pairs' tasks. `draws` are estimates of resamples, if the
+    `cells` are the rows in terms of the pairs' tasks. `drawn` is what resamples say, if the
     interval is made of them.
     """
 
     pairs: Pairs
     cells: Contingency
     signs: Signs
-    sign: Array
     estimate: float
     uncertainty: Uncertainty | None = None
     drawn: Drawn | None = None
-    draws: Array | None = None
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -78,7 +79,13 @@ class Measured:
     @cached_property
     def influence(self) -> Array:
         """How much each row moves the estimate."""
-        return row_influence(self.cells, self.pairs, gradient(self.pairs, self.sign), centred=True)
+        slopes = gradient(self.pairs, self.signs.used)
+        return row_influence(self.cells, self.pairs, slopes, centred=True)
+
+    @cached_property
+    def doubt(self) -> Doubt:
+        """How far signs may be wrong, or share noise with changes."""
+        return self.signs.doubt(self.pairs)
 
 
 class Difference(NamedTuple):
@@ -95,20 +102,8 @@ class Difference(NamedTuple):
     pairs: dict[str, Array]
 
 
-class IntervalOptions(Protocol):
-    """The options of an auditor that say how intervals are made."""
-
-    interval: str | None
-    confidence_level: float
-    n_resamples: int
-    simultaneous: bool
-    adjust: str | None
-    random_state: Any
-    n_jobs: int | None
-
-
 def measure_models(
-    measure: Measure,
+    measure: Callable[[Contingency], Pairs],
     cells: Contingency,
     train: Contingency | None,
     options: IntervalOptions,
@@ -121,7 +116,6 @@ def measure_models(
     `train` gave the signs; None: the audited labels did. `check` may refuse the pairs of the first
     model. Cells of one model alone have the name "".
     """
-    level, n_resamples = options.confidence_level, options.n_resamples
     views = _views(cells)
     pairs: dict[str, Pairs] = {}
     for model, view in views.items():
@@ -133,46 +127,27 @@ def measure_models(
         model: signs_of(pairs[model], reference[model], view, fewest=fewest)
         for model, view in views.items()
     }
-    choices = {model: signs.choices for model, signs in trusted.items()}
     known = [model for model, own in pairs.items() if not is_unknown(own, views[model])]
     drawn: dict[str, Drawn] = {}
     if options.interval == "bootstrap" and known and cells.summed != "tasks":
 
         def measured(resample: Contingency) -> tuple[Drawn, ...]:
             every = _views(resample).items()
-            return tuple(Drawn.of(measure(view), choices[model]) for model, view in every)
+            return tuple(Drawn.of(measure(view), trusted[model].used) for model, view in every)
 
         rng = generator(options.random_state)
         how: dict[str, Any] = {"random_state": rng, "n_jobs": options.n_jobs}
-        every = measure_resamples(measured, cells, n_resamples, **how)
+        every = measure_resamples(measured, cells, options.n_resamples, **how)
         drawn = dict(zip(views, every, strict=True))
     models = {}
     for model, own in pairs.items():
-        rows, kept, signs = own.seen_in(views[model]), trusted[model], choices[model]
-        if options.interval is None:
-            sign = sign_of_estimate(rows, reference[model], own, kept, level)
-            models[model] = Measured(own, rows, kept, sign, float(estimate(own, sign)))
-            continue
-        draws = drawn.get(model) if model in known else None
-        if model not in known:
-            sure = unknown(own, signs[0])
-        else:
-            if draws is None:
-                bounds = analytic(rows, own, signs, confidence_level=level)
-            else:
-                how = {"simultaneous": options.simultaneous, "level": level}
-                bounds = resampled_bounds(draws, rows, own, signs, **how)
-            drawn_from = None if draws is None else n_resamples
-            adjust = options.adjust
-            sure = judged(bounds, rows, reference[model], own, level, adjust, drawn_from)
-        sign = sure.bounds.sign
-        estimates = None
-        if draws is not None:
-            at = next(i for i, choice in enumerate(signs) if choice is sign)
-            estimates = draws.estimate[:, at]
-        models[model] = Measured(
-            own, rows, kept, sign, sure.bounds.estimate, sure, draws, estimates
-        )
+        rows, signs, draws = own.seen_in(views[model]), trusted[model], drawn.get(model)
+        value, sure = float(estimate(own, signs.used)), None
+        if options.interval is not None and model not in known:
+            draws, sure = None, unknown(own, signs.used)
+        elif options.interval is not None:
+            sure = judged(draws, signs, rows, reference[model], own, options)
+        models[model] = Measured(own, rows, signs, value, sure, draws)
     return models
 
 
@@ -189,7 +164,7 @@ def _views(cells: Contingency) -> dict[str, Contingency]:
 
 def covariances(models: Sequence[Measured]) -> Array:
     """Return the covariances of the estimates of models, by resampled rows."""
-    draws = [model.draws for model in models if model.draws is not None]
+    draws = [model.drawn.estimate for model in models if model.drawn is not None]
     if draws:
         return np.atleast_2d(np.cov(np.stack(draws)))
     if not all(model.is_known for model in models):
@@ -228,17 +203,17 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
             bounds = _analytic(own, other, between, bounds, level)
         elif between.growth is not None:
             gap = _of_growth(own.drawn, other.drawn)
-            (bounds,) = percentiles(gap, between, [between.sign], None, unit=unit, **how)
+            bounds = percentiles(gap, between, between.sign, None, unit=unit, **how)
         else:
             draws = _moved(own, other, between)
             ends = pair_ends(draws, between, changed, unit=unit, **how)
-            assert own.draws is not None and other.draws is not None
-            apart = own.draws - other.draws
-            reach = ends.of_mean(apart, value, level, own.sign * between.slopes)
+            apart = own.drawn.estimate - other.drawn.estimate
+            reach = ends.of_mean(apart, value, level, own.signs.used * between.slopes)
             bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
         ends_of_pairs = bounds.low, bounds.high
-        reach = bounds.estimate_low, bounds.estimate_high
+        reach = doubted(bounds.estimate_low, bounds.estimate_high, own.doubt, other.doubt)
+        bounds = bounds._replace(estimate_low=reach[0], estimate_high=reach[1])
         if bounds.p_value is not None:  # the test of the draws
             pair_p = agreeing(bounds.p_value, *ends_of_pairs, level)
             p_value = float(agreeing(bounds.estimate_p_value, *reach, level))
@@ -246,7 +221,7 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
             counted = None
             if whole and own.cells.clusters is None and not _moves(own.pairs):
                 counted = gained, lost, own.pairs.n
-            how["n_resamples"] = None if own.draws is None else len(own.draws)
+            how["n_resamples"] = None if own.drawn is None else len(own.drawn.estimate)
             low, high, pair_p = bounds_and_tests(
                 between.moved, ends_of_pairs, between.slopes, counted, **how
             )
@@ -295,7 +270,7 @@ def _of_growth(own: Drawn, other: Drawn) -> Drawn:
     """Return draws of how much further one model's rates are from equal shares."""
     value = own.value - other.value
     moved = own.moved - other.moved
-    return Drawn(moved, value, value[:, None], other.observed, own.observed)
+    return Drawn(moved, value, value, other.observed, own.observed)
 
 
 def _moved(own: Measured, other: Measured, between: Pairs) -> Array:

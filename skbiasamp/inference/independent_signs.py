@@ -22,30 +22,40 @@ from skbiasamp.inference.pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
 _CERTAIN = 4.0
-# Beyond so many, an amplification must hold at the association's own sign too. With 1.96 a model
-# that reverses weak associations was still said to amplify in a third of data sets, with 1 in a
-# tenth; real amplifications are found as often.
-_CLEAR = 1.0
+# Products of associations in labels and predictions that show one direction, in standard errors of
+# products of noise, and that show opposite ones, in their own standard errors.
+_AGREED, _OPPOSED = 1.0, -3.0
 # Pairs with fewer rows take no part in the verdict.
 FEWEST_ROWS = 30
 _NOISE = 1e-12  # of sums of fractional weights
 
 
-class Signs(NamedTuple):
-    """The signs of the estimate (groups × tasks), and which pairs have rows enough to count.
+class Doubt(NamedTuple):
+    """How much of an amplification may be a reversal, and how much a reduction is exaggerated."""
 
-    `of_labels` are those of the labels wherever these show an association, and `used` elsewhere.
+    turned: float = 0.0
+    bias: float = 0.0
+
+
+NO_DOUBT = Doubt()
+
+
+class Signs(NamedTuple):
+    """The signs of the estimate (groups × tasks), 0 for pairs that have too few rows to count.
+
+    `open` are pairs that labels and predictions together do not associate in one direction: the
+    model may as well reverse them. `bias` is by how much a change may be underestimated.
     """
 
     used: Array
-    of_labels: Array
     counted: Array
+    open: Any = False
+    bias: Any = 0.0
 
-    @property
-    def choices(self) -> list[Array]:
-        """The signs by which a mean may be taken, 0 for pairs that do not count."""
-        used, of_labels = (np.where(self.counted, sign, 0) for sign in (self.used, self.of_labels))
-        return [used] if np.array_equal(used, of_labels) else [used, of_labels]
+    def doubt(self, pairs: Pairs) -> Doubt:
+        """Return what noise that signs share with changes, or wrong signs, add to the estimate."""
+        turned = 2 * float(pairs.mean(np.where(self.open, self.used, 0), pairs.change))
+        return Doubt(max(turned, 0.0), float(pairs.mean(np.abs(self.used), self.bias)))
 
 
 def signs_of(
@@ -62,32 +72,44 @@ def signs_of(
     # Labels that are balanced throughout have nothing to amplify.
     known = pairs.given_sign or not pairs.sign.any()
     if pairs.largest_only and train is test and not known:
-        return Signs(*_of_largest(pairs, test), counted)
+        used = _of_largest(pairs, test)
+        return Signs(used, counted, used != pairs.sign)
     found = None if known else _moments(pairs, train, test)
     if found is None or pairs.centre is None:
-        return Signs(pairs.sign, pairs.sign, counted)
+        return Signs(np.where(counted, pairs.sign, 0), counted)
     association, change = pairs.base - pairs.centre[0], pairs.change
     shared = found.both - found.labels
     spread = found.labels + found.predictions - 2 * found.both
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(spread > _NOISE**2, -shared / spread, 0.0).clip(0, 1)
-        size = np.abs(association) / np.sqrt(np.maximum(found.labels, 0.0))
-    own = _sign(association, pairs.above_only)
-    used = _sign(association + part * change, pairs.above_only)
-    used = np.where(size > _CERTAIN, own, used)
-    undefined = np.isnan(change)
-    used, own = (np.where(undefined, pairs.sign, sign) for sign in (used, own))
-    return Signs(used, np.where(size > _CLEAR, own, used), counted)
+        before, after = np.sqrt(np.maximum([found.labels, found.predictions], 0.0))
+        z, z_predicted = association / before, (association + change) / after
+        common, product = found.both / (before * after), z * z_predicted
+        noise = 1 + common**2
+        own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
+        # |X| is too large by 2φ(z) standard errors, at the true z: this is as much on average.
+        bias = 1.4 * np.exp(-(z**2)) * np.abs(shared) / before
+    # If the model reverses associations, what is independent of the change says nothing of their
+    # signs. Noise that labels and predictions share makes them agree as far as they correlate.
+    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(product - common)
+    agreement = (product - common)[open_].sum()
+    opposed = agreement < _OPPOSED * own_noise[open_].sum() ** 0.5
+    own = ~open_ | opposed
+    used = _sign(association + np.where(own, 0.0, part * change), pairs.above_only)
+    used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
+    if opposed:
+        return Signs(used, counted, bias=np.where(open_, bias, 0.0))
+    return Signs(used, counted, open_ & (agreement < _AGREED * noise[open_].sum() ** 0.5))
 
 
-def _of_largest(pairs: Pairs, test: Contingency) -> tuple[Array, Array]:
-    """Return the two signs where only the most frequent class of the audited labels has one.
+def _of_largest(pairs: Pairs, test: Contingency) -> Array:
+    """Return the sign where only the most frequent class of the audited labels has one.
 
     Which class that is depends on all of them, so that what is independent of a change is what the
     changes of all classes leave of each one's rate.
     """
     if (pairs.sign != 0).sum() > 1:
-        return pairs.sign, pairs.sign  # an exact tie
+        return pairs.sign  # an exact tie
     cells, (rate,), (change,) = pairs.seen_in(test), pairs.base, pairs.delta
     labels, predicted = (
         labels_of(cells, side).dense(slice(None), float) for side in ("task", "task_pred")
@@ -100,7 +122,7 @@ def _of_largest(pairs: Pairs, test: Contingency) -> tuple[Array, Array]:
     size = (rate[first] - rate[second]) / max(ahead, _NOISE**2) ** 0.5
     sign = np.zeros(pairs.sign.shape, dtype=int)
     sign[0, np.argmax(used)] = 1
-    return pairs.sign if size > _CERTAIN else sign, pairs.sign if size > _CLEAR else sign
+    return pairs.sign if size > _CERTAIN else sign
 
 
 def signs_beside(association: Array, parts: Sequence[Array]) -> Array:
@@ -138,7 +160,7 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
     elif pairs.own_base or not pairs.sampled:
         return None
     else:
-        labels = association_moments(pairs.seen_in(train), pairs, _of_labels(rates)).predictions
+        labels = association_moments(pairs.seen_in(train), pairs, labels_alone(rates)).predictions
         predictions = association_moments(pairs.seen_in(test), pairs, rates).predictions
         found = Covariances(labels, np.zeros(labels.shape), predictions)
     before, after = pairs.unit
@@ -147,7 +169,7 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
     )
 
 
-def _of_labels(rates: Rates) -> Rates:
+def labels_alone(rates: Rates) -> Rates:
     """Return the same rates of labels in place of predictions."""
     side, given = (name.removesuffix("_pred") for name in rates.observed)
     return Rates((side, given), None)  # type: ignore[arg-type]
@@ -160,6 +182,12 @@ def _sign(association: Array, above_only: bool) -> Array:
     return np.maximum(sign, 0) if above_only else sign
 
 
+def doubted(low: Any, high: Any, own: Doubt, other: Doubt) -> tuple[Any, Any]:
+    """Return ends of an estimate, or of the difference of two, that count their doubts."""
+    low, high = low - other.bias, high + own.bias
+    return low - own.turned * (low > 0), high + other.turned * (high < 0)
+
+
 def estimate(pairs: Pairs, sign: Array) -> Any:
     """Return what the verdict is about: the mean change of the association, in its direction."""
     return pairs.value if pairs.growth is not None else pairs.mean(sign, pairs.change)
@@ -170,16 +198,17 @@ def predicted_association(pairs: Pairs, sign: Array) -> Any:
     return pairs.mean(sign, pairs.observed - _centres(pairs)[1])
 
 
-def parts(pairs: Pairs, signs: Signs, sign: Array) -> dict[str, float]:
+def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:
     """Return the parts of the signed mean, which sum to it, and the associations they change.
 
-    `sign` are those of the estimate. The gap is the estimate, and the shift is what a task, or a
+    The gap is the estimate, and the shift is what a task, or a
     group, is predicted more often for everybody. Selection is what signs add that were fitted to
     the same labels, and the last part is that of pairs with few rows. If it is not known what
     associations are, this is the only part beside the estimate.
     """
     if pairs.growth is not None:
         return {}
+    sign = signs.used
     few = int((~signs.counted & ~np.isnan(pairs.delta)).sum())
     of_few = pairs.mean(np.where(signs.counted, 0, pairs.sign), pairs.delta)
     small = {"small_pairs": float(of_few), "n_small_pairs": few}

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils.jobs import side_by_side
-from skbiasamp._utils.random import chunks, generator
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.draws import divided_into_blocks, resampled_blocks
-from skbiasamp.inference._growth import growth_draws, two_sided
+from skbiasamp.inference._growth import two_sided
 from skbiasamp.inference._simultaneous import largest_deviation, widened
-from skbiasamp.inference.independent_signs import estimate, gradient, predicted_association
+from skbiasamp.inference.independent_signs import (
+    estimate,
+    gradient,
+    labels_alone,
+    predicted_association,
+)
 from skbiasamp.inference.influence import mean_variance, pair_variances
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.resamples import Drawn
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
 FEW = 10
-
-# audited rows -> pairs
-Measure = Callable[[Contingency], Pairs]
-# What is measured of resamples: a named tuple of arrays, or None, with draws first.
-D = TypeVar("D", bound=tuple[Any, ...])
 
 
 class Bounds(NamedTuple):
@@ -53,10 +49,8 @@ class Bounds(NamedTuple):
     estimate_p_value: float = float("nan")
 
 
-def analytic(
-    cells: Contingency, pairs: Pairs, choices: Sequence[Array], *, confidence_level: float
-) -> list[Bounds]:
-    """Delta-method intervals from the influence of each row, one for each choice of signs."""
+def analytic(cells: Contingency, pairs: Pairs, sign: Array, *, confidence_level: float) -> Bounds:
+    """Delta-method intervals from the influence of each row."""
     z = -float(special.ndtri((1 - confidence_level) / 2))
     half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
     low, high = pairs.moved - half, pairs.moved + half
@@ -64,101 +58,13 @@ def analytic(
     if pairs.apart:
         reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
         published = {"value_low": pairs.value - reach, "value_high": pairs.value + reach}
-    found = []
-    for sign in choices:
-        slopes, value = gradient(pairs, sign), float(estimate(pairs, sign))
-        error = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
-        statistics: dict[str, Any] = {"standard_error": error, **published}
-        found.append(
-            Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
-        )
-    return found
+    error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
+    value, statistics = float(estimate(pairs, sign)), {"standard_error": error, **published}
+    return Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
 
 
 def _named(name: str, low: float, high: float) -> dict[str, float]:
     return {f"{name}_low": float(low), f"{name}_high": float(high)}
-
-
-class Drawn(NamedTuple):
-    """What a metric says about resamples: each pair's amplification, value and estimate.
-
-    `estimate` has a column for each choice of signs, and so has `predicted`: the mean association
-    in the predictions, if there is no other way to know how it varies.
-    """
-
-    moved: Array
-    value: Array
-    estimate: Array
-    # What sizes are of.
-    base: Array | None = None
-    observed: Array | None = None
-    predicted: Array | None = None
-
-    @classmethod
-    def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
-        """Return what is needed of the pairs of resamples."""
-        base, observed = (None, None) if pairs.growth is None else pairs.distances
-        estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
-        value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
-        predicted = None
-        if pairs.rates is None and pairs.centre is not None:
-            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
-            predicted = np.stack(every, axis=-1)
-        return cls(pairs.moved, value, estimates, base, observed, predicted)
-
-    def around(self, pairs: Pairs) -> Self:
-        """Return draws whose percentiles are the interval, although noise makes them too large."""
-        if pairs.undirected:
-            # Relative changes divide by rates that are noisy themselves, so their mean is too large
-            # on average, and that of a resample twice as much.
-            bias = np.nanmean(self.value) - pairs.value
-            return self._replace(value=self.value - 2 * bias)
-        if self.base is None or self.observed is None:
-            return self
-        moved, value = growth_draws(pairs, self.moved, self.value, self.base, self.observed)
-        return self._replace(moved=moved, value=value, estimate=value[:, None])
-
-
-def draws_of_all(parts: Sequence[D]) -> D:
-    """Return the draws of all parts, which are tuples of arrays."""
-    every: list[Any] = [
-        None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)
-    ]
-    return type(parts[0])(*every)
-
-
-def measure_resamples(
-    measured: Callable[[Contingency], tuple[D, ...]],
-    test: Contingency,
-    n_resamples: int,
-    *,
-    random_state: Any,
-    n_jobs: int | None,
-) -> tuple[D, ...]:
-    """Measure resamples of the audited rows, in chunks that fit into memory.
-
-    Many rows that cannot be tallied are resampled in blocks.
-    """
-    cells = ordered(test)
-    seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
-    blocks = divided_into_blocks(cells, np.random.default_rng(seed))
-    sizes = chunks(n_resamples, cells.n_cells if blocks is None else blocks.n)
-
-    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[D, ...]:
-        rng = np.random.default_rng(stream)
-        if blocks is None:
-            return measured(cells.resample(n_draws, random_state=rng))
-        return measured(resampled_blocks(cells, blocks, n_draws, rng))
-
-    parts = side_by_side(
-        draw,
-        zip(sizes, seed.spawn(len(sizes)), strict=True),
-        n_jobs=n_jobs,
-        what="resamples",
-        total=n_resamples,
-        each=max(sizes),
-    )
-    return tuple(map(draws_of_all, zip(*parts, strict=True)))
 
 
 class PairEnds(NamedTuple):
@@ -212,17 +118,14 @@ def pair_ends(
 def percentiles(
     drawn: Drawn,
     pairs: Pairs,
-    choices: Sequence[Array],
+    sign: Array,
     changed: tuple[Array, Array] | None,
     *,
     unit: Any,
     simultaneous: bool = False,
     confidence_level: float,
-) -> list[Bounds]:
-    """Return the percentiles of resamples, one for each choice of signs.
-
-    They are wider where few rows differ, if it is known how many.
-    """
+) -> Bounds:
+    """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
     joint, drawn = drawn.moved, drawn.around(pairs)
     ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
     every = None
@@ -240,21 +143,16 @@ def percentiles(
             low, high = _quantiles(drawn.value, tails)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         published = _named("value", min(low, value), max(high, value))
-    found = []
-    for i, (sign, draws) in enumerate(zip(choices, drawn.estimate.T, strict=True)):
-        value = float(estimate(pairs, sign))
-        low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
-        known = draws[~np.isnan(draws)]
-        error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-        statistics: dict[str, Any] = {"standard_error": error, **published}
-        if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
-            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-            statistics |= _named(
-                "association_predictions", *_quantiles(drawn.predicted[:, i], tails)
-            )
-        one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
-        found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
-    return found
+    value = float(estimate(pairs, sign))
+    low, high = ends.of_mean(drawn.estimate, value, confidence_level, sign * pairs.slopes)
+    known = drawn.estimate[~np.isnan(drawn.estimate)]
+    error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+    statistics: dict[str, Any] = {"standard_error": error, **published}
+    if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
+        tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+        statistics |= _named("association_predictions", *_quantiles(drawn.predicted, tails))
+    bounds = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
+    return bounds if pairs.growth is None else _of_growth(bounds, drawn, pairs)
 
 
 def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
@@ -404,29 +302,18 @@ class BaseErrors(NamedTuple):
 
 def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
     """Return the variances by training rates, or None if predictions are not compared with them."""
-    if not _of_training(pairs):
+    known = pairs.in_rows or pairs.growth is not None
+    if pairs.rates is None or known or not pairs.sampled:
         return None
-    cells, before = _training(pairs, train)
+    # The training labels, and pairs that compare their rates with 0.
+    rates, nothing = labels_alone(pairs.rates), np.zeros(pairs.base.shape)
+    cells = pairs.seen_in(train)
+    before = replace(pairs, rates=rates, observed=pairs.base, base=nothing)
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
     # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
     whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
     return BaseErrors(of_pairs, whole, value)
-
-
-def _of_training(pairs: Pairs) -> bool:
-    """Return whether predictions are compared with rates of training labels that are a sample."""
-    known = pairs.rates is None or pairs.in_rows or pairs.growth is not None
-    return pairs.sampled and not known
-
-
-def _training(pairs: Pairs, train: Contingency) -> tuple[Contingency, Pairs]:
-    """Return the training labels, and pairs that compare their rates with 0."""
-    assert pairs.rates is not None
-    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
-    rates = Rates((side, given), None)  # type: ignore[arg-type]
-    nothing = np.zeros(pairs.base.shape)
-    return pairs.seen_in(train), replace(pairs, rates=rates, observed=pairs.base, base=nothing)
 
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
@@ -479,35 +366,6 @@ def predicted_interval(
     reach = -float(special.ndtri((1 - confidence_level) / 2)) * variance**0.5
     middle = float(predicted_association(pairs, sign))
     return _named("association_predictions", middle - reach, middle + reach)
-
-
-def chosen(lows: Sequence[float]) -> int:
-    """Return the position of the signs that the verdict is about, of lower ends of the estimate.
-
-    Signs that count part of the change may call a reversal an amplification. Then the signs of
-    the labels decide, wherever these show an association.
-    """
-    return 1 if len(lows) > 1 and lows[0] > 0 >= lows[1] else 0
-
-
-def lower_ends(
-    cells: Contingency, train: Contingency, pairs: Pairs, choices: Sequence[Array], level: float
-) -> list[float]:
-    """Return the lower end of the estimate at each choice of signs, by the delta method.
-
-    So the estimate is the same whatever interval it has, and without one. It is not known of
-    metrics that compare no rates.
-    """
-    if len(choices) == 1 or pairs.rates is None or pairs.growth is not None:
-        return []
-    z, found = -float(special.ndtri((1 - level) / 2)), []
-    for sign in choices:
-        slopes = gradient(pairs, sign)
-        variance = mean_variance(cells, pairs, slopes, centred=True)
-        if _of_training(pairs):
-            variance += mean_variance(*_training(pairs, train), slopes, centred=True)
-        found.append(float(estimate(pairs, sign)) - z * variance**0.5)
-    return found
 
 
 def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:

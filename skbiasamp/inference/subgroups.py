@@ -14,7 +14,6 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference._simultaneous import largest_deviation
-from skbiasamp.inference.assess import sign_of_estimate
 from skbiasamp.inference.independent_signs import estimate, gradient, signs_of
 from skbiasamp.inference.influence import row_influence
 from skbiasamp.inference.pairs import Pairs
@@ -85,8 +84,7 @@ def assess_subgroups(
     for rows in [np.arange(cells.n_cells), *members]:
         test = take(cells, rows, cells.weight[rows])
         train, pairs = pairs_of(test)
-        signs = signs_of(pairs, train, test)
-        sign = sign_of_estimate(test, train, pairs, signs, level)
+        sign = signs_of(pairs, train, test).used
         numbers.append((pairs.value, float(estimate(pairs, sign)), float(test.total)))
         influence = row_influence(test, pairs, gradient(pairs, sign), centred=True)
         influences.append(sparse.csr_array((influence, rows, [0, len(rows)]), (1, cells.n_cells)))

@@ -20,7 +20,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import Cells, labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.inference.intervals import measure_resamples
+from skbiasamp.inference.resamples import measure_resamples
 
 # Scores that are told apart in resamples: within so many standard errors of the threshold that
 # predicts a task as often as it is labelled, in so many steps. All others are above or below it.

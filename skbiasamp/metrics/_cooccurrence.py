@@ -22,7 +22,7 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.assess import sign_of_estimate, warn_uncertain
+from skbiasamp.inference.assess import warn_uncertain
 from skbiasamp.inference.differences import Measured, covariances, difference, measure_models
 from skbiasamp.inference.hypothesis_tests import sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
@@ -302,6 +302,7 @@ class CooccurrenceAuditor(BaseAuditor):
                     _columns_of_pairs(model.pairs, "n", "sign", "base"),
                     model.pairs.observed.ravel(),
                     model.pairs.moved.ravel(),
+                    model.doubt,
                 )
                 for name, model in models.items()
             }
@@ -331,21 +332,32 @@ class CooccurrenceAuditor(BaseAuditor):
         if (np.nan_to_num(np.asarray(signs)) == 0).all():
             return CANNOT
         side = side_of_zero(own.estimate, float(bounds.estimate_low), float(bounds.estimate_high))
-        known = parts(own.pairs, own.signs, own.sign) | bounds.statistics
+        known = parts(own.pairs, own.signs) | bounds.statistics
         return self.kind.verdict("unknown" if side == "undefined" else side, known)
 
     def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
         train, models = self._run_models(cells)
-        test = of_model(cells, cells.models[0])
-        return result_of_runs(self, test, train, list(models.values()), method)
+        test, runs = of_model(cells, cells.models[0]), list(models.values())
+        every = [self._result_of(run, test).statistics for run in runs]
+        return result_of_runs(self, test, train, runs, every, method)
 
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)
         (own,) = models.values()
-        pairs, sign = own.pairs, own.sign
+        if own.uncertainty is None:
+            return self._result_of(own, test)
+        result = self._result_of(own, test, **self._flags(train, test, own.pairs))
+        summed = "tasks" in (test.summed, train.summed)
+        if np.isnan(result.low) and not np.isnan(result.value) and summed:
+            warn(_NO_INTERVAL, UncertaintyWarning)
+        return result
+
+    def _result_of(self, own: Measured, test: Contingency, **flags: Array) -> AuditResult:
+        """Return the result of a model; `flags` are more columns of its table."""
+        pairs, sign = own.pairs, own.signs.used
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
-        numbers = {"estimate": float(estimate(pairs, sign))}
+        numbers = {"estimate": own.estimate}
         statistics: dict[str, Any] = {}
         if (sure := own.uncertainty) is not None:
             statistics = dict(sure.bounds.statistics)
@@ -354,7 +366,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 "high": sure.bounds.high,
                 "p_value": sure.p_value,
                 "p_adjusted": sure.p_adjusted,
-                **self._flags(train, test, pairs),
+                **flags,
             }
             if sure.bounds.all_low is not None and sure.bounds.all_high is not None:
                 columns |= {
@@ -368,12 +380,9 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-            summed = "tasks" in (test.summed, train.summed)
-            if np.isnan(numbers["low"]) and not np.isnan(pairs.value) and summed:
-                warn(_NO_INTERVAL, UncertaintyWarning)
         summary = "signed_mean" if pairs.apart else "row_weighted"
         statistics = pairs.statistics | {summary: getattr(pairs, summary)} | statistics
-        statistics |= parts(pairs, own.signs, sign)
+        statistics |= parts(pairs, own.signs)
         columns["sign_used"] = sign
         return self._made(
             test,
@@ -385,13 +394,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def estimate_of(self, test: Contingency) -> float:
         train, pairs = self.pairs_of(test, warns=True)
-        signs = signs_of(pairs, train, test, fewest=self._fewest)
-        if self.interval is not None and pairs.rates is None and len(signs.choices) > 1:
-            # Only resamples say which signs the estimate has.
-            return float(self._result(test).estimate)
-        cells = pairs.seen_in(test)
-        sign = sign_of_estimate(cells, train, pairs, signs, self.confidence_level)
-        return float(estimate(pairs, sign))
+        return float(estimate(pairs, signs_of(pairs, train, test, fewest=self._fewest).used))
 
     def _check_pairs(self, pairs: Pairs) -> None:
         """Warn of undefined pairs, and raise if the metric has no intervals of this kind."""

@@ -356,7 +356,7 @@ class BaseAuditor(Declaration):
             if self.reads != "labels":
                 raise InputError("{given} is for metrics of labels: leave it out.")
             del how["like"]
-            return RowSource(y_true, labels, columns, how).within(given, like)
+            return RowSource(y_true, labels, columns, how).counted(given, like)
         engine = self._asked(like) if columns else {}
         with speaking(max_groups=lambda rest: f"Contingency.from_labels(..., max_groups{rest})"):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from skbiasamp.counts.several_models import (
 )
 from skbiasamp.inference.differences import Measured, churn_of, covariances, shared_rows_of_pairs
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.independent_signs import parts
+from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
 from skbiasamp.inference.intervals import errors_of_base, of_sizes
 from skbiasamp.inference.runs import (
     METHODS,
@@ -153,6 +153,7 @@ class ModelRun(NamedTuple):
     pairs: Mapping[str, Any]
     observed: Array
     amplification: Array
+    doubt: Doubt = NO_DOUBT
 
 
 def comparison_result(
@@ -238,18 +239,20 @@ def compare_runs(
     estimates = {
         name: np.array([models[run].estimate for run in own]) for name, own in runs.items()
     }
+    doubts = {name: _mean_doubt([models[run].doubt for run in own]) for name, own in runs.items()}
     numbers = {}
     for name, own in runs.items():
         rows = shared_rows(covariances_of(own)) + noise_of(own)
-        mean = mean_of_runs(estimates[name], rows, **how)
+        mean = mean_of_runs(estimates[name], rows, doubt=doubts[name], **how)
         value = np.mean([models[run].value for run in own])
         ends = {"estimate": mean.value, "low": mean.low, "high": mean.high}
         numbers[name] = {key: float(number) for key, number in {"value": value, **ends}.items()}
 
     def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-        both = covariances_of([*runs[name], *runs[reference]])
-        rows = shared_rows_of_difference(both, len(runs[name]))
-        gap = difference_of_means(estimates[name], estimates[reference], rows, **how)
+        shared = covariances_of([*runs[name], *runs[reference]])
+        rows = shared_rows_of_difference(shared, len(runs[name]))
+        both = doubts[name], doubts[reference]
+        gap = difference_of_means(estimates[name], estimates[reference], rows, doubts=both, **how)
         own, other = ([models[run] for run in runs[model]] for model in (name, reference))
         after, before = (np.mean([run.observed for run in part], axis=0) for part in (own, other))
         moved = [np.mean([run.amplification for run in part], axis=0) for part in (own, other)]
@@ -266,10 +269,22 @@ def compare_runs(
     return comparison_result(auditor, cells, reference, numbers, difference_of, runs)
 
 
+def _mean_doubt(doubts: list[Doubt]) -> Doubt:
+    return Doubt(*np.mean(doubts, axis=0).tolist())
+
+
 def result_of_runs(
-    auditor: Any, test: Contingency, train: Contingency, models: list[Measured], method: str
+    auditor: Any,
+    test: Contingency,
+    train: Contingency,
+    models: list[Measured],
+    of_runs: Sequence[Mapping[str, Any]],
+    method: str,
 ) -> AuditResult:
-    """Return the mean over training runs, with an interval that counts runs and rows."""
+    """Return the mean over training runs, with an interval that counts runs and rows.
+
+    `of_runs` are the statistics of each.
+    """
     check_option("method", method, METHODS)
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
     every = [model.pairs for model in models]
@@ -280,23 +295,26 @@ def result_of_runs(
     }
     columns |= {
         "sign": pairs.sign,
-        "sign_used": np.sign(np.sum([run.sign for run in models], axis=0)),
+        "sign_used": np.sign(np.sum([run.signs.used for run in models], axis=0)),
     }
-    numbers = [_numbers_of(model) for model in models]
-    # What only some runs have is not of their mean.
-    shared = [name for name in numbers[0] if all(name in of_model for of_model in numbers)]
+    # What only some runs have is not of their mean, nor is the error of a run.
+    left_out = {"standard_error", "n_clusters", *pairs.statistics}
+    shared = [name for name in of_runs[0] if all(name in run for run in of_runs)]
     statistics: dict[str, Any] = {
-        name: float(np.mean([of_model[name] for of_model in numbers])) for name in shared
+        name: float(np.mean([run[name] for run in of_runs]))
+        for name in shared
+        if name not in left_out
     }
     values = np.array([model.estimate for model in models])
     statistics |= {"n_runs": len(models), "between_run_sd": float(values.std(ddof=1))}
     ends: dict[str, float] = {}
     if auditor.interval is not None:
         rows, rows_of_pairs = shared_rows(covariances(models)), shared_rows_of_pairs(models)
-        errors = errors_of_base(pairs, train, models[0].sign)
+        errors = errors_of_base(pairs, train, models[0].signs.used)
         if errors is not None:
             rows, rows_of_pairs = rows + errors.estimate, rows_of_pairs + errors.pairs
-        mean = mean_of_runs(values, rows, **how)
+        doubt = _mean_doubt([model.doubt for model in models])
+        mean = mean_of_runs(values, rows, doubt=doubt, **how)
         statistics["data_standard_error"] = float(np.sqrt(rows))
         ends = {"low": float(mean.low), "high": float(mean.high), "p_value": float(mean.p_value)}
         moved = mean_of_runs(np.stack([own.moved for own in every]), rows_of_pairs, **how)
@@ -361,18 +379,3 @@ def mean_of_results(
         words=None,  # they are of one model
     )
     return replace(mean_result, sentence=auditor._sentence(mean_result))
-
-
-def _numbers_of(run: Measured) -> dict[str, float]:
-    """Return what a run says beside its estimate."""
-    summary = "signed_mean" if run.pairs.apart else "row_weighted"
-    numbers = {summary: float(getattr(run.pairs, summary))}
-    numbers |= parts(run.pairs, run.signs, run.sign)
-    kept = (
-        "association_predictions_low",
-        "association_predictions_high",
-        "value_low",
-        "value_high",
-    )
-    bounds = {} if run.uncertainty is None else run.uncertainty.bounds.statistics
-    return numbers | {name: bounds[name] for name in kept if name in bounds}

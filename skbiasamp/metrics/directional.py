@@ -236,11 +236,10 @@ class DirectionalAuditor(CooccurrenceAuditor):
             return []
         train = self._signs_from(sums)
         pairs = self._measure(train, sums)
-        choices = signs_of(pairs, train, sums, fewest=self._fewest).choices
-        asked = [(sign, self._in_rows) for sign in choices]
-        if self._in_rows:  # does the model reduce the association, or reverse it?
-            asked += [(sign, False) for sign in choices if predicted_association(pairs, sign) < 0]
-        return asked
+        sign = signs_of(pairs, train, sums, fewest=self._fewest).used
+        # Does the model reduce the association, or reverse it?
+        turned = self._in_rows and predicted_association(pairs, sign) < 0
+        return [(sign, self._in_rows), *([(sign, False)] if turned else [])]
 
     # ------------------------------------------------------------------ what it says
 

@@ -94,8 +94,13 @@ class RowSource(NamedTuple):
             fine = _without_missing(fine, strata, missing)
         return strata_of(fine, strata, train)
 
-    def within(self, given: Any, like: Contingency | None = None) -> Contingency:
-        """Return rows in which groups differ within strata alone; `like` are training labels."""
+    def counted(self, given: Any, like: Contingency | None = None) -> Contingency:
+        """Return rows, in which groups differ within strata alone if there are any.
+
+        `like` are training labels.
+        """
+        if given is None:
+            return count_labels(self.y_true, self.labels, self.columns, like=like, **self.how)
         if self.labels.get("sensitive_pred") is not None or "sensitive_prediction" in self.columns:
             raise InputError("{given} is for group → task (A→T): leave {sensitive_pred} out.")
         how = self.how | {"engine": {"joint": True}}

@@ -11,8 +11,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
@@ -29,7 +27,6 @@ from skbiasamp._utils.compat import (
     has_method,
     validate_params,
 )
-from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
@@ -39,33 +36,24 @@ from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._candidates import auto_candidates
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._pairs import check_frame
+from skbiasamp.mitigation._ranking import Fold, Ranking
 from skbiasamp.model_selection.fold_runs import run_folds
 from skbiasamp.model_selection.folds import (
     STRATIFY,
     joint_strata,
     of_each_row_once,
-    over_folds,
-    pooled_comparison,
     seeded_clone,
     splitter,
     tested_twice,
 )
 from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
-from skbiasamp.results import ComparisonResult
 from skbiasamp.results.mitigation_search import (
     BASELINE,
-    FAILED,
-    PAIRED,
     STOPPED,
     MitigationSearch,
 )
 
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
-_NUMBERS = (
-    *("value", "low", "high", "change", "change_low", "change_high"),
-    *("rows_changed", *PAIRED),
-)
-_PLACES = [WITHIN, INCONCLUSIVE, ABOVE, STOPPED, FAILED]
 
 
 @validate_params(
@@ -246,24 +234,16 @@ def search(
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warnings.warn(text, FitFailedWarning, stacklevel=2)
     amplifications = list(folds[BASELINE][0].values)[len(scoring) :]
-    held_out = {
-        name: [fold.held_out for fold in own] for name, own in folds.items() if name not in ends
-    }
-    comparisons, audits = {}, []
-    for measure, metric in zip(amplifications, whole, strict=True):
-        once = of_each_row_once(metric, splits)
-        if len(held_out) > 1:
-            comparisons[measure] = pooled_comparison(once, held_out, BASELINE)
-            audits.append(comparisons[measure].table.set_index("model"))
-        else:
-            audit = once.audit(sum(once.count_audited(**given) for given in held_out[BASELINE]))
-            row = {"estimate": audit.estimate, "low": audit.low, "high": audit.high}
-            audits.append(pd.DataFrame([row], index=[BASELINE]))
-    over = {"confidence_level": confidence_level, "corrected": tested_twice(splits)}
-    measures = _measures(folds, ends, scales, comparisons, over)
-    table = _ranking(folds, ends, measures, audits[0], limit, confidence_level)
+    once = [of_each_row_once(metric, splits) for metric in whole]
+    metrics = dict(zip(amplifications, once, strict=True))
+    ranking = Ranking(metrics, limit, confidence_level, tested_twice(splits))
+    table, measures, comparisons = ranking.of(folds, ends)
+    measures.insert(1, "noise", measures["mitigation"].map(scales).astype(float))
     table["needs_group"] = [_needs_group(parts[name][1]) for name in table["candidate"]]
-    best = str(table["candidate"].iloc[0]) if table["status"].iloc[0] == WITHIN else None
+    best, validated = ranking.winner(table), {}
+    if best not in (None, BASELINE) and len(splits) > 1:
+        ended = {name: own for name, own in folds.items() if name not in ends}
+        validated = ranking.of_the_choice(ended)
     return MitigationSearch(
         table=table,
         measures=measures,
@@ -272,18 +252,10 @@ def search(
         limit=limit,
         confidence_level=confidence_level,
         best=best,
+        validated=validated,
         best_=None if best is None else trial.fitted(parts[best], seed),
         comparisons=comparisons,
     )
-
-
-class _Fold(NamedTuple):
-    """What a model did on one fold."""
-
-    sizes: dict[str, int]
-    values: dict[str, float]  # scores, then amplifications
-    held_out: dict[str, Any]  # labels and predictions
-    seconds: float
 
 
 class _Trial(NamedTuple):
@@ -308,13 +280,13 @@ def _race(
     parts: dict[str, tuple[Any, bool]],
     splits: list[Any],
     seed: int,
-    is_hopeless: Callable[[_Fold], bool],
+    is_hopeless: Callable[[Fold], bool],
     *,
     n_jobs: int | None,
     verbose: int,
-) -> tuple[dict[str, list[_Fold]], dict[str, str]]:
+) -> tuple[dict[str, list[Fold]], dict[str, str]]:
     """Return the folds of each candidate, and why some have no more; `parts` says who is kept."""
-    folds: dict[str, list[_Fold]] = {name: [] for name in parts}
+    folds: dict[str, list[Fold]] = {name: [] for name in parts}
     ends: dict[str, str] = {}
     with progress("mitigations", len(parts) * len(splits), verbose=verbose, wait=0.0) as step:
         for stage in (splits[:1], splits[1:]):
@@ -326,7 +298,7 @@ def _race(
                 step=step,
             )
             for (name, _), fold in zip(calls, tried, strict=True):
-                if isinstance(fold, _Fold):
+                if isinstance(fold, Fold):
                     folds[name].append(fold)
                 elif name == BASELINE:
                     raise fold
@@ -342,7 +314,7 @@ def _race(
 
 def _try(
     trial: _Trial, parts: tuple[Any, Any], split: Any, seed: int, quiet: bool
-) -> _Fold | Exception:
+) -> Fold | Exception:
     """Train a candidate on a fold, and audit its predictions for the other rows."""
     sampler, estimator = parts
     model = AuditedClassifier(RowClassifier(estimator, data=trial.data, sampler=sampler))
@@ -370,121 +342,14 @@ def _try(
         for name, metric in fitted.auditors_.items():
             values[name] = metric.audit(**held_out).value
     sizes = {"n_train": len(split[0]), "n_test": len(split[1])}
-    return _Fold(sizes, values, held_out, time.perf_counter() - start)
+    return Fold(sizes, values, held_out, time.perf_counter() - start)
 
 
-def _is_hopeless(auditor: Any, fold: _Fold, limit: float) -> bool:
+def _is_hopeless(auditor: Any, fold: Fold, limit: float) -> bool:
     """Return whether the first fold shows that a candidate is outside the limit."""
     with collected():
         found = copy.copy(auditor).set_params(confidence_level=_SURE).audit(**fold.held_out)
     return bool(found.low > limit or found.high < -limit)
-
-
-def _measures(
-    folds: dict[str, list[_Fold]],
-    ends: dict[str, str],
-    scales: dict[str, float],
-    comparisons: dict[str, ComparisonResult],
-    over: dict[str, Any],
-) -> pd.DataFrame:
-    """Return a row for each candidate and measure."""
-    first = folds[BASELINE]
-    rows = []
-    for name, own in folds.items():
-        for measure in first[0].values:
-            row = {"mitigation": name, "noise": scales.get(name, np.nan), "measure": measure}
-            row |= dict.fromkeys(_NUMBERS, np.nan) | {"error": ends.get(name)}
-            rows.append(row)
-            if not own:
-                continue
-            table = pd.DataFrame([fold.sizes | fold.values for fold in own]).assign(repeat=0)
-            before = np.array([fold.values[measure] for fold in first[: len(own)]])
-            change = table.assign(**{measure: table[measure] - before})
-            found = over_folds(table, measure, **over)[:3] + over_folds(change, measure, **over)[:3]
-            row |= dict(zip(_NUMBERS[:6], found, strict=True))
-            row["rows_changed"] = _share_changed(own, first)
-            if measure in comparisons and name != BASELINE and name not in ends:
-                paired = comparisons[measure].table.set_index("model")
-                row |= {column: paired.loc[name, column] for column in PAIRED}
-    return pd.DataFrame(rows)
-
-
-def _share_changed(own: list[_Fold], first: list[_Fold]) -> float:
-    """Return the share of held-out rows whose predictions differ."""
-    ours, theirs = (
-        np.concatenate([np.asarray(fold.held_out["y_pred"]) for fold in one])
-        for one in (own, first[: len(own)])
-    )
-    return float(np.mean((ours != theirs).reshape(len(ours), -1).any(axis=1)))
-
-
-def _ranking(
-    folds: dict[str, list[_Fold]],
-    ends: dict[str, str],
-    measures: pd.DataFrame,
-    audits: pd.DataFrame,
-    limit: float | None,
-    level: float,
-) -> pd.DataFrame:
-    """Return a row for each candidate, the best first; `audits` has estimates and intervals."""
-    score = measures["measure"].iloc[0]
-    scores = measures[measures["measure"] == score].set_index("mitigation")
-    # The intervals of changes hold for all candidates together.
-    part = ndtri((1 - level) / 2 / max(len(audits) - 1, 1)) / ndtri((1 - level) / 2)
-    known: Any = audits.to_dict("index")
-    rows = []
-    for name, own in folds.items():
-        found: Any = scores.loc[name]
-        row: dict[str, Any] = {"candidate": name, "estimate": np.nan, "low": np.nan}
-        row |= {"high": np.nan, "change": np.nan, "change_low": np.nan, "change_high": np.nan}
-        row |= {score: found["value"], "loss": -found["change"]}
-        row |= {"loss_low": -found["change_high"], "loss_high": -found["change_low"]}
-        row["seconds"] = float(np.mean([fold.seconds for fold in own])) if own else np.nan
-        row["status"] = ends.get(name, INCONCLUSIVE)
-        rows.append(row)
-        if name not in known:
-            row["status"] = STOPPED if row["status"] == STOPPED else FAILED
-            continue
-        audit: dict[str, float] = known[name]
-        row |= {key: audit[key] for key in ("estimate", "low", "high")}
-        if name != BASELINE:
-            change = _of_sizes(known[BASELINE], audit, part)
-            row |= dict(zip(("change", "change_low", "change_high"), change, strict=True))
-        if limit is not None and -limit < row["low"] and row["high"] < limit:
-            row["status"] = WITHIN
-        elif limit is not None and (row["low"] > limit or row["high"] < -limit):
-            row["status"] = ABOVE
-    table = pd.DataFrame(rows)
-    order = table.assign(
-        place=table["status"].map(_PLACES.index),
-        cost=table["loss"].clip(lower=0).where(table["status"] == WITHIN, 0),
-        other=table["candidate"] != BASELINE,
-        size=table["estimate"].abs(),
-    )
-    keys = ["place", "cost", "other", "size"]
-    return table.loc[order.sort_values(keys, kind="stable").index].reset_index(drop=True)
-
-
-def _of_sizes(
-    before: Mapping[str, float], after: Mapping[str, float], part: float
-) -> tuple[float, float, float]:
-    """Return the change of the size of an estimate, and its interval, `part` times as wide.
-
-    ``|a| - |b|`` is the larger of ``a - |b|`` and ``-a - |b|``. The paired interval is that of one
-    of them; the variance of the other follows from those of `a`, `b` and their difference.
-    """
-    errors = [row["high"] - row["low"] for row in (before, after)]
-    paired = after["difference_high"] - after["difference_low"]
-    reach = np.sqrt(max(2 * (errors[0] ** 2 + errors[1] ** 2) - paired**2, 0)) / 2
-    total = after["estimate"] + before["estimate"]
-    difference = tuple(after[f"difference{end}"] for end in ("", "_low", "_high"))
-    plus = (total, total - reach, total + reach)
-    if before["estimate"] < 0:
-        pairs = zip(plus, (-difference[0], -difference[2], -difference[1]), strict=True)
-    else:
-        pairs = zip(difference, (-plus[0], -plus[2], -plus[1]), strict=True)
-    value, low, high = (max(pair) for pair in pairs)
-    return value, value - part * (value - low), value + part * (high - value)
 
 
 def _needs_group(estimator: Any) -> bool:

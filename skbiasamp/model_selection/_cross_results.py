@@ -86,7 +86,7 @@ class CrossAuditResult:
         lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
         if len(shown) < len(self.table):
             lines.append(f"(the first {len(shown)} of {len(self.table)} folds)")
-        return "\n".join([*lines, f"pooled {self.pooled._title}"])
+        return "\n".join([*lines, f"pooled {self.pooled.to_document().title}"])
 
     @property
     def _over(self) -> str:

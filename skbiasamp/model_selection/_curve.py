@@ -23,7 +23,6 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.assess import sign_of_estimate
 from skbiasamp.inference.independent_signs import gradient, signs_of
 from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
@@ -296,8 +295,7 @@ def _estimates(
     for i, (low, high) in enumerate(pairwise([*at.tolist(), n_levels + 1])):
         cells = with_sides(few, sides_of(few) | _tasks(few, labels > 0, passed > i))
         train, pairs = auditor.pairs_of(cells)
-        signs = signs_of(pairs, train, cells)
-        sign = sign_of_estimate(cells, train, pairs, signs, auditor.confidence_level)
+        sign = signs_of(pairs, train, cells).used
         slopes = gradient(pairs, sign)
         if known is None or not np.array_equal(sign, known):
             known, before = sign, pairs.mean(sign, pairs.base - _centre(pairs))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_instance, check_option, is_one
+from skbiasamp._input.checks import check_instance, check_option, is_one
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.formatting import number
@@ -247,7 +247,7 @@ class AmplificationCurveDisplay(Display):
             "pos_label": pos_label,
         }
         curve = amplification_curve(y_true, y_score, **{"interval": "analytic"} | labels | options)
-        false_positives, threshold = _rates(y_true, y_score, curve.thresholds, labels)
+        false_positives, threshold = _rates(y_true, y_score, curve, labels)
         return cls.from_result(
             curve,
             ax=ax,
@@ -424,7 +424,7 @@ class AmplificationCurveDisplay(Display):
 
 
 def _rates(
-    y_true: Any, y_score: Any, thresholds: Array, labels: dict[str, Any]
+    y_true: Any, y_score: Any, curve: AmplificationCurve, labels: dict[str, Any]
 ) -> tuple[pd.DataFrame | None, float | None]:
     """Return false positive rates by group, and the threshold nearest to the base rate."""
     scores = as_floats(to_native(y_score, "y_score"), "y_score")
@@ -434,21 +434,15 @@ def _rates(
     cells = Contingency.from_labels(y_true, as_shares, **labels)
     if len(cells.tasks) > 1:
         return None, None
-    positive, rank = column(cells, "task", 0), column(cells, "task_pred", 0)
-    order = np.argsort(rank)
-    first = np.searchsorted(
-        rank[order], np.searchsorted(levels, thresholds, side="right") / len(levels)
-    )
-
-    def share_above(weight: Array) -> Array:
-        above = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)[first]
+    positive = column(cells, "task", 0)
+    rank = np.rint(column(cells, "task_pred", 0) * len(levels) - 0.5).astype(int)
+    rates = {}
+    for i, group in enumerate(cells.groups):
+        negatives = cells.weight * column(cells, "group", i) * (1 - positive)
+        # Above no level, the first, the second, and so on: the thresholds of the curve.
+        above = np.cumsum(np.bincount(rank, negatives, len(levels))[::-1])[::-1]
         with np.errstate(invalid="ignore"):
-            return above / weight.sum()
-
-    rates = {
-        group: share_above(cells.weight * column(cells, "group", i) * (1 - positive))
-        for i, group in enumerate(cells.groups)
-    }
+            rates[group] = np.append(above, 0.0) / negatives.sum()
     base_rate = np.average(positive, weights=cells.weight)
-    nearest = np.argmin(np.abs(share_above(cells.weight) - base_rate))
-    return pd.DataFrame(rates, index=thresholds), float(thresholds[nearest])
+    nearest = np.argmin(np.abs(curve.rates - base_rate))
+    return pd.DataFrame(rates, index=curve.thresholds), float(curve.thresholds[nearest])

@@ -23,9 +23,9 @@ def coordinates(chart: Chart) -> dict[str, Any]:
     of_size = typical([row["n"] for row in periods])
     kept = [row for row, is_typical in zip(periods, of_size, strict=True) if is_typical]
     values = [row[key] for row in kept for key in _DRAWN if row[key] is not None]
-    low, high = min(*values, chart.reference), max(*values, chart.reference)
-    margin = 0.06 * (high - low) or 0.01
-    low, high = low - margin, high + margin
+    ends = min(*values, chart.reference), max(*values, chart.reference)
+    y = _Scale(*ends, _HEIGHT - _BOTTOM, _TOP)
+    low, high = y.ends
     step = (_WIDTH - _LEFT - _RIGHT) / len(periods)
 
     def x(i: float) -> float:
@@ -33,10 +33,6 @@ def coordinates(chart: Chart) -> dict[str, Any]:
 
     def start(i: float) -> float:
         return round(x(i) - step / 2, 2)
-
-    def y(value: float) -> float:
-        inner = _HEIGHT - _TOP - _BOTTOM
-        return round(_TOP + inner * (high - min(max(value, low), high)) / (high - low), 2)
 
     def line(points: Sequence[tuple[int, float]]) -> str:
         return " ".join(f"{x(i)},{y(value)}" for i, value in points)
@@ -137,7 +133,7 @@ def places(scatter: Scatter) -> dict[str, Any]:
 
 
 class _Scale:
-    """Positions of numbers on an axis, with a margin at its ends."""
+    """Positions of numbers on an axis, with a margin at its ends; numbers beyond stand there."""
 
     def __init__(self, low: float, high: float, start: float, end: float) -> None:
         margin = 0.06 * (high - low) or 0.01
@@ -145,7 +141,8 @@ class _Scale:
         self._start, self._size = start, (end - start) / (high - low + 2 * margin)
 
     def __call__(self, value: float) -> float:
-        return round(self._start + (value - self.ends[0]) * self._size, 2)
+        low, high = self.ends
+        return round(self._start + (min(max(value, low), high) - low) * self._size, 2)
 
 
 def _says(row: Mapping[str, Any]) -> str:
@@ -169,6 +166,6 @@ def _runs(periods: Sequence[Mapping[str, Any]], key: str) -> list[list[tuple[int
 def _ticks(low: float, high: float) -> list[float]:
     size = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(size))
-    step = next(one * power for one in (1, 2, 2.5, 5, 10) if size <= one * power)
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if size <= factor * power)
     first = math.ceil(low / step)
     return [round(i * step, 12) for i in range(first, math.floor(high / step) + 1)]

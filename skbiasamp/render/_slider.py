@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from skbiasamp.render.document import Slider
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
@@ -63,20 +65,10 @@ def lines(slider: Slider) -> dict[str, Any]:
 
 def numbers(slider: Slider) -> tuple[list[list[float]], list[float], list[float]]:
     """Return at each threshold the rate of each group, the accuracy and the amplification."""
-    sizes = [others[0] + labelled[0] for others, labelled in slider.above]
-    rates = [
-        [(no + yes) / size for no, yes in zip(*group, strict=True)]
-        for group, size in zip(slider.above, sizes, strict=True)
-    ]
-    right = [
-        sum(group[0][0] - group[0][at] + group[1][at] for group in slider.above)
-        for at in range(len(slider.thresholds))
-    ]
-    base = [group[1][0] / size for group, size in zip(slider.above, sizes, strict=True)]
-    gaps = [
-        sum(
-            sign * (rate[at] - of) for sign, rate, of in zip(slider.signs, rates, base, strict=True)
-        )
-        for at in range(len(slider.thresholds))
-    ]
-    return rates, [n / sum(sizes) for n in right], [gap / len(sizes) for gap in gaps]
+    others, labelled = np.moveaxis(np.array(slider.above, dtype=float), 1, 0)
+    sizes = (others + labelled)[:, :1]  # all rows are above the first threshold
+    rates = (others + labelled) / sizes
+    right = others[:, :1] - others + labelled
+    gaps = np.array(slider.signs)[:, None] * (rates - labelled[:, :1] / sizes)
+    accuracy, amplification = right.sum(axis=0) / sizes.sum(), gaps.mean(axis=0)
+    return rates.tolist(), accuracy.tolist(), amplification.tolist()

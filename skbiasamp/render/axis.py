@@ -26,8 +26,8 @@ class Axis:
         balanced: bool = False,
     ) -> Axis:
         """Return the least axis of round ends that holds all values; balanced, 0 in its middle."""
-        known = [one for one in values if one is not None and math.isfinite(one)]
-        known += [-one for one in known] if balanced else []
+        known = [value for value in values if value is not None and math.isfinite(value)]
+        known += [-value for value in known] if balanced else []
         low, high = _round_up(-min([0, *known])), _round_up(max([0, *known]))
         if low == high == 0:
             high = 1.0 if percent else 0.01

@@ -213,7 +213,7 @@ class Section:
 
     def shown(self, form: str) -> list[Item]:
         """Return what the page, or a short form, shows of it."""
-        return [one for one in self.items if one is not None and _is_in(one, form)]
+        return [item for item in self.items if item is not None and _is_in(item, form)]
 
 
 Item: TypeAlias = (
@@ -263,4 +263,4 @@ class Document:
 
     def shown(self, form: str) -> Iterator[Section]:
         """Yield the sections of the "page", or of "short" forms."""
-        yield from (one for one in self.sections if _is_in(one, form))
+        yield from (section for section in self.sections if _is_in(section, form))

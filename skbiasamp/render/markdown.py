@@ -38,7 +38,7 @@ def _results(document: Document) -> Iterator[str]:
     """Yield the block of a model card that lists results for programs (YAML)."""
     if not document.results:
         return
-    name, data = (document.facts.get(one, "not named") for one in ("Model", "Data"))
+    name, data = (document.facts.get(fact, "not named") for fact in ("Model", "Data"))
     lines = ["---", "model-index:", f"- name: {_quoted(name)}", "  results:", "  - task:"]
     lines += ["      type: bias-amplification", "      name: Bias amplification audit"]
     lines += ["    dataset:", "      type: tabular", f"      name: {_quoted(data)}"]
@@ -51,7 +51,9 @@ def _results(document: Document) -> Iterator[str]:
 
 def _quoted(text: str) -> str:
     """Return text as YAML reads it, without what HTML or Markdown would read."""
-    return re.sub(r"[<\[\]`*|]", lambda one: f"\\u{ord(one[0]):04x}", json.dumps(printable(text)))
+    return re.sub(
+        r"[<\[\]`*|]", lambda match: f"\\u{ord(match[0]):04x}", json.dumps(printable(text))
+    )
 
 
 def _parts(item: Item, level: int) -> Iterator[str]:

@@ -29,7 +29,7 @@ def as_text(document: Document, width: int = 96) -> str:
     blocks = [_wrapped(title, width)] if title else []
     for section in document.shown("short"):
         title, items = section.title, section.shown("short")
-        cards = [one for one in items if isinstance(one, Card)]
+        cards = [item for item in items if isinstance(item, Card)]
         if cards:
             title += f" ({document.metric})" * bool(document.metric)
             title += f": {cards[0].verdict}" * (len(cards) == 1)

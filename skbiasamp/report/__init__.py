@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import pandas as pd
-
 from skbiasamp._input.checks import (
-    MOST_GROUPS,
     check_frame_columns,
     check_option,
     require_groups,
@@ -15,22 +13,21 @@ from skbiasamp._input.checks import (
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
-from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows, read_train
+from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows
 from skbiasamp.metrics.matched_pairs import matched_pairs
 from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection import selection_rates, selection_table
-from skbiasamp.report._thresholds import passed_table, thresholds_table
+from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.auditors import (
     allowed,
     at_once,
-    checked,
-    read_as,
+    chosen_auditors,
+    read_training,
     readied,
     require_reference,
     run_each,
@@ -191,24 +188,11 @@ def audit(
     this group).
     """
     call, columns = call_of(audit, locals()), columns_in(locals())
-    how: dict[str, Any] = {
-        "groups": groups,
-        "missing": missing,
-        "pos_label": pos_label,
-        "max_groups": max_groups,
-        "threshold": threshold,
-    }
+    how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
+    how |= {"max_groups": max_groups, "threshold": threshold}
     check_option("labels", labels, ("all", "selected"))
-    own = None if auditor is None else checked(auditor)
-    reads = read_as(own)
-    how |= {} if reads == "labels" else {reads: True}
-    unused = {"y_score": y_score, "given": given, "attributions": attributions}
-    unused = unused if reads != "labels" else {}
-    unused |= {"y_train": y_train} if reads == "texts" else {}
-    for name, one in unused.items():
-        if one is not None:
-            text = "{name} is not used by metrics of {reads}: leave it out."
-            raise InputError(text, name=name, reads=reads)
+    others = {"y_score": y_score, "given": given, "attributions": attributions}
+    own, reads = chosen_auditors(auditor, how, {**others, "y_train": y_train})
     beside = {"decision": decision, "check": check}
     columns |= {} if pair is None else {"pair": pair}
     if columns:
@@ -218,20 +202,16 @@ def audit(
         raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
     if score is not None and threshold is not None:
         raise InputError("score= needs predicted labels: pass these, and leave {threshold} out.")
-    source = RowSource(y_true, {}, columns, how)
-    if given is not None and is_contingency(y_true):
-        y_true = without_strata(y_true, tuple(names_of(given)))
-    of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
-    if "prediction" in columns:  # without labels, the training labels have the same name
-        of_train.setdefault("target", columns["prediction"])
     of_rows = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     of_rows["clusters"] = clusters
-    predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
-    with opened_rows(y_train, of_train) as (rows, training_files):
-        train = read_train(rows, sensitive_train, of_train, **how)
+    source = RowSource(y_true, of_rows | {"y_pred": y_pred}, columns, how)
+    if given is not None and is_contingency(y_true):
+        y_true = without_strata(y_true, tuple(names_of(given)))
+    train, training_files = read_training(y_train, sensitive_train, columns, how)
+    known = of_rows | {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
     with opened_rows(y_true, columns) as (rows, audited_files):
         rows, known, columns, matched = matched_pairs(
-            rows, of_rows | predicted, columns, pairs, how, random_state
+            rows, known, columns, pairs, how, random_state
         )
         rows, known, columns, partly = partly_known(labels, rows, known, columns, beside, how)
         test = count_rows(rows, known, columns, train, **how)
@@ -243,76 +223,48 @@ def audit(
         _check_rows(test, train, own, y_score, threshold)
     scored = None
     if y_score is not None:
-        every = of_rows | {"y_pred": y_pred, "y_score": y_score}
+        every = source.labels | {"y_score": y_score}
         scored = count_labels(y_true, every, {}, scores=True, **how)
     labelled = matched is None or test.has("task") or train is not None
     chosen = _auditors_of(own, test, train, scored, partly) if labelled or own else []
-
-    def measured(auditor: Any, rows: Contingency) -> AuditResult:
-        result: AuditResult = auditor.audit(rows)
-        if partly is None or not can_be_bounded(result):
-            return result
-        return partly.bounded(auditor, result, random_state)
-
-    results = run_each("audit", chosen, random_state, measured)
-    by_group, rates = describe_groups(test, labels=reads == "labels", favourable=favourable)
+    results = run_each("audit", chosen, random_state, partial(_measured, partly, random_state))
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, reads=reads)
-    if favourable is not None:
-        context["favourable"] = favourable
-    if limit is not None:
-        context["limit"] = Limit.checked(limit, one_sided=False).size
+    context |= {} if favourable is None else {"favourable": favourable}
+    context |= {} if limit is None else {"limit": Limit.checked(limit, one_sided=False).size}
     context["not_measured"] = not_measured(test, scored, chosen=own is not None, reads=reads)
     if partly is not None and own is None:
         context["not_measured"]["Other metrics"] = "what is unknown gives them no bounds"
+    by_group, rates = describe_groups(test, labels=reads == "labels", favourable=favourable)
+    tables: dict[str, Any] = {} if matched is None else {"matched": matched.table}
     # With one sensitive column, `rates` already holds these numbers.
-    several = reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple)
-    selection = selection_table(test, favourable=favourable) if several else pd.DataFrame()
-    by_column = pd.DataFrame()
-    if (
-        several
-        and own is None
-        and chosen
-        and test.summed != "tasks"
-        and chosen[0][0].kind.is_signed
-    ):
-        with collected():
-            by_column = audit_columns(chosen[0][0], train, test, random_state)
-    explanation = None
+    if reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple):
+        tables["selection"] = selection_table(test, favourable=favourable)
+        tables["by_column"] = audit_columns([] if own else chosen, test, random_state)
     # A threshold would be that of the scores, too.
-    decided = test.has("task_pred") and not test.soft("task_pred") and threshold is None
-    # Parts are of groups that do not overlap; who asked for them is told so.
-    decided &= not test.indicator and len(test.groups) <= MOST_GROUPS
-    chances = y_score if decided and are_chances(y_score, test) else None
+    chances = y_score if threshold is None and are_chances(y_score, test) else None
     if asked or (chances is not None and own is None):
         scores = score if y_score is None else chances
-        source = source._replace(labels=of_rows | {"y_pred": y_pred})
-        explanation = explained(source, train, given, scores, attributions, random_state, call)
-    curve = above = pd.DataFrame()
+        tables["explanation"] = explained(
+            source, train, given, scores, attributions, random_state, call
+        )
     if scored is not None and own is None:
-        passed = of_rows | {name: how[name] for name in ("groups", "missing", "pos_label")}
-        del passed["clusters"]
-        with collected():
-            curve = thresholds_table(y_true, y_score, scored, train, **passed)
-            if len(curve):
-                above = passed_table(y_true, y_score, curve["threshold"].to_numpy(), **passed)
-    report = AuditReport(
-        results,
-        by_group,
-        rates,
-        context=context,
-        selection=selection,
-        by_column=by_column,
-        explanation=explanation,
-        matched=pd.DataFrame() if matched is None else matched.table,
-        curve=curve,
-        passed=above,
-    )
-    report.data_files.extend(described_files(audited_files, training_files))
+        tables |= threshold_tables(y_true, y_score, scored, train, of_rows | how)
+    files = described_files(audited_files, training_files)
+    report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend([] if partly is None else partly.findings)
     report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, reads)))
     return report
+
+
+def _measured(partly: Any, random_state: Any, auditor: Any, rows: Contingency) -> AuditResult:
+    """Return the result of an auditor, with bounds if rows are known in part."""
+    result: AuditResult = auditor.audit(rows)
+    if partly is None or not can_be_bounded(result):
+        return result
+    bounded: AuditResult = partly.bounded(auditor, result, random_state)
+    return bounded
 
 
 def _check_rows(
@@ -363,8 +315,10 @@ def count_rows(
 
     def squares(sums: Contingency) -> Any:
         """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
-        auditors = (one for one in allowed(sums) if "moments" in one._asked(train))
-        asked = [readied(one, train, None)._asked(train)["moments"](sums) for one in auditors]
+        auditors = (auditor for auditor in allowed(sums) if "moments" in auditor._asked(train))
+        asked = [
+            readied(auditor, train, None)._asked(train)["moments"](sums) for auditor in auditors
+        ]
         return [scores for every in asked for scores in every]
 
     engine = {"joint": joint, "moments": squares}

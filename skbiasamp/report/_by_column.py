@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._utils.formatting import DIRECTION_OF, NO_EFFECT
+from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import with_merged_groups
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
@@ -15,17 +16,20 @@ from skbiasamp.report._selection import columns_of_groups
 from skbiasamp.report.auditors import readied
 
 
-def audit_columns(
-    auditor: Any, train: Contingency | None, test: Contingency, random_state: Any
-) -> pd.DataFrame:
+def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd.DataFrame:
     """Return one row for each of several sensitive columns: estimate, interval and verdict.
 
-    A verdict counts all columns: p-values are adjusted by Holm's method.
+    It is of the first auditor that was chosen, if its value is signed. A verdict counts all
+    columns: p-values are adjusted by Holm's method.
     """
+    if not chosen or test.summed == "tasks" or not chosen[0][0].kind.is_signed:
+        return pd.DataFrame()
+    auditor, train, *_ = chosen[0]
     learned = {} if train is None else _merged(train)
     rows = []
     for name, audited in _merged(test).items():
-        result = readied(auditor, learned.get(name), random_state).audit(audited)
+        with collected():
+            result = readied(auditor, learned.get(name), random_state).audit(audited)
         numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
         rows.append(
             {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}

@@ -14,13 +14,13 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows, read_train
+from skbiasamp.metrics.inputs import columns_in, opened_rows
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.auditors import (
     allowed,
-    checked,
-    read_as,
+    chosen_auditors,
+    read_training,
     require_reference,
     run_each,
 )
@@ -132,17 +132,10 @@ def compare(
     call, columns = call_of(compare, locals()), columns_in(locals())
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     how["threshold"] = threshold
-    own = None if auditor is None else checked(auditor)
-    reads = read_as(own)
-    how |= {} if reads == "labels" else {reads: True}
-    if reads == "texts" and y_train is not None:
-        text = "{name} is not used by metrics of texts: leave it out."
-        raise InputError(text, name="y_train")
+    own, reads = chosen_auditors(auditor, how, {"y_train": y_train})
     if columns:
         check_frame_columns(columns, (sensitive_train,))
-    of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
-    with opened_rows(y_train, of_train) as (held, training_files):
-        train = read_train(held, sensitive_train, of_train, **how)
+    train, training_files = read_training(y_train, sensitive_train, columns, how)
     labels = {
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
@@ -152,11 +145,8 @@ def compare(
     }
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
-    with opened_rows(y_true, columns) as (held, audited_files):
-        if given is None:
-            cells = count_labels(held, labels, columns, like=train, **how)
-        else:
-            cells = RowSource(held, labels, columns, how).within(given, train)
+    with opened_rows(y_true, columns) as (rows, audited_files):
+        cells = RowSource(rows, labels, columns, how).counted(given, train)
     models = models_of(cells)
     if not models:
         raise InputError(
@@ -164,12 +154,12 @@ def compare(
         )
     first = check_model(models[0] if reference is None else reference, models, "reference")
     cells = ordered(cells)
-    one = of_model(cells, first)
+    reference_rows = of_model(cells, first)
     if own is None or train is not None:
-        require_reference(one, train)
-    signs = one if train is None else train
+        require_reference(reference_rows, train)
+    signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    chosen = allowed(one) if own is None else own
+    chosen = allowed(reference_rows) if own is None else own
     every = [(auditor, train, cells, "") for auditor in chosen]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:

@@ -50,9 +50,9 @@ def _named(name: Any, known: Sequence[Any]) -> Any:
     """Return the class or task that a user names; text names a number that is written so."""
     if is_one(name, known):
         return name
-    for one in known:
-        if isinstance(name, str) and not isinstance(one, str) and spelt(one) == spelt(name):
-            return one
+    for other in known:
+        if isinstance(name, str) and not isinstance(other, str) and spelt(other) == spelt(name):
+            return other
     raise InputError(
         "{favourable} must name a class or task; got {seen!r}. There are {known}.",
         seen=name,
@@ -62,16 +62,16 @@ def _named(name: Any, known: Sequence[Any]) -> Any:
 
 def are_unknown(categories: Sequence[Any]) -> Array:
     """Return which categories are of rows whose sensitive feature is missing."""
-    every = (one if isinstance(one, tuple) else (one,) for one in categories)
+    every = (name if isinstance(name, tuple) else (name,) for name in categories)
     # A real category called as missing values are is a `NamedMissing`.
-    return np.array([any(type(part) is str and part == MISSING for part in one) for one in every])
+    return np.array([any(type(part) is str and part == MISSING for part in name) for name in every])
 
 
 def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]:
     """Return the rows with the outcome that people want in place of each task."""
     return [
-        rows._replace(true=~rows.true, predicted=~rows.predicted) if one is False else rows
-        for rows, one in zip(tasks, wanted, strict=True)
+        rows._replace(true=~rows.true, predicted=~rows.predicted) if outcome is False else rows
+        for rows, outcome in zip(tasks, wanted, strict=True)
     ]
 
 
@@ -116,7 +116,7 @@ def describe_groups(
         sets.shares(~predicted, correlated=True) if outcome is False else shares
         for (sets, _, predicted), outcome, shares in zip(tasks, wanted, selected, strict=True)
     ]
-    unknown = are_unknown(test.groups)[:, None] | np.array([one is None for one in wanted])
+    unknown = are_unknown(test.groups)[:, None] | np.array([outcome is None for outcome in wanted])
     ratios = impact_ratios(outcomes, "groups", ~unknown)
     if not labelled:
         numbers = share_columns("predicted_rate", selected) | ratios

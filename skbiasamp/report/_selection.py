@@ -18,11 +18,12 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import positive_class
 from skbiasamp._input.coding import read_weight
+from skbiasamp._input.containers import check_lengths
 from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.metrics.inputs import columns_in, count_labels, read_columns
+from skbiasamp.metrics.inputs import columns_in, read_columns
 from skbiasamp.metrics.strata import RowSource, strata_named
 from skbiasamp.report._groups import (
     ERRORS,
@@ -106,7 +107,7 @@ def _rates_of(
     n = np.stack([task.n for task in shares], axis=1)
     selected = np.stack([task.selected for task in shares], axis=1)
     share = n / test.total
-    unknown = are_unknown(categories)[:, None] | np.array([one is None for one in wanted])
+    unknown = are_unknown(categories)[:, None] | np.array([outcome is None for outcome in wanted])
     counted = (share >= min_share) & ~unknown & (n > 0)
     numbers = {"n": n, "share": share, "selected": selected}
     numbers |= share_columns("selection_rate", shares) | {"counted": counted}
@@ -240,7 +241,7 @@ def selection_rates(
     if columns or is_contingency(y_pred):
         inputs |= {"y_true": inputs["y_pred"], "y_pred": inputs["y_true"]}
     with speaking({"y_true": "y_pred"} if y_true is None else {}):
-        test = _counted(inputs.pop("y_true"), inputs, columns, given, how)
+        test = RowSource(inputs.pop("y_true"), inputs, columns, how).counted(given)
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))
@@ -252,15 +253,6 @@ def selection_rates(
     context["given"] = None if given is None else strata_named(given)
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
     return SelectionRates(selection_table(test, min_share=min_share), context)
-
-
-def _counted(
-    y_true: Any, labels: dict[str, Any], columns: dict[str, Any], given: Any, how: dict[str, Any]
-) -> Contingency:
-    """Count rows, weighted so that groups have the same strata if there are any."""
-    if given is None:
-        return count_labels(y_true, labels, columns, **how)
-    return RowSource(y_true, labels, columns, how).within(given)
 
 
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
@@ -281,13 +273,10 @@ def _above_median(scores: Any, weight: Any) -> Array:
     if values.ndim != 1 or not np.isfinite(values).all():
         text = "{y_pred} must be one column of finite scores with {asked}."
         raise InputError(text, asked=asked)
-    if weight is None:
-        return values > np.median(values)
-    order = np.argsort(values, kind="stable")
+    check_lengths({"y_pred": values})
     with speaking(y_true="y_pred"):
-        reached = np.cumsum(read_weight(weight, len(values))[order])
-    half = reached[-1] / 2
-    # The lower and the upper median are two if one half of the weight ends between two scores.
-    ends = (np.searchsorted(reached, half, side=side) for side in ("left", "right"))
-    lower, upper = (values[order][min(end, len(values) - 1)] for end in ends)
-    return values > (lower + upper) / 2
+        weight = np.ones(len(values)) if weight is None else read_weight(weight, len(values))
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    # The lower one of two medians: no score lies between them.
+    return np.asarray(values > values[order][np.searchsorted(reached, reached[-1] / 2)])

@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
+from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
 from skbiasamp.model_selection import amplification_curve
 
+_READ = ("sensitive_features", "sample_weight", "groups", "missing", "pos_label")
 _N = 99  # percentiles
 _MOST_GROUPS = 20  # whose rows above thresholds a report holds
 
 
-def thresholds_table(
-    y_true: Any, y_score: Any, scored: Contingency, train: Contingency | None, **labels: Any
-) -> pd.DataFrame:
-    """Return the estimate at percentiles of the scores, and at the base rate; none of tasks."""
+def threshold_tables(
+    y_true: Any,
+    y_score: Any,
+    scored: Contingency,
+    train: Contingency | None,
+    given: Mapping[str, Any],
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of a report about thresholds of the scores, if these are of one task.
+
+    ``curve`` is the estimate at percentiles of the scores, and at the base rate; ``passed`` are the
+    rows of each group with and without the label above each threshold, unless groups are many.
+    """
     scores = np.squeeze(np.asarray(y_score))
     if scores.ndim != 1 or not scored.has("task") or len(scored.tasks) != 1:
-        return pd.DataFrame()
+        return {}
+    labels = {name: given[name] for name in _READ}
     scores = as_numbers(pd.Series(scores), "y_score")
     base = float(scored.count("task")[0] / scored.total)
     percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], 1 - base]
     thresholds = np.unique(np.quantile(scores, percentiles, method="inverted_cdf"))
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
-    curve = amplification_curve(
-        y_true, rank, limits=(0, len(thresholds)), y_train=train, interval="analytic", **labels
-    )
+    with collected():
+        curve = amplification_curve(
+            y_true, rank, limits=(0, len(thresholds)), y_train=train, interval="analytic", **labels
+        )
+        above = _passed(y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
-    numbers = {"estimate": curve.estimates, "low": curve.low, "high": curve.high}
-    table = {"threshold": thresholds, "predicted_rate": curve.rates, **numbers}
-    known = {
-        name: values if name == "threshold" else np.asarray(values)[of_curve]
-        for name, values in table.items()
-    }
-    return pd.DataFrame(known).assign(base_rate=base)
+    numbers = {"predicted_rate": curve.rates, "estimate": curve.estimates}
+    numbers |= {"low": curve.low, "high": curve.high}
+    known = {name: np.asarray(values)[of_curve] for name, values in numbers.items()}
+    table = pd.DataFrame({"threshold": thresholds, **known}).assign(base_rate=base)
+    return {"curve": table, "passed": above}
 
 
-def passed_table(y_true: Any, y_score: Any, thresholds: Any, **labels: Any) -> pd.DataFrame:
-    """Return the rows of each group with and without the label above each threshold."""
-    scores = as_numbers(pd.Series(np.squeeze(np.asarray(y_score))), "y_score")
+def _passed(y_true: Any, rank: Array, thresholds: Array, labels: dict[str, Any]) -> pd.DataFrame:
     n = len(thresholds) + 1
-    rank = np.searchsorted(thresholds, scores, side="left")
     cells = Contingency.from_labels(y_true, (rank + 0.5) / n, **labels)
     group, task, ranks = (
         labels_of(cells, side).dense(slice(None), float) for side in ("group", "task", "task_pred")

@@ -171,9 +171,9 @@ def _calibration(cells: Contingency) -> pd.DataFrame:
         rank = max(int(np.linalg.matrix_rank(spread, hermitian=True)), 1)
         impossible = ((expected == 0) & (own > 0)).any()
         p = 0.0 if impossible else float(stats.chi2.sf(size, rank))
-        held = {"n": n, "score": inside * score @ cells.weight / n}
-        held |= {"label_rate": inside * label @ cells.weight / n, "p_value": p}
-        tables.append(pd.DataFrame({"task": [task] * len(n), **held}))
+        of_bins = {"n": n, "score": inside * score @ cells.weight / n}
+        of_bins |= {"label_rate": inside * label @ cells.weight / n, "p_value": p}
+        tables.append(pd.DataFrame({"task": [task] * len(n), **of_bins}))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -249,12 +249,12 @@ def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
             "disparity": sums.disparity(stage, within=False),
             "conditional_disparity": sums.disparity(stage, within=True),
         }
-        held = {name: draws[0].ravel() for name, draws in numbers.items()}
+        numbers_of_pairs = {name: draws[0].ravel() for name, draws in numbers.items()}
         of_pairs = {
             "group": [group for group in groups for _ in tasks],
             "task": [task for _ in groups for task in tasks],
         }
-        tables.append(pd.DataFrame({**of_pairs, "of": of, **held}))
+        tables.append(pd.DataFrame({**of_pairs, "of": of, **numbers_of_pairs}))
     return pd.concat(tables, ignore_index=True)
 
 

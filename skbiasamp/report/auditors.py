@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from skbiasamp import metrics
@@ -14,6 +14,7 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.base import BaseAuditor
+from skbiasamp.metrics.inputs import opened_rows, read_train
 from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.results.kinds import Kind
 
@@ -29,13 +30,15 @@ def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
 
 def reading(kind: str) -> list[Any]:
     """Return the auditors of the package that read numbers, for example."""
-    own = [one for one in _classes() if one.reads == kind and not inspect.isabstract(one)]
-    return [one() for one in own]
+    own = [
+        metric for metric in _classes() if metric.reads == kind and not inspect.isabstract(metric)
+    ]
+    return [metric() for metric in own]
 
 
 def _classes() -> list[type[BaseAuditor]]:
     every = (getattr(metrics, name) for name in metrics.__all__)
-    return [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
+    return [value for value in every if isinstance(value, type) and issubclass(value, BaseAuditor)]
 
 
 def at_once(auditor: Any) -> Any:
@@ -50,15 +53,15 @@ def checked(auditors: Any) -> list[Any]:
     own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
     if not own:
         raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
-    for one in own:
-        require_auditor(one, "auditor")
+    for auditor in own:
+        require_auditor(auditor, "auditor")
     return own
 
 
 def read_as(auditors: list[Any] | None) -> str:
     """Return what all auditors read: "labels", "texts" or "numbers"."""
-    kinds = [getattr(one, "reads", "labels") for one in auditors or ()] or ["labels"]
-    other = next((i for i, one in enumerate(kinds) if one != kinds[0]), 0)
+    kinds = [getattr(auditor, "reads", "labels") for auditor in auditors or ()] or ["labels"]
+    other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), 0)
     if other and auditors:
         raise InputError(
             "{auditor} must all read {kind}, or all {kinds}; got {one} and {other}. Audit twice.",
@@ -68,6 +71,37 @@ def read_as(auditors: list[Any] | None) -> str:
             other=type(auditors[other]).__name__,
         )
     return kinds[0]
+
+
+def chosen_auditors(
+    auditor: Any, how: dict[str, Any], given: Mapping[str, Any]
+) -> tuple[list[Any] | None, str]:
+    """Return the auditors that the user chose, and what they read, which `how` then says.
+
+    Raise if they do not use what is `given` besides labels.
+    """
+    own = None if auditor is None else checked(auditor)
+    reads = read_as(own)
+    if reads == "labels":
+        return own, reads
+    how[reads] = True
+    for name, value in given.items():
+        if value is not None and (reads == "texts" or name != "y_train"):
+            text = "{name} is not used by metrics of {reads}: leave it out."
+            raise InputError(text, name=name, reads=reads)
+    return own, reads
+
+
+def read_training(
+    y_train: Any, sensitive_train: Any, columns: Mapping[str, Any], how: dict[str, Any]
+) -> tuple[Contingency | None, list[dict[str, Any]]]:
+    """Return the training rows, counted, and their files; columns are named as in audited rows."""
+    named = {name: columns[name] for name in ("target", "sensitive") if name in columns}
+    if "prediction" in columns and not isinstance(columns["prediction"], Mapping):
+        # Audited rows without labels: their predictions are called as the training labels are.
+        named.setdefault("target", columns["prediction"])
+    with opened_rows(y_train, named) as (rows, files):
+        return read_train(rows, sensitive_train, named, **how), files
 
 
 def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:

@@ -64,24 +64,24 @@ def made_now() -> dict[str, Any]:
 
 def call_of(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     """Return the call with these arguments: data by the names of their parameters."""
-    said = []
+    arguments = []
     for name, parameter in inspect.signature(function).parameters.items():
         value = given[name]
         if value is parameter.default:
             continue
-        told = _is_told(value) or name == "auditor"
-        text = " ".join(repr(value).split()) if told else name
+        is_option = _is_option(value) or name == "auditor"
+        text = " ".join(repr(value).split()) if is_option else name
         positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        said.append(text if positional else f"{name}={text}")
-    return f"skbiasamp.{function.__name__}({', '.join(said)})"
+        arguments.append(text if positional else f"{name}={text}")
+    return f"skbiasamp.{function.__name__}({', '.join(arguments)})"
 
 
-def _is_told(value: Any) -> bool:
+def _is_option(value: Any) -> bool:
     """Whether an argument is an option, and no data."""
     if isinstance(value, list):
-        return len(value) < 10 and all(isinstance(one, str) for one in value)
+        return len(value) < 10 and all(isinstance(item, str) for item in value)
     if isinstance(value, dict):  # the columns of several models
-        return len(value) < 10 and all(map(_is_told, value.values()))
+        return len(value) < 10 and all(map(_is_option, value.values()))
     return value is None or isinstance(value, str | bool | int | float)
 
 
@@ -124,5 +124,5 @@ def described_files(
     audited: list[dict[str, Any]], training: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return what was read, as a report holds it."""
-    held = {"audited": audited, "training": training}
-    return [{"rows_are": rows, **one} for rows, files in held.items() for one in files]
+    files_of = {"audited": audited, "training": training}
+    return [{"rows_are": rows, **file} for rows, files in files_of.items() for file in files]

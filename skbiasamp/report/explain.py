@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import (
+    MOST_GROUPS,
     check_count,
     check_frame_columns,
     require_groups,
@@ -30,7 +31,7 @@ from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.inputs import columns_in, opened_rows, read_train, require_predictions
+from skbiasamp.metrics.inputs import columns_in, require_predictions
 from skbiasamp.metrics.strata import RowSource, Strata
 from skbiasamp.report._value_tables import (
     LEVEL,
@@ -40,6 +41,7 @@ from skbiasamp.report._value_tables import (
     of_features,
     of_strata,
 )
+from skbiasamp.report.auditors import read_training
 from skbiasamp.report.evidence import call_of, context_of
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import Explanation
@@ -151,14 +153,13 @@ def explain(
         check_frame_columns(columns, (sensitive_train, y_score))
     elif score is not None:
         raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
-    of_train = {name: columns[name] for name in columns if name in ("target", "sensitive")}
-    with opened_rows(y_train, of_train) as (rows, _):
-        train = read_train(rows, sensitive_train, of_train, pos_label=pos_label, missing=missing)
+    how = {"pos_label": pos_label, "missing": missing}
+    train, _ = read_training(y_train, sensitive_train, columns, how)
     if train is not None and pos_label is None:
-        pos_label = train.pos_label
+        how["pos_label"] = train.pos_label
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     labels |= {"clusters": clusters, "y_pred": y_pred}
-    source = RowSource(y_true, labels, columns, {"pos_label": pos_label, "missing": missing})
+    source = RowSource(y_true, labels, columns, how)
     scores = score if y_score is None else y_score
     return explained(source, train, given, scores, attributions, random_state, call)
 
@@ -201,8 +202,12 @@ def explained(
 
 
 def are_chances(y_score: Any, test: Contingency) -> bool:
-    """Return whether scores are probabilities of the tasks, or of the classes."""
-    if y_score is None or not test.has("task"):
+    """Return whether scores are probabilities of the tasks or classes that were predicted.
+
+    Parts of a value are of groups that do not overlap: of others, scores are no chances.
+    """
+    decided = test.has("task") and test.has("task_pred") and not test.soft("task_pred")
+    if y_score is None or not decided or test.indicator or len(test.groups) > MOST_GROUPS:
         return False
     columns = columns_of(to_native(y_score, "y_score"))
     if len(columns) not in (1, len(test.tasks), len(test.classes or ())):

@@ -24,6 +24,7 @@ from skbiasamp._utils.formatting import (
     group_of,
     in_people,
     level_of,
+    listed,
     metric_name,
     name_of,
     number,
@@ -41,12 +42,14 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
+from skbiasamp.results._audit_glossary import definition, glossary, heading, with_words_of
 from skbiasamp.results._audit_tables import (
     bars_of,
     columns_table,
     curve_table,
     groups_table,
     interval_of,
+    rates_of,
     rates_table,
     ratios_read,
     strongest_pairs,
@@ -58,16 +61,15 @@ from skbiasamp.results._content import (
     count,
     document_of,
     record,
-    short,
 )
 from skbiasamp.results._differences import GroupDifferences
-from skbiasamp.results._explanation_document import explanation_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._selection_document import selection_tables
+from skbiasamp.results._selection import selection_tables
 from skbiasamp.results._sentences import gap_of
-from skbiasamp.results._threshold_section import threshold_section
+from skbiasamp.results.explanation import explanation_section
+from skbiasamp.results.thresholds import threshold_section
 
 _MOST_STEPS = 5
 _LESS_THAN = "about {about} than {baseline} would"
@@ -83,7 +85,6 @@ _HEADLINES = {
     CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     NOT_MEASURED: "Not measured.",
 }
-_READING_OTHERS = "Above 0 the model amplifies {amplified}, below 0 it reduces it."
 
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
@@ -94,135 +95,82 @@ _WHY = {
     "size": "It counts changes of all pairs, whichever way they go.",
 }
 
-# Texts have no errors and no rates.
-_OF_LABELS = {
-    "Balanced accuracy",
-    "Equally accurate random labels",
-    "Selection rate",
-    "True positive rate",
-    "False positive rate",
-    "Impact ratio",
-}
-_TERMS = {
-    "Amplification": "The model exaggerates an association between group and task that is in its "
-    "labels. 0 means that the predictions are as associated with the group as the labels are, not "
-    "that they are fair.",
-    "Group → task (A→T)": "A is the group, T is the task: what is predicted. Does the group shift "
-    "the predicted task? Its reverse, task → group (T→A): does the task shift the predicted group?",
-    "Pair": "One group and one task.",
-    "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
-    "these rows can not tell an effect from none.",
-    "p-value": "If the model had no effect, how often chance alone would show one this large. "
-    "Adjusted: for the number of pairs of one metric, not for the number of metrics.",
-    "Balanced accuracy": "Mean share of correct guesses over the classes. A guess that ignores its "
-    "input has 1 / number of classes.",
-    "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
-    "What an attacker guesses from them is what errors alone would reveal.",
-    "Selection rate": "Share of a group's rows for which the task is predicted.",
-    "True positive rate": "Share of the rows with the label for which it is predicted.",
-    "False positive rate": "Share of the rows without the label for which it is predicted.",
-    "Impact ratio": "Selection rate of a group divided by the highest selection rate of any group. "
-    "Below 0.8 it fails the four-fifths rule of US employment guidelines, if being selected is an "
-    "advantage.",
-}
-
 
 def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
-    context, results, rates = as_json(report.context), report.results, records(report.rates)
-    findings = [_spelled(one, results) for one in report.findings]
+    findings = [_spelled(finding, report) for finding in report.findings]
     first = look_next(findings)
-    texts = [Text(one.text, f"{one.topic.capitalize()}.", one.action) for one in findings]
-    urgent = [text for text, one in zip(texts, findings, strict=True) if one in first]
-    numbered = {name: f"audit-{i}" for i, name in enumerate(results, 1)}
-    settings = [
-        Section(f"{metric_name(name)}: {what}", [Terms([(key, short(one)) for key, one in held])])
-        for name, result in results.items()
-        for what, held in _settings(result)
-    ]
+    urgent, others = (
+        [
+            Text(finding.text, f"{finding.topic.capitalize()}.", finding.action)
+            for finding in findings
+            if (finding in first) is is_urgent
+        ]
+        for is_urgent in (True, False)
+    )
+    numbered = {name: f"audit-{i}" for i, name in enumerate(report, 1)}
+    settings = {}
+    for name, result in report.items():
+        own = {key: result.params[key] for key in result.params if key in result.settings}
+        settings[f"{metric_name(name)}: parameters"] = own
+        settings[f"{metric_name(name)}: statistics"] = result.statistics
+    steps: list[Item | None] = [Bullets(urgent, numbered=True), curve_table(report.curve)]
     sections = [
-        Section("Verdict", _opening(report, rates, context, numbered), "verdict", leading=True),
-        Section(
-            "What to do next",
-            [Bullets(urgent, numbered=True), curve_table(report.curve)],
-            "findings",
-            leading=True,
-        ),
+        Section("Verdict", _opening(report, numbered), "verdict", leading=True),
+        Section("What to do next", steps, "findings", leading=True),
         _pairs_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
         Section("", [summary_table(report), _sentences(report)], only="short"),
         *_metrics(report, numbered),
-        _errors(report, rates, context),
-        Section(
-            LIMITS,
-            [
-                Bullets([text for text in texts if text not in urgent]),
-                _not_measured(results, context),
-            ],
-            "limits",
-        ),
-        record(context, report._schema, report.data_files, settings),
-        _glossary(results, numbered, context),
+        _errors(report),
+        Section(LIMITS, [Bullets(others), _not_measured(report)], "limits"),
+        record(report.context, report._schema, report.data_files, settings),
+        glossary(report, numbered),
     ]
     return document_of(
-        context,
+        report.context,
         "Bias amplification audit",
         sections,
         metric=metric_name(report.primary or ""),
         results=[
-            (name, f"{metric_name(name)}: {one.verdict}", one.value)
-            for name, one in results.items()
-            if not math.isnan(one.value)
+            (name, f"{metric_name(name)}: {result.verdict}", result.value)
+            for name, result in report.items()
+            if not math.isnan(result.value)
         ],
     )
 
 
 def model_card(report: AuditReport) -> Document:
     """Return what a report says, in the sections of a Hugging Face model card."""
-    page, results = audit_document(report), report.results
+    page = audit_document(report)
     parts = {section.id: section.items for section in page.sections}
-    groups = f"Groups: {page.facts.get('Groups', 'none')}"
     data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
     metrics = [
-        (metric_name(name), f"{one.question} {_definition(one)}") for name, one in results.items()
+        (metric_name(name), f"{result.question} {definition(result)}")
+        for name, result in report.items()
     ]
-    return replace(
-        page,
-        title="",
-        sections=[
-            Section(
-                "Bias, Risks, and Limitations",
-                [
-                    *parts["verdict"],
-                    parts["limits"][0],
-                    Section("Recommendations", parts["findings"]),
-                    Section("Not measured", _not_measured(results, report.context).items),
-                ],
-            ),
-            Section(
-                "Evaluation",
-                [
-                    Section(
-                        "Testing Data, Factors & Metrics",
-                        [
-                            Section("Testing Data", [Bullets(data)]),
-                            Section("Factors", [Text(groups)]),
-                            Section("Metrics", [Terms(metrics)]),
-                        ],
-                    ),
-                    Section(
-                        "Results",
-                        [
-                            summary_table(report),
-                            _sentences(report),
-                            rates_table(records(report.rates), report, as_json(report.context)),
-                        ],
-                    ),
-                ],
-            ),
-        ],
-    )
+    results = [summary_table(report), _sentences(report), rates_table(report)]
+    limits = [
+        *parts["verdict"],
+        parts["limits"][0],
+        Section("Recommendations", parts["findings"]),
+        Section("Not measured", _not_measured(report).items),
+    ]
+    tested = [
+        Section("Testing Data", [Bullets(data)]),
+        Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
+        Section("Metrics", [Terms(metrics)]),
+    ]
+    evaluation = [
+        Section("Testing Data, Factors & Metrics", tested),
+        Section("Results", results),
+    ]
+    sections = [
+        Section("Bias, Risks, and Limitations", limits),
+        Section("Evaluation", evaluation),
+    ]
+    return replace(page, title="", sections=sections)
 
 
 def _pairs_section(differences: GroupDifferences | None) -> Section:
@@ -237,7 +185,7 @@ def _pairs_section(differences: GroupDifferences | None) -> Section:
 
 def look_next(findings: list[Finding]) -> list[Finding]:
     """Return the findings to act on first, in their order; any if none is urgent."""
-    urgent = [one for one in findings if one.place != "note"]
+    urgent = [finding for finding in findings if finding.place != "note"]
     return (urgent or findings)[:_MOST_STEPS]
 
 
@@ -249,17 +197,12 @@ def _spelled(finding: Finding, names: Iterable[str]) -> Finding:
     return replace(finding, text=text, action=action)
 
 
-def _opening(
-    report: AuditReport,
-    rates: list[dict[str, Any]],
-    context: dict[str, Any],
-    numbered: Mapping[str, str],
-) -> list[Item | None]:
+def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | None]:
     """Return the verdict and its picture."""
     name = report.primary
     if name is None:
         return []
-    result = report.results[name]
+    result = report[name]
     # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result.sentence.partition(". ")
     # A metric of a user's own file may say it in another way.
@@ -283,28 +226,27 @@ def _opening(
         limit,
         Text(gap) if gap else None,
         _single_columns(report),
-        _everybody(report, rates),
+        _everybody(report),
         Text(rest) if rest else None,
     ]
     card = Card(
         word,
         SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
         report.verdict,
-        headline=_headline(result, context),
+        headline=_of_columns_alone(report) or _headline(result, report.context),
         texts=[
             *(text for text in paragraphs if text is not None),
             Text(
                 sure,
                 "How sure:",
-                link=(numbered[name], f"Metric: {_heading(name)}"),
+                link=(numbered[name], f"Metric: {heading(name)}"),
                 after="A is the group, T is the task (what is predicted)."
                 if "→" in metric_name(name)
                 else "",
             ),
         ],
     )
-    bars = bars_of(result, rates, records(report.groups), context.get("group_columns", ()))
-    return [card, bars, columns_table(report.by_column, result)]
+    return [card, bars_of(report, result), columns_table(report.by_column, result)]
 
 
 def _single_columns(report: AuditReport) -> Text | None:
@@ -316,16 +258,28 @@ def _single_columns(report: AuditReport) -> Text | None:
     return Text(f"{'; '.join(each)}.", "Each sensitive column by itself:")
 
 
-def _everybody(report: AuditReport, rates: list[dict[str, Any]]) -> Text | None:
+def _of_columns_alone(report: AuditReport) -> str | None:
+    """Return the headline if some column alone shows what all of them together do not."""
+    table = report.by_column
+    if table.empty or report.primary is None or report[report.primary].verdict != NO_EFFECT:
+        return None
+    clauses = [
+        f"{verdict} the association with {listed([name_of(name) for name in names])}"
+        for verdict in (AMPLIFIES, REVERSES)
+        if (names := table.loc[table["verdict"] == verdict, "column"].tolist())
+    ]
+    alone = f"The model {listed(clauses)}, taken alone" if clauses else None
+    return alone and f"{alone}; all columns together show no clear effect."
+
+
+def _everybody(report: AuditReport) -> Text | None:
     """Return how often the task that changes most is predicted in all rows, and labelled."""
-    sizes = {str(group["group"]): group["n"] for group in records(report.groups)}
     sums: dict[str, tuple[float, float]] = {}
-    for row in rates:
-        ends = [row.get(end) for end in ("base_rate", "predicted_rate")]
-        if None not in ends and str(row["group"]) in sizes:
+    for row in rates_of(report):
+        if row["change"] is not None and row["n"] is not None:
             before, after = sums.get(task := task_of(row["task"]), (0.0, 0.0))
-            n = sizes[str(row["group"])] / sum(sizes.values())
-            sums[task] = before + n * ends[0], after + n * ends[1]
+            share = row["n"] / report.groups["n"].sum()
+            sums[task] = before + share * row["base_rate"], after + share * row["predicted_rate"]
     if not sums:
         return None
     task = max(sums, key=lambda task: abs(sums[task][1] - sums[task][0]))
@@ -343,41 +297,22 @@ def _word(result: AuditResult) -> str:
     return BALANCED if result.verdict == CANNOT and not result.cannot else result.verdict
 
 
-def _heading(name: str) -> str:
-    """Return the name of a result, its direction in words."""
-    arrows = {"A→T": "group → task (A→T)", "T→A": "task → group (T→A)"}
-    title = metric_name(name)
-    for arrow, words in arrows.items():
-        title = title.replace(arrow, words)
-    return title
-
-
-def _filled(text: str, result: AuditResult) -> str:
-    """Return text with what the metric says of itself."""
-    return text.format(
-        about=result.about,
-        baseline=result.baseline,
-        amplified=result.amplified,
-        cannot=result.cannot or "group and task are balanced in the labels",
-    )
-
-
 def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     """Return the sentence that the page opens with; it names two groups and their one task."""
-    verdict, headline = result.verdict, _filled(_HEADLINES[result.verdict], result)
+    verdict, headline = result.verdict, with_words_of(_HEADLINES[result.verdict], result)
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
     if not one_difference or result.amplified != ASSOCIATION:
         return headline
     task = f"'{task_of(tasks[0])}'"
-    one, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
+    first, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
     of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
     if result.kind.has_attacker:
-        return headline.replace("the group", f"the group ({one} or {other})")
+        return headline.replace("the group", f"the group ({first} or {other})")
     if verdict in (AMPLIFIES, REDUCES, REVERSES):
-        return f"The model {verdict} the difference in {task} between {one} and {other}{of}."
+        return f"The model {verdict} the difference in {task} between {first} and {other}{of}."
     if verdict == NO_EFFECT:
-        return f"No clear effect on the difference in {task} between {one} and {other}{of}."
+        return f"No clear effect on the difference in {task} between {first} and {other}{of}."
     return headline
 
 
@@ -385,19 +320,19 @@ def _sentences(report: AuditReport) -> Terms:
     """Return what each result says but the one that the verdict is about."""
     return Terms(
         [
-            (metric_name(name), f"{_asks(report, name)} {one.sentence}")
-            for name, one in report.results.items()
-            if one.sentence and name != report.primary
+            (metric_name(name), f"{_asks(report, name)} {result.sentence}")
+            for name, result in report.items()
+            if result.sentence and name != report.primary
         ]
     )
 
 
 def _asks(report: AuditReport, name: str) -> str:
     """Return which question a metric answers, and why it may differ from the verdict."""
-    result = report.results[name]
+    result = report[name]
     key = result.kind if result.kind in _WHY else result.direction
-    own = report.primary is None or result.verdict == report.results[report.primary].verdict
-    why = "" if own else _filled(_WHY.get(key, ""), result)
+    own = report.primary is None or result.verdict == report[report.primary].verdict
+    why = "" if own else with_words_of(_WHY.get(key, ""), result)
     return f"{result.question} {why}".strip()
 
 
@@ -408,10 +343,10 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     """Yield the numbers behind the verdict, and the other metrics: a line each, and on demand."""
     if report.primary is None:
         return
-    result = report.results[report.primary]
+    result = report[report.primary]
     measured = _metric(report.primary, result, numbered[report.primary])
     yield Section("How was the verdict measured?", [measured], "measured", only="page")
-    others = [name for name in report.results if name != report.primary]
+    others = [name for name in report if name != report.primary]
     if not others:
         return
     several = len(others) > 1
@@ -424,8 +359,8 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     )
     details = [
         Section(
-            f"{_heading(name)}: {_asks(report, name)}",
-            [_metric(name, report.results[name], numbered[name], conclusion=True)],
+            f"{heading(name)}: {_asks(report, name)}",
+            [_metric(name, report[name], numbered[name], conclusion=True)],
             folded=True,
         )
         for name in others
@@ -451,7 +386,7 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
     if number(result.value) != numbers[0]:
         numbers.append(f"published value {number(result.value)}")
     return Section(
-        _heading(name),
+        heading(name),
         [
             Text(
                 result.question,
@@ -470,86 +405,44 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
 # --------------------------------------------------------------------------- groups
 
 
-def _errors(report: AuditReport, rows: list[dict[str, Any]], context: dict[str, Any]) -> Section:
+def _errors(report: AuditReport) -> Section:
     """Return rows, rates and selection rates of groups."""
-    kind, columns = context.get("data_kind"), context.get("group_columns", ())
-    rates = rates_table(rows, report, context)
-    selection = selection_tables(records(report.selection), columns)
+    kind, columns = report.context.get("data_kind"), report.context.get("group_columns", ())
+    groups, rates = groups_table(report), rates_table(report)
     explained = Text(
         "Amplification compares predictions with labels; it does not say which group is predicted "
         "wrongly more often. These rates do.",
         link=("terms", "Definitions"),
     )
-    if kind == "texts":
-        explained = Text("No text is right or wrong, so rows are counted, and no errors.")
-    elif kind == "numbers":
-        explained = replace(
-            explained,
-            text=explained.text.replace(
-                "These rates do.", "Error rates are of classes, and the task is a number."
-            ),
-            link=None,
-        )
-    groups = groups_table(report, context)
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
-    ratios = rates is not None and "Impact ratio" in rates.columns
-    ratio = Text(ratios_read(context), quiet=True) if ratios else None
+    elif kind == "texts":
+        explained = Text("No text is right or wrong, so rows are counted, and no errors.")
+    elif kind == "numbers":
+        instead = "Error rates are of classes, and the task is a number."
+        explained = Text(explained.text.replace("These rates do.", instead))
+    ratio = None
+    if rates is not None and "Impact ratio" in rates.columns:
+        ratio = Text(ratios_read(as_json(report.context.get("favourable"))), quiet=True)
     # The last one is of all columns together: the rates have it.
-    tables = [groups, rates, ratio, *selection[:-1]]
+    by_column = selection_tables(records(report.selection), columns)[:-1]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
-    return Section(title, [explained, *tables], "errors", only="page")
+    return Section(title, [explained, groups, rates, ratio, *by_column], "errors", only="page")
 
 
 # --------------------------------------------------------------------------- limits and terms
 
 
-def _not_measured(results: Mapping[str, AuditResult], context: Mapping[str, Any]) -> Section:
+def _not_measured(report: AuditReport) -> Section:
     """Return what was not measured, and why."""
     reasons = {
-        metric_name(name): one.sentence.partition(". ")[0].removeprefix("Not measured: ")
-        for name, one in results.items()
-        if one.verdict == NOT_MEASURED
-    } | context.get("not_measured", {})
+        metric_name(name): result.sentence.partition(". ")[0].removeprefix("Not measured: ")
+        for name, result in report.items()
+        if result.verdict == NOT_MEASURED
+    } | report.context.get("not_measured", {})
     texts = [Text(f"{reason}.", f"{name}:") for name, reason in reasons.items()]
     return Section(
         "What was not measured, and why",
         [Bullets(texts or [Text("The report does not say.")])],
-        only="page",
-    )
-
-
-def _settings(result: AuditResult) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
-    """Yield the parameters that are not at their default, and the statistics."""
-    params = as_json(result.params)
-    yield "parameters", [(key, params[key]) for key in params if key in result.settings]
-    yield "statistics", list(as_json(result.statistics).items())
-
-
-def _definition(result: AuditResult) -> str:
-    reading = result.kind.reading
-    if result.kind.is_signed and result.amplified != ASSOCIATION:
-        reading = _READING_OTHERS
-    return f"{result.definition} {_filled(reading, result)}".strip()
-
-
-def _glossary(
-    results: Mapping[str, AuditResult], numbered: Mapping[str, str], context: Mapping[str, Any]
-) -> Section:
-    """Return what every metric and term means."""
-    texts = context.get("data_kind") == "texts"
-    terms = {name: one for name, one in _TERMS.items() if not (texts and name in _OF_LABELS)}
-    if context.get("groups") and context.get("tasks"):
-        group = group_of(context["groups"][0], context.get("group_columns", ()))
-        task = task_of(context["tasks"][0])
-        terms["Pair"] = f"{_TERMS['Pair'][:-1]}, such as {group} and '{task}'."
-    metrics = Terms(
-        [(_heading(name), _definition(one)) for name, one in results.items()],
-        [f"term-{key}" for key in numbered.values()],
-    )
-    return Section(
-        "Glossary",
-        [Section("Metrics", [metrics]), Section("Terms", [Terms(list(terms.items()))], "terms")],
-        "glossary",
         only="page",
     )

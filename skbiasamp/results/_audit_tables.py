@@ -20,7 +20,6 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
-    p_value,
     points,
     rate,
     task_of,
@@ -38,16 +37,18 @@ from skbiasamp.results._content import (
     Cells,
     count,
     ends,
+    estimates_table,
+    in_points,
     interval_mark,
+    known_columns,
     naming_of_pairs,
     shown,
-    verdict_cell,
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._selection_document import TOGETHER, hold_together
+from skbiasamp.results._selection import TOGETHER, hold_together
 from skbiasamp.results.thresholds import at_base_rate
 
 _MOST_BARS = 6  # groups of the picture
@@ -71,40 +72,23 @@ def summary_table(
     **options: Any,
 ) -> Table | None:
     """Return the metrics on one axis."""
-    names = list(report.results) if names is None else names
+    names = list(report if names is None else names)
     if not names:
         return None
-    verdicts, adjusted = report.summary["verdict"], report.p_adjusted
-    rows = [
-        (
-            name,
-            report.results[name],
-            as_json(report.results[name].judged),
-            adjusted[name],
-            verdicts[name],
-        )
-        for name in names
-    ]
-    columns: Cells = {
-        "Verdict": lambda row: verdict_cell(row[4]),
-        "Estimate": lambda row: Cell(number(row[2][0]), row[2][0]),
-        "Interval": lambda row: Cell(interval_of(row[1]), row[2][1]),
-        "p-value": lambda row: Cell(p_value(row[1].p_value), as_json(row[1].p_value)),
-    }
-    if len(report.results) > 2:
-        columns["Adjusted p"] = lambda row: Cell(p_value(row[3]), as_json(row[3]))
-    if any(row[1].differs for row in rows):
+    adjusted = pd.Series(report.p_adjusted)
+    rows = records(report.summary.assign(p_adjusted=adjusted).loc[names].reset_index())
+    several = ["Adjusted p"] * (len(report) > 2)
+    columns = known_columns("Verdict", "Estimate", "Interval", "p-value", *several)
+    if any(report[name].differs for name in names):
         columns["Published value"] = lambda row: Cell(
-            number(row[1].value) if row[1].differs else "the same", as_json(row[1].value)
+            number(row["value"]) if report[row["audit"]].differs else "the same", row["value"]
         )
 
-    def mark(row: Any) -> dict[str, Any]:
-        named = {"name": metric_name(row[0]), "link": (numbered or {}).get(row[0], "")}
-        return interval_mark(*row[2]) | {"side": SIDE_OF[row[4]]} | named
+    def named(row: dict[str, Any]) -> dict[str, Any]:
+        name = row["audit"]
+        return {"name": metric_name(name), "link": (numbered or {}).get(name, "")}
 
-    axis = Axis.around(end for row in rows for end in row[2])
-    options = {"caption": "", "marks": "Estimate and interval", **options}
-    return Table.of(rows, columns, mark, first="Metric", axis=axis, **options)
+    return estimates_table(rows, columns, named, **{"caption": "", "first": "Metric", **options})
 
 
 def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | None:
@@ -117,27 +101,15 @@ def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | Non
         {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
         | {"groups": combined.table["group"].nunique(), **numbers}
     )
-    columns: Cells = {
-        "Verdict": lambda row: verdict_cell(row["verdict"]),
-        "Groups": shown("groups", count),
-        "Estimate": shown("estimate"),
-        "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
-        "Adjusted p": shown("p_adjusted", p_value),
-    }
-
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(row["estimate"], row["low"], row["high"])
-        return drawn | {"name": name_of(row["column"]), "side": SIDE_OF[row["verdict"]]}
-
-    return Table.of(
+    return estimates_table(
         rows,
-        columns,
-        mark,
+        known_columns("Verdict")
+        | {"Groups": shown("groups", count)}
+        | known_columns("Estimate", "Interval", "Adjusted p"),
+        lambda row: {"name": name_of(row["column"])},
         id="columns-table",
         caption="Each sensitive column by itself. Its verdict is adjusted for their number",
         first="Sensitive column",
-        marks="Estimate and interval",
-        axis=Axis.around(row[end] for row in rows for end in ("estimate", "low", "high")),
     )
 
 
@@ -148,26 +120,16 @@ def curve_table(curve: pd.DataFrame) -> Table | None:
         return None
     at = [int((curve["predicted_rate"] - share).abs().argmin()) for share in _SHARES]
     rows = records(curve.iloc[sorted({*at, list(curve["threshold"]).index(nearest["threshold"])})])
-    columns: Cells = {
-        "Predicted": shown("predicted_rate", rate),
-        "Estimate": shown("estimate"),
-        "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
-    }
-
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(row["estimate"], row["low"], row["high"])
-        notes = ("as often as labelled",) * (row == nearest)
-        return drawn | {"name": f"above {amount(row['threshold'])}", "notes": notes}
-
-    return Table.of(
+    return estimates_table(
         rows,
-        columns,
-        mark,
+        {"Predicted": shown("predicted_rate", rate)} | known_columns("Estimate", "Interval"),
+        lambda row: {
+            "name": f"above {amount(row['threshold'])}",
+            "notes": ("as often as labelled",) * (row == nearest),
+        },
         id="curve-table",
         caption="directional A→T at other thresholds of the score; each interval for itself",
         first="Threshold",
-        marks="Estimate and interval",
-        axis=Axis.around(row[end] for row in rows for end in ("estimate", "low", "high")),
     )
 
 
@@ -177,9 +139,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
-    heading, named = naming_of_pairs(
-        result.table["group"], result.table["task"], as_json(result.group_columns)
-    )
+    heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
 
     def form(value: Any) -> str:
@@ -201,19 +161,12 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         title: shown(key, form) for key, title in result.columns.items() if key in rows[0]
     }
     if result.percent and rows[0].get("delta") is not None:
-        columns["Change, percentage points"] = lambda row: Cell(
-            number(row["delta"] and row["delta"] * 100, "+.1f"), row["delta"]
-        )
+        columns["Change, percentage points"] = lambda row: in_points(row["delta"])
     columns["Amplification"] = shown("amplification")
     # Shares of two groups mirror each other: their numbers are those of the metric.
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
-        columns |= {
-            "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
-            "Adjusted p": shown("p_adjusted", p_value),
-            "Rows": shown("n", count),
-        }
-        if len(rows) < 2:
-            del columns["Adjusted p"]
+        several = ["Adjusted p"] * (len(rows) > 1)
+        columns |= known_columns("Interval", *several, "Rows")
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
@@ -247,7 +200,10 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
 
 def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
     """Yield the words by which attackers recognise each target, one table a source of texts."""
-    words = [] if result.words is None else records(result.words)
+    if result.words is None:
+        return
+    of_target = result.words.groupby(["source", result.words["target"].map(str)])
+    words = records(result.words.assign(rank=of_target.cumcount()))
     shares, columns = ("share", "share_others"), as_json(result.group_columns)
     axis = Axis.around((row[end] for row in words for end in shares), percent=True)
 
@@ -265,11 +221,7 @@ def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
     for i, source in enumerate(list(dict.fromkeys(row["source"] for row in words))[::-1]):
         own = [row for row in words if row["source"] == source]
         targets = list(dict.fromkeys(str(row["target"]) for row in own))
-        ranks = dict.fromkeys(targets, 0)
-        for row in own:  # the strongest of every target first
-            row["rank"] = ranks[str(row["target"])]
-            ranks[str(row["target"])] += 1
-        yield Table.of(
+        yield Table.of(  # the strongest of every target first
             sorted(own, key=lambda row: (row["rank"], targets.index(str(row["target"])))),
             cells,
             mark,
@@ -282,11 +234,12 @@ def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
         )
 
 
-def groups_table(report: AuditReport, context: Mapping[str, Any]) -> Table | None:
+def groups_table(report: AuditReport) -> Table | None:
     """Return the rows of each group, and the accuracy of the model."""
-    rows, columns = records(report.groups), context.get("group_columns", ())
+    rows, columns = records(report.groups), report.context.get("group_columns", ())
     rated = any("accuracy" in row for row in rows)
-    if not rows or (rated and len(context.get("tasks", ())) == 1):  # the rates have all of it
+    # With one task, the rates have all of it.
+    if not rows or (rated and len(report.context.get("tasks", ())) == 1):
         return None
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
@@ -295,12 +248,9 @@ def groups_table(report: AuditReport, context: Mapping[str, Any]) -> Table | Non
         name = group_of(row["group"], columns)
         return drawn | {"name": name, "side": "plain", "says": rate(value)}
 
-    cells: Cells = {"Rows": shown("n", count), "Share of rows": shown("share", rate)}
-    if rated:
-        cells["Accuracy"] = with_interval("accuracy")
     return Table.of(
         rows,
-        cells,
+        known_columns("Rows", "Share of rows", *["Accuracy"] * rated),
         mark,
         id="groups-table",
         caption="Groups" + (": accuracy of the model, with 95 % intervals" if rated else ""),
@@ -310,36 +260,32 @@ def groups_table(report: AuditReport, context: Mapping[str, Any]) -> Table | Non
     )
 
 
-def rates_table(
-    rows: list[dict[str, Any]], report: AuditReport, context: Mapping[str, Any]
-) -> Table | None:
+def rates_of(report: AuditReport) -> list[dict[str, Any]]:
+    """Return the rates of each pair, with the rows of its group and how its rate changes."""
+    sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
+    rows = records(report.rates)
+    for row in rows:
+        before, after = row.get("base_rate"), row.get("predicted_rate")
+        row["n"] = sizes.get(str(row["group"]))  # a stored report may name other groups
+        row["change"] = None if before is None or after is None else after - before
+    return rows
+
+
+def rates_table(report: AuditReport) -> Table | None:
     """Return the rates of each pair, the largest change first."""
+    rows = sorted(rates_of(report), key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
-    columns_of_groups = context.get("group_columns", ())
-    heading, named = naming_of_pairs(report.rates["group"], report.rates["task"], columns_of_groups)
-    predicted, labelled = (one in rows[0] for one in ("predicted_rate", "base_rate"))
+    heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
+    predicted, labelled = (name in rows[0] for name in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
-    sizes = {str(one["group"]): one["n"] for one in records(report.groups)}
-    for row in rows:
-        before, after = (row.get(end) for end in edges)
-        row["n"] = sizes.get(str(row["group"]))  # a stored report may name other groups
-        row["change"] = None if before is None or after is None else (after - before) * 100
-    rows = sorted(rows, key=lambda row: -abs(row["change"] or 0))
-    columns: Cells = {"Rows": shown("n", count)}
-    if labelled:
-        columns |= {"Labelled so": shown("base_rate", rate)}
+    columns = known_columns("Rows", *["Labelled so"] * labelled)
     if predicted:
-        columns |= {
-            "Selection rate": with_interval("predicted_rate"),
-            "Change, percentage points": shown("change", lambda value: number(value, "+.1f")),
-            "Impact ratio": with_interval("impact_ratio", lambda value: number(value, ".2f")),
-            "Accuracy": with_interval("accuracy"),
-            "True positive rate": with_interval("true_positive_rate"),
-            "False positive rate": with_interval("false_positive_rate"),
-        }
-    if not labelled:
-        columns = {name: columns[name] for name in ("Rows", "Selection rate", "Impact ratio")}
+        columns["Selection rate"] = with_interval("predicted_rate")
+        if labelled:
+            columns["Change, percentage points"] = lambda row: in_points(row["change"])
+        errors = ("Accuracy", "True positive rate", "False positive rate")
+        columns |= known_columns("Impact ratio", *errors * labelled)
     caption, marks = "labelled", "Labels"
     if predicted:
         caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
@@ -368,9 +314,8 @@ def rates_table(
     )
 
 
-def ratios_read(context: Mapping[str, Any]) -> str:
-    """Return what impact ratios compare."""
-    favourable = context.get("favourable")
+def ratios_read(favourable: Any) -> str:
+    """Return what impact ratios compare; `favourable` names what people want, if it is known."""
     if favourable is None:
         return _RATIO.format(
             rate="selection rate",
@@ -388,30 +333,31 @@ def ratios_read(context: Mapping[str, Any]) -> str:
 # --------------------------------------------------------------------------- the picture
 
 
-def bars_of(
-    result: AuditResult, rates: list[dict[str, Any]], groups: list[dict[str, Any]], columns: Any
-) -> Bars | None:
+def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     """Return rates of the task that is affected most, by group, or None without predictions.
 
     Of many groups, those are shown in which most rows changed, the largest first.
     """
     ends = ("base_rate", "predicted_rate")
-    known = [row for row in rates if all(row.get(end) is not None for end in ends)]
+    known = [row for row in rates_of(report) if row["change"] is not None]
     if not known:
         return None
-    pair = as_json(result.affected) or max(known, key=_change)
+    pair = as_json(result.affected) or max(known, key=lambda row: abs(row["change"]))
     rows = [row for row in known if row["task"] == pair["task"]] or [
         row for row in known if row["task"] == known[0]["task"]
     ]
-    sizes = {str(group["group"]): group["n"] for group in groups}
-    rows = [row | {"n": sizes.get(str(row["group"]), 0)} for row in rows]
     n_rows = len(rows)
     if n_rows > 2:
-        rows.sort(key=lambda row: (row["group"] != pair["group"], -row["n"] * _change(row)))
-        rows = sorted(rows[:_MOST_BARS], key=lambda row: -row["n"])
+
+        def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
+            return row["group"] != pair["group"], -(row["n"] or 0) * abs(row["change"])
+
+        rows = sorted(
+            sorted(rows, key=by_rows_changed)[:_MOST_BARS], key=lambda row: -(row["n"] or 0)
+        )
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
-    pairs = {repr((one["group"], one["task"])): one for one in of_task}
+    pairs = {repr((row["group"], row["task"])): row for row in of_task}
     gap = ""
     if len(rows) == 2:
         before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)
@@ -422,7 +368,7 @@ def bars_of(
     return Bars(
         f"How often is each group labelled “{task_of(rows[0]['task'])}”, and how often is it "
         "predicted so?",
-        [_bar(row, pairs, result, columns) for row in rows],
+        [_bar(row, pairs, result, report.context.get("group_columns", ())) for row in rows],
         Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
         n_rows - len(rows),
@@ -441,20 +387,14 @@ def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
     return " (95 % interval: " + " to ".join(f"{100 * end:.1f}" for end in ends) + ")"
 
 
-def _change(row: Mapping[str, Any]) -> float:
-    return float(abs(row["predicted_rate"] - row["base_rate"]))
-
-
 def _bar(
     row: dict[str, Any], pairs: Mapping[str, dict[str, Any]], result: AuditResult, columns: Any
 ) -> Bar:
-    before, after = row["base_rate"], row["predicted_rate"]
     verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
-    change = f"{number((after - before) * 100, '+.1f')} percentage points"
-    change += f", {in_people(after - before)}"
+    change = f"{in_points(row['change']).text} percentage points, {in_people(row['change'])}"
     side = SIDE_OF.get(verdict, "across")
     name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
-    return Bar(name, before, after, change, verdict, side)
+    return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
 
 
 def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:

@@ -242,36 +242,29 @@ class ComparisonResult(Shown, OfMetric):
         text : str
         """
         value, low, high = self.judged(model)
-        verdict = self.verdict(model)
+        verdict, row = self.verdict(model), self._row(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
         shown = f"{self.kind.mean}{value:+.4f}" + f" {self.unit}" * bool(self.unit)
-        interval = f"{level_of(self.confidence_level or 0.95)} confidence interval"
+        level = level_of(self.confidence_level or 0.95)
+        interval = f"{level} confidence interval {low:+.4f} to {high:+.4f}"
         if verdict == NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {self.kind.mean}difference {value:+.4f}, {reason}."
         elif verdict == NO_DIFFERENCE:
-            text = (
-                f"No clear difference between {name} and {reference}: {shown} "
-                f"({interval} {low:+.4f} to {high:+.4f})."
-            )
             if low > 0 or high < 0:
-                p_value = self._row(model)["p_adjusted"]
-                n = len(self.models)
-                text = f"{text[:-2]}; adjusted for {n} models, p = {p_value:.2g})."
+                p_value = row["p_adjusted"]
+                interval += f"; adjusted for {len(self.models)} models, p = {p_value:.2g}"
+            text = f"No clear difference between {name} and {reference}: {shown} ({interval})."
         elif verdict == REVERSES:
             own, other = (self._row(each)["estimate"] for each in (model, self.reference))
             text = (
                 f"The model {name} reverses the association, and {reference} does not: {shown} "
-                f"({interval} {low:+.4f} to {high:+.4f}). Its estimate is {own:+.4f}, that of "
-                f"{reference} {other:+.4f}."
+                f"({interval}). Its estimate is {own:+.4f}, that of {reference} {other:+.4f}."
             )
         else:
             about = " about the group" * self.kind.has_attacker
-            text = (
-                f"The model {name} {verdict}{about} than {reference}: {shown} "
-                f"({interval} {low:+.4f} to {high:+.4f})."
-            )
-        text += f" {rate(self._row(model)['changed'])} of the predictions differ."
+            text = f"The model {name} {verdict}{about} than {reference}: {shown} ({interval})."
+        text += f" {rate(row['changed'])} of the predictions differ."
         return text + self._most_affected(model)
 
     def _most_affected(self, model: str) -> str:
@@ -311,7 +304,7 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
-        shown = shown.assign(model=[name_of(one) for one in shown["model"]])
+        shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
         return of_frame(title, shown, [self.sentence(model) for model in self.models])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -39,18 +40,19 @@ from skbiasamp.render.document import (
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
-    LIMITS,
     Cells,
     count,
     document_of,
-    ends,
+    estimates_table,
     facts,
-    interval_mark,
+    in_points,
+    known_columns,
+    limits_section,
     naming_of_pairs,
     record,
-    short,
     shown,
     verdict_cell,
+    with_interval,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
@@ -73,17 +75,13 @@ _LIMITS = {
 
 def comparison_document(report: ComparisonReport) -> Document:
     """Return what a report of a comparison says."""
-    context, reference = as_json(report.context), name_of(report.reference)
-    primary, models = report[report.primary], report.models
+    context, reference = report.context, name_of(report.reference)
+    verdicts, models = report[report.primary].verdicts, report.models
     notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
     names = [name_of(model) for model in models]
     several = names[0] if len(names) == 1 else f"{len(names)} models"
-    known = {
-        "Models": f"{listed(names, _MOST_NAMED)}, compared with {reference}",
-        **facts(context),
-    }
-    known.pop("Model", None)
-    verdicts = primary.verdicts
+    compared = {"Models": f"{listed(names, _MOST_NAMED)}, compared with {reference}"}
+    known = {name: text for name, text in facts(context).items() if name != "Model"}
     cards: list[Item | None] = [
         Card(
             verdicts[model],
@@ -95,43 +93,30 @@ def comparison_document(report: ComparisonReport) -> Document:
         for model, sentence in report.verdicts.items()
     ]
     metric = Text(f"Metric: {metric_name(report.primary)}. Reference: {reference}.", quiet=True)
-    settings = [
-        Section(
-            f"{metric_name(name)}: parameters",
-            [Terms([(key, short(value)) for key, value in as_json(one.params).items()])],
-        )
-        for name, one in report.items()
-    ]
-    questions = Terms([(metric_name(name), one.question) for name, one in report.items()])
+    changes = [_changes(report, model, i) for i, model in enumerate(models, 1)]
+    questions = Terms([(metric_name(name), result.question) for name, result in report.items()])
     own_scale = Text(
         "Compare each difference with 0, not with other metrics: every metric has its own scale.",
         quiet=True,
     )
-    accuracy = None if context.get("data_kind") == "texts" else _accuracy(report, context)
+    asked = Section("What each metric asks", [questions], only="page")
+    every = [*_differences(report), own_scale, asked]
+    steps = Bullets(_steps(report), numbered=True)
+    settings = {
+        f"{metric_name(name)}: parameters": result.params for name, result in report.items()
+    }
     return document_of(
         context,
         f"Bias amplification: {several} compared with {reference}",
-        facts=known,
+        facts=compared | known,
         metric=metric_name(report.primary),
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
-            Section(
-                "What to do next", [Bullets(_steps(report), numbered=True)], "next", leading=True
-            ),
-            Section("", _summary(report), only="short"),
-            Section(
-                "What changed, and for whom?",
-                [_changes(report, model, i, context) for i, model in enumerate(models, 1)],
-                "changed",
-            ),
-            Section("Accuracy", [accuracy], "accuracy", only="page"),
-            Section(
-                "Differences by every metric",
-                [_differences(report), own_scale, Section("What each metric asks", [questions])],
-                "differences",
-                only="page",
-            ),
-            Section(LIMITS, [_limits(report, context)], "limits", only="page"),
+            Section("What to do next", [steps], "next", leading=True),
+            Section("What changed, and for whom?", changes, "changed"),
+            Section("Accuracy", [_accuracy(report)], "accuracy"),
+            Section("Differences by every metric", every, "differences"),
+            limits_section(_limits(report)),
             record(context, report._schema, report.data_files, settings),
         ],
     )
@@ -170,130 +155,91 @@ def _steps(report: ComparisonReport) -> list[Text]:
     return [*steps, Text(level, "Choice.", action)]
 
 
-def _summary(report: ComparisonReport) -> list[Item | None]:
-    """Return the values of all models by each metric, and their accuracy."""
-    rows, any_doubtful = [], False
-    for name, one in report.items():
-        for model, estimate in zip(one.table["model"], one.table["estimate"], strict=True):
-            texts = ("", "", "reference")
-            if model != report.reference:
-                value, low, high = as_json(one.judged(model))
-                verdict = one.verdict(model)
-                doubtful = verdict == NO_DIFFERENCE and low is not None and (low > 0 or high < 0)
-                texts = (number(value), ends(low, high), verdict + "*" * doubtful)
-                any_doubtful |= doubtful
-            rows.append((metric_name(name), model, number(estimate), *texts))
-    for row in _accuracies(report):
-        change = "" if row["model"] == report.reference else number(row["difference"])
-        rows.append(("accuracy", row["model"], number(row["accuracy"], ".4f"), change, "", ""))
-    columns: Cells = {
-        title: partial(_cell, i)
-        for i, title in enumerate(("Estimate", "Difference", "Interval", "Verdict"), 2)
-    }
-
-    def mark(row: Any) -> dict[str, Any]:
-        return {"group": row[0], "name": name_of(row[1])}
-
-    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
-    return [
-        Table.of(rows, columns, mark, caption="", first="Metric and model"),
-        Text(footnote) if any_doubtful else None,
-    ]
-
-
-def _cell(i: int, row: Any) -> Cell:
-    return Cell(row[i], i)
-
-
 # --------------------------------------------------------------------------- what changed
 
 
-def _changes(report: ComparisonReport, model: str, i: int, context: Mapping[str, Any]) -> Section:
+def _changes(report: ComparisonReport, model: str, i: int) -> Section:
     """Return whose predictions changed, and how."""
     # Whose rates changed: of the first metric whose pairs count rows.
-    counted = [one for one in report.values() if "gained" in one.pairs and len(one.pairs)]
-    first = min(counted, key=lambda one: (one.direction is None, one.rank), default=None)
+    counted = [
+        result for result in report.values() if "gained" in result.pairs and len(result.pairs)
+    ]
+    first = min(counted, key=lambda result: (result.direction is None, result.rank), default=None)
     title = f"{name_of(model)} compared with {name_of(report.reference)}"
     return Section(
         title,
         [
             None if first is None else changed_pairs(f"pairs-{i}", first, model),
             *_churn(f"churn-{i}", report[report.primary], model),
-            _errors(f"errors-{i}", report, model, context),
+            _errors(f"errors-{i}", report, model),
         ],
         f"model-{i}",
     )
 
 
-def _balanced(values: Iterable[float | None]) -> Axis:
-    return Axis.around(values, balanced=True)
+def _changes_table(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Cells,
+    named: Callable[[Any], Mapping[str, Any]],
+    **options: Any,
+) -> Table:
+    """Return rows with a ``change`` in percentage points on one axis."""
 
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        says = f"{number(row['change'], '+.2f')} percentage points"
+        return {"says": says, "dot": row["change"], **named(row)}
 
-def _points(change: float | None) -> float | None:
-    return None if change is None else change * 100
-
-
-def _change_mark(change: float | None, name: str) -> dict[str, Any]:
-    """Return a dot for a change in percentage points."""
-    return {"name": name, "says": f"{number(change, '+.2f')} percentage points", "dot": change}
+    axis = Axis.around((row["change"] for row in rows), balanced=True)
+    return Table.of(rows, columns, mark, axis=axis, **options)
 
 
 def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     """Return the rates of both models, the largest change first."""
-    every = [row for row in records(result.pairs) if row["model"] == model]
     percent = result.percent
     # Means have units of their own, and one axis has one unit: that of the value.
     size, scale = ("difference", 100) if percent else ("amplification", 1)
-    rows = sorted(every, key=lambda row: -abs(row[size] or 0))
-    heading, named = naming_of_pairs(
-        result.pairs["group"], result.pairs["task"], as_json(result.group_columns)
-    )
 
-    def form(value: Any) -> str:
-        return rate(value) if percent else amount(value)
-
-    def change(row: Mapping[str, Any]) -> list[float | None]:
+    def judged(row: dict[str, Any]) -> dict[str, Any]:
         """Return the change and its interval, which follows the sign of the association."""
         known = row.get("sign") and row["low"] is not None and row["high"] is not None
         sides = sorted(row["sign"] * row[end] for end in ("low", "high")) if known else (None, None)
         value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
-        return [None if one is None else one * scale for one in (value, *sides)]
+        scaled = [None if end is None else end * scale for end in (value, *sides)]
+        return row | dict(zip(("estimate", "low", "high"), scaled, strict=True))
 
-    def signed(value: Any) -> str:
-        return number(value, "+.2f" if percent else "+.4f")
-
-    def cell(row: Mapping[str, Any]) -> Cell:
-        value, low, high = change(row)
-        return Cell(signed(value), value, ends(low, high, signed))
-
-    columns: Cells = {
-        "Rows": shown("n", count),
+    pairs = (row for row in records(result.pairs) if row["model"] == model)
+    rows = list(map(judged, sorted(pairs, key=lambda row: -abs(row[size] or 0))))
+    heading, named = naming_of_pairs(result.pairs, result.group_columns)
+    form, signs = (rate, "+.2f") if percent else (amount, "+.4f")
+    change = ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent)))
+    columns = {
+        **known_columns("Rows"),
         "Labelled so" if percent else "Labels": shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
-        ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent))): cell,
+        change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
         "Rows gained": shown("gained", count),
         "Rows lost": shown("lost", count),
-        "Adjusted p": shown("p_adjusted", p_value),
+        **known_columns("Adjusted p"),
     }
     if all(row["gained"] is None for row in rows):  # numbers have no rows with and without a label
         del columns["Rows gained"], columns["Rows lost"]
-    tasks = {str(row["task"]): row["task"] for row in every}
+    tasks = {str(row["task"]): row["task"] for row in rows}
     task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
     explained = {
         "A->T": f"how often {task} is predicted in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
-    return Table.of(
+    return estimates_table(
         rows,
         columns,
-        lambda row: interval_mark(*change(row)) | {"side": "plain", "name": named(row)},
+        lambda row: {"side": "plain", "name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: {explained}, the largest change first",
         first=heading,
         marks="Change and interval",
-        axis=_balanced(one for row in rows for one in change(row)),
+        balanced=True,
         only="page",
     )
 
@@ -315,14 +261,10 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, 
         name, says = group_of(row["group"], columns), rate(row["share"])
         return {"name": name, "says": says, "dot": row["share"]}
 
-    cells: Cells = {
-        "Share": shown("share", rate),
-        "Changed": shown("changed", count),
-        "Rows": shown("n", count),
-    }
+    cells: Cells = {"Share": shown("share", rate), "Changed": shown("changed", count)}
     table = Table.of(
         rows,
-        cells,
+        cells | known_columns("Rows"),
         mark,
         id=table_id,
         caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",
@@ -333,50 +275,36 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, 
     return table, Text(says)
 
 
-def _errors(
-    table_id: str, report: ComparisonReport, model: str, context: Mapping[str, Any]
-) -> Table | None:
+def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
     """Return the error rates of both models by group."""
-    rates = records(report.rates)
-    before = {_key(row): row for row in rates if row["model"] == report.reference}
+    own, before = (
+        [row for row in records(report.rates) if row["model"] == name]
+        for name in (model, report.reference)
+    )
     rows = [
-        (row, before[_key(row)])
-        for row in rates
-        if row["model"] == model and row.get("accuracy") is not None
+        row
+        | {f"{key}, reference": old.get(key) for key in _RATES}
+        | {"change": (row["accuracy"] - old["accuracy"]) * 100}
+        for row, old in zip(own, before, strict=True)
+        if row.get("accuracy") is not None
     ]
     if not rows:
         return None
-    heading, named = naming_of_pairs(
-        report.rates["group"], report.rates["task"], context.get("group_columns", ())
-    )
-
-    def change(row: Any) -> float | None:
-        return _points(row[0]["accuracy"] - row[1]["accuracy"])
-
-    columns: Cells = {
-        f"{title}, {who}": partial(_rate, i, key)
-        for key, title in _RATES.items()
-        for i, who in ((1, "reference"), (0, "model"))
-    }
-    return Table.of(
+    heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
+    columns: Cells = {}
+    for key, title in _RATES.items():
+        columns[f"{title}, reference"] = shown(f"{key}, reference", rate)
+        columns[f"{title}, model"] = shown(key, rate)
+    return _changes_table(
         rows,
         columns,
-        lambda row: _change_mark(change(row), named(row[0])),
+        lambda row: {"name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: accuracy and error rates of each group",
         first=heading,
         marks="Change of accuracy in percentage points",
-        axis=_balanced(map(change, rows)),
         only="page",
     )
-
-
-def _rate(i: int, key: str, rows: Any) -> Cell:
-    return shown(key, rate)(rows[i])
-
-
-def _key(row: Mapping[str, Any]) -> tuple[str, str]:
-    return str(row["group"]), str(row["task"])
 
 
 # --------------------------------------------------------------------------- every metric
@@ -386,81 +314,86 @@ def _accuracies(report: ComparisonReport) -> list[dict[str, Any]]:
     return [row for row in records(report.accuracy) if row["accuracy"] is not None]
 
 
-def _accuracy(report: ComparisonReport, context: Mapping[str, Any]) -> Item:
-    """Return the accuracy of each model, or why there is none."""
-    rows = _accuracies(report)
+def _accuracy(report: ComparisonReport) -> Item | None:
+    """Return the accuracy of each model, or why there is none; nothing of texts."""
+    rows, kind = _accuracies(report), report.context.get("data_kind")
+    if kind == "texts":
+        return None
     if not rows:
         reason = "no predictions of the task were passed"
-        if context.get("data_kind") == "numbers":
+        if kind == "numbers":
             reason = "accuracy is of classes, and the task is a number"
         elif len(report.rates) and "base_rate" not in report.rates:
             reason = "the audited rows have no labels"
         return Text(f"Not measured: {reason}.")
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        notes = ("reference",) if row["model"] == report.reference else ()
-        drawn = _change_mark(_points(row["difference"]), name_of(row["model"]))
-        return drawn | {"notes": notes}
-
-    columns: Cells = {
-        "Accuracy": shown("accuracy", rate),
-        "Difference, percentage points": lambda row: Cell(
-            number(row["difference"] * 100, "+.2f"), row["difference"]
-        ),
-    }
-    return Table.of(
-        rows,
-        columns,
-        mark,
+    return _changes_table(
+        [row | {"change": row["difference"] * 100} for row in rows],
+        {
+            "Accuracy": shown("accuracy", rate),
+            "Difference, percentage points": lambda row: in_points(row["difference"], "+.2f"),
+        },
+        lambda row: {
+            "name": name_of(row["model"]),
+            "notes": ("reference",) * (row["model"] == report.reference),
+        },
         id="accuracy-table",
         caption="Accuracy of the models",
         first="Model",
         marks="Difference in percentage points",
-        axis=_balanced(_points(row["difference"]) for row in rows),
     )
 
 
-def _differences(report: ComparisonReport) -> Table:
-    """Return a row for each metric and model: the difference, and the values of both."""
+def _differences(report: ComparisonReport) -> list[Item | None]:
+    """Return the values of all models by each metric, and their differences to the reference."""
     rows = []
-    for name, one in report.items():
-        estimates = {row["model"]: row for row in records(one.table)}
-        for model in report.models:
-            row = estimates[model] | {"metric": metric_name(name), "verdict": one.verdict(model)}
-            row["judged"] = as_json(one.judged(model))
-            row["other"] = estimates[report.reference]["estimate"]
-            rows.append(row)
+    for name, result in report.items():
+        for row in records(result.table):
+            model = row["model"]
+            values = {"metric": metric_name(name), "own": row["estimate"]}
+            judged = result.judged(model) if model != report.reference else (None, None, None)
+            values |= dict(zip(("estimate", "low", "high"), as_json(judged), strict=True))
+            known = {} if model == report.reference else {"verdict": result.verdict(model)}
+            rows.append({"model": model, "p_adjusted": row["p_adjusted"], **values, **known})
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        named = {"name": row["metric"]}
-        if len(report.models) > 1:
-            named = {"group": row["metric"], "name": name_of(row["model"])}
-        return interval_mark(*row["judged"]) | {"side": SIDE_OF[row["verdict"]]} | named
+    def named(row: dict[str, Any]) -> dict[str, Any]:
+        name = {"group": row["metric"], "name": name_of(row["model"])}
+        return name if "verdict" in row else {**name, "side": "plain", "says": "reference"}
 
-    columns: Cells = {
-        "Verdict": lambda row: verdict_cell(row["verdict"]),
-        "Difference": lambda row: Cell(
-            number(row["judged"][0]), row["judged"][0], ends(*row["judged"][1:]) or "–"
-        ),
-        "Adjusted p": shown("p_adjusted", p_value),
-        "Estimate of the reference": shown("other"),
-        "Estimate of the model": shown("estimate"),
-    }
-    return Table.of(
+    def doubtful(row: Mapping[str, Any]) -> bool:
+        """Return whether an interval excludes 0, and the test for several models finds nothing."""
+        excludes = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+        return excludes and row["verdict"] == NO_DIFFERENCE
+
+    def verdict(row: Mapping[str, Any]) -> Cell:
+        if "verdict" not in row:
+            return Cell("reference")
+        cell = verdict_cell(row["verdict"])
+        return replace(cell, text=cell.text + "*" * doubtful(row))
+
+    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
+    table = estimates_table(
         rows,
-        columns,
-        mark,
+        {
+            "Estimate": shown("own"),
+            "Difference": shown("estimate"),
+            **known_columns("Interval", "Adjusted p"),
+            "Verdict": verdict,
+        },
+        named,
         id="differences-table",
         caption=f"Differences to {name_of(report.reference)}: below 0 less, above 0 more",
-        first="Metric" if len(report.models) == 1 else "Metric and model",
+        first="Metric and model",
         marks="Difference and interval",
-        axis=_balanced(end for row in rows for end in row["judged"]),
+        balanced=True,
+        brief=("Estimate", "Difference", "Interval", "Verdict"),
     )
+    return [table, Text(footnote) if any(map(doubtful, rows)) else None]
 
 
-def _limits(report: ComparisonReport, context: Mapping[str, Any]) -> Bullets:
+def _limits(report: ComparisonReport) -> dict[str, str]:
     """Return what limits these numbers, with what this comparison adds to it."""
-    levels = {one.confidence_level for one in report.values()} - {None}
+    levels = {result.confidence_level for result in report.values()} - {None}
     level = level_of(levels.pop() or 0.95) if len(levels) == 1 else "confidence"
     limits = {
         "Same rows": f"All models predict the same rows, so what they have in common cancels in "
@@ -473,13 +406,11 @@ def _limits(report: ComparisonReport, context: Mapping[str, Any]) -> Bullets:
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "
             "Intervals are not. A verdict needs both."
         )
-    if context.get("n_train") is None:
+    if report.context.get("n_train") is None:
         limits["No training labels"] = (
             "Directions of associations come from the compared labels. Pass training labels to "
             "measure against what the models learned from."
         )
-    if context.get("n_dropped"):
-        limits["Rows left out"] = (
-            f"{count(context['n_dropped'])} rows have no sensitive feature and were left out."
-        )
-    return Bullets([Text(text, f"{topic}.") for topic, text in limits.items()])
+    if n := report.context.get("n_dropped"):
+        limits["Rows left out"] = f"{count(n)} rows have no sensitive feature and were left out."
+    return limits

@@ -22,7 +22,6 @@ from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._json import PAIR, may_lack
 from skbiasamp.results._report import Context, DataFile, Report
-from skbiasamp.results.exports import entries
 
 _ACCURACY = {"model": str, "accuracy": float, "difference": float}
 _RATES = {"model": str, **PAIR, **may_lack(Name, "impact_ratio_interval")}
@@ -118,10 +117,10 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def verdicts(self) -> dict[str, str]:
         """What the primary comparison says of each model, with its accuracy."""
-        said = {}
+        sentences = {}
         accuracy = self.accuracy.dropna(subset="accuracy").set_index("model")
         for model in self.models:
-            said[model] = self.results[self.primary].sentence(model)
+            sentences[model] = self.results[self.primary].sentence(model)
             if model in accuracy.index:
                 row: Any = accuracy.loc[model]
                 more = "higher" if row["difference"] > 0 else "lower"
@@ -131,31 +130,22 @@ class ComparisonReport(Report[ComparisonResult]):
                     change = "the same"
                 elif size == points(0):
                     change = f"less than {points(0.001)} {more}"
-                said[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
-        return said
+                sentences[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
+        return sentences
 
     @property
     def notes(self) -> dict[str, str]:
         """Of each model about which metrics disagree in direction: which, and why they can."""
         notes = {}
         for model in self.models:
-            found = {name: one.verdict(model) for name, one in self.results.items()}
+            found = {name: result.verdict(model) for name, result in self.results.items()}
             above = [name for name, verdict in found.items() if DIRECTION_OF.get(verdict, 0) > 0]
             below = [name for name, verdict in found.items() if DIRECTION_OF.get(verdict, 0) < 0]
             if not (above and below) or REVERSES in found.values():
                 continue
-            notes[model] = (
-                f"'{name_of(model)}': {self._told(above, found)}, but {self._told(below, found)}. "
-                + self._why(above + below)
-            )
+            more, less = (_listed(names, found) for names in (above, below))
+            notes[model] = f"'{name_of(model)}': {more}, but {less}. {self._why(above + below)}"
         return notes
-
-    @staticmethod
-    def _told(names: list[str], verdicts: Mapping[str, str]) -> str:
-        by_verdict: dict[str, list[str]] = {}
-        for name in names:
-            by_verdict.setdefault(verdicts[name], []).append(name)
-        return listed([f"{verdict} by {listed(one)}" for verdict, one in by_verdict.items()])
 
     def _why(self, names: list[str]) -> str:
         """Return how metrics that disagree differ in what they ask."""
@@ -176,20 +166,15 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def summary(self) -> pd.DataFrame:
         """One row for each metric and model: difference, interval, p-value and verdict."""
-        rows = [
-            {
-                "metric": name,
-                **{
-                    key: row[key]
-                    for key in ("model", "value", "difference", "difference_low", "difference_high")
-                },
-                "p_adjusted": row["p_adjusted"],
-                "verdict": one.verdict(row["model"]),
-            }
-            for name, one in self.results.items()
-            for _, row in one.table[1:].iterrows()
-        ]
-        return pd.DataFrame(rows)
+        columns = ["model", "value", "difference", "difference_low", "difference_high"]
+        tables = []
+        for name, result in self.items():
+            table = result.table.loc[
+                result.table["model"] != result.reference, [*columns, "p_adjusted"]
+            ]
+            tables.append(table.assign(verdict=list(result.verdicts.values())))
+            tables[-1].insert(0, "metric", name)
+        return pd.concat(tables, ignore_index=True)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each metric and model.
@@ -200,15 +185,6 @@ class ComparisonReport(Report[ComparisonResult]):
             `summary`.
         """
         return self.summary
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the papers of all metrics.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([result.citation for result in self.results.values()])
 
     def _wrong_field(self) -> str | None:
         if not self.results:
@@ -229,3 +205,11 @@ class ComparisonReport(Report[ComparisonResult]):
         from skbiasamp.results._comparison_document import comparison_document
 
         return comparison_document(self)
+
+
+def _listed(names: list[str], verdicts: Mapping[str, str]) -> str:
+    """Return what metrics say, those of the same verdict together."""
+    metrics: dict[str, list[str]] = {}
+    for name in names:
+        metrics.setdefault(verdicts[name], []).append(name)
+    return listed([f"{verdict} by {listed(own)}" for verdict, own in metrics.items()])

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import pandas as pd
 
 from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
     number,
+    p_value,
     rate,
     side_of_zero,
     task_of,
 )
-from skbiasamp.render.document import Cell, Code, Document, Item, Section, Terms, Text
+from skbiasamp.render.axis import Axis
+from skbiasamp.render.document import (
+    Bullets,
+    Cell,
+    Code,
+    Document,
+    Item,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
+from skbiasamp.results._json import as_json
 
 Cells = dict[str, Callable[[Any], Cell]]  # by their headings
 
@@ -41,9 +56,12 @@ _SAYS = {
 
 def facts(context: Mapping[str, Any]) -> dict[str, str]:
     """Return what the title says of the rows."""
+    context = as_json(context)
     if not context:
         return {}
-    groups = [group_of(one, context.get("group_columns", ())) for one in context.get("groups", ())]
+    groups = [
+        group_of(group, context.get("group_columns", ())) for group in context.get("groups", ())
+    ]
     n_train = context.get("n_train")
     known = {
         "Model": context.get("model_name") or "not named",
@@ -64,6 +82,7 @@ def document_of(
     context: Mapping[str, Any], title: str, sections: Sequence[Section], **more: Any
 ) -> Document:
     """Return a document about the rows and the model of a context."""
+    context = as_json(context)
     versions = context.get("versions", {})
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     made = (
@@ -79,40 +98,41 @@ def document_of(
 def record(
     context: Mapping[str, Any],
     schema: str,
-    data_files: Sequence[Mapping[str, Any]],
-    parts: Sequence[Section],
+    data_files: Sequence[Mapping[str, Any]] = (),
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Section:
-    """Return what is needed to repeat a report; `parts` are parameters and statistics."""
+    """Return what is needed to repeat a report; `settings` are parameters, by their heading."""
+    context = as_json(context)
     columns = context.get("group_columns", ())
-    held: list[tuple[str, str]] = []
+    terms: list[tuple[str, str]] = []
     for key, value in context.items():
         if key in ("not_measured", "rows", "data_files") or value is None:
             continue
         if isinstance(value, Mapping):
-            held += [(name, short(one)) for name, one in value.items()]
+            terms += [(name, short(text)) for name, text in value.items()]
         elif isinstance(value, list | tuple):
-            names = [group_of(one, columns) if key == "groups" else task_of(one) for one in value]
+            names = [
+                group_of(name, columns) if key == "groups" else task_of(name) for name in value
+            ]
             more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-            held.append((key, ("; " if columns else ", ").join(names[:_NAMES]) + more))
+            terms.append((key, ("; " if columns else ", ").join(names[:_NAMES]) + more))
         else:
-            held.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
-    held += [("JSON schema", schema)] if schema else []
+            terms.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
+    terms += [("JSON schema", schema)] if schema else []
     files = [
         (
-            one["path"],
-            f"{one['rows_are']}: {one['rows']:,} rows, {one['format']}, SHA-256 {one['sha256']}",
+            file["path"],
+            "{rows_are}: {rows:,} rows, {format}, SHA-256 {sha256}".format_map(file),
         )
-        for one in data_files
+        for file in data_files
     ]
     folded: list[Item | None] = [
-        Terms([(_TITLES.get(key, key.replace("_", " ")), text) for key, text in held]),
-        *([Section("Files read", [Terms(files)])] if files else []),
-        *parts,
+        Terms([(_TITLES.get(key, key.replace("_", " ")), text) for key, text in terms]),
+        Section("Files read", [Terms(files)]),
+        *(Section(title, [parameters(own)]) for title, own in (settings or {}).items()),
     ]
     call = context.get("call")
-    made: list[Item | None] = []
-    if call:
-        made = [Text("This call made the report:"), Code(call)]
+    made: list[Item] = [Text("This call made the report:"), Code(call)] if call else []
     title = "Date, data, versions and parameters"
     return Section("Record", [*made, Section(title, folded, folded=True)], id="record", only="page")
 
@@ -125,6 +145,21 @@ def short(value: Any) -> str:
     return text if len(text) <= _PARAMETER else text[: _PARAMETER - 1] + "…"
 
 
+def parameters(values: Mapping[str, Any]) -> Terms:
+    """Return parameters and what they are."""
+    return Terms([(key, short(value)) for key, value in as_json(values).items()])
+
+
+def topics(texts: Mapping[str, str]) -> Bullets:
+    """Return texts by their topics."""
+    return Bullets([Text(text, f"{topic}.") for topic, text in texts.items()])
+
+
+def limits_section(texts: Mapping[str, str]) -> Section:
+    """Return what limits the numbers of a page, by topic."""
+    return Section(LIMITS, [topics(texts)], "limits", only="page")
+
+
 # --------------------------------------------------------------------------- cells
 
 
@@ -133,21 +168,24 @@ def shown(key: str, form: Callable[[Any], str] = number) -> Callable[[Mapping[st
     return lambda row: Cell(form(row.get(key)), row.get(key))
 
 
+def in_points(change: float | None, form: str = "+.1f") -> Cell:
+    """Return the cell of a change of a rate, in percentage points."""
+    return Cell(number(None if change is None else change * 100, form), change)
+
+
 def count(value: Any) -> str:
     """Return a number of rows."""
     return number(value, ",.15g")
 
 
 def with_interval(
-    key: str, form: Callable[[Any], str] = rate
+    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = ()
 ) -> Callable[[Mapping[str, Any]], Cell]:
-    """Return the cell of a number and the ends of its interval."""
-
-    def cell(row: Mapping[str, Any]) -> Cell:
-        low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
-        return Cell(form(row.get(key)), row.get(key), ends(low, high, form))
-
-    return cell
+    """Return the cell of a number and the ends of its interval; `span` are the names of these."""
+    low, high = span or (f"{key}_low", f"{key}_high")
+    return lambda row: Cell(
+        form(row.get(key)), row.get(key), ends(row.get(low), row.get(high), form)
+    )
 
 
 def ends(low: Any, high: Any, form: Callable[[Any], str] = number) -> str:
@@ -162,6 +200,54 @@ def verdict_cell(verdict: str) -> Cell:
     return Cell(verdict, list(SIDE_OF).index(verdict), side=SIDE_OF[verdict])
 
 
+_COLUMNS: Cells = {
+    "Verdict": lambda row: verdict_cell(row["verdict"]),
+    "Estimate": shown("estimate"),
+    "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
+    "p-value": shown("p_value", p_value),
+    "Adjusted p": shown("p_adjusted", p_value),
+    "Rows": shown("n", count),
+    "Share of rows": shown("share", rate),
+    "Labelled so": shown("base_rate", rate),
+    "Impact ratio": with_interval("impact_ratio", lambda value: number(value, ".2f")),
+    "Accuracy": with_interval("accuracy"),
+    "True positive rate": with_interval("true_positive_rate"),
+    "False positive rate": with_interval("false_positive_rate"),
+}
+
+
+def known_columns(*titles: str) -> Cells:
+    """Return the columns with these headings, for rows that have what they show."""
+    return {title: _COLUMNS[title] for title in titles}
+
+
+# --------------------------------------------------------------------------- tables
+
+
+def estimates_table(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Cells,
+    named: Callable[[Any], Mapping[str, Any]],
+    *,
+    balanced: bool = False,
+    **options: Any,
+) -> Table:
+    """Return rows with ``estimate``, ``low`` and ``high`` on one axis; a verdict colours a mark.
+
+    `balanced` puts 0 into the middle of the axis. `named` returns the name of a row, and what else
+    its mark has.
+    """
+    keys = ("estimate", "low", "high")
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        verdict = {"side": SIDE_OF[row["verdict"]]} if "verdict" in row else {}
+        return interval_mark(*(row[key] for key in keys)) | verdict | {**named(row)}
+
+    axis = Axis.around((row[key] for row in rows for key in keys), balanced=balanced)
+    options = {"marks": "Estimate and interval", "axis": axis, **options}
+    return Table.of(rows, columns, mark, **options)
+
+
 def interval_mark(value: Any, low: Any, high: Any) -> dict[str, Any]:
     """Return a dot with a line."""
     side = side_of_zero(value, low, high)
@@ -169,11 +255,9 @@ def interval_mark(value: Any, low: Any, high: Any) -> dict[str, Any]:
     return {"side": side, "says": _SAYS[side], "dot": value, "span": span}
 
 
-def naming_of_pairs(
-    groups: Iterable[Any], tasks: Iterable[Any], columns: Any
-) -> tuple[str, Callable[[Any], str]]:
+def naming_of_pairs(table: pd.DataFrame, columns: Any) -> tuple[str, Callable[[Any], str]]:
     """Return the heading of pairs, and how each is named: by what differs between rows."""
-    alone = len(set(map(str, tasks))) == 1
+    alone = table["task"].map(str).nunique() == 1
 
     def name(row: Mapping[str, Any]) -> str:
         named = [group_of(row["group"], columns)] if row["group"] != "(all)" else []
@@ -181,5 +265,5 @@ def naming_of_pairs(
             named.append(task_of(row["task"]))
         return " · ".join(named) or "all groups"
 
-    every = set(map(str, groups)) == {"(all)"}
+    every = set(table["group"].map(str)) == {"(all)"}
     return "Target" if every else "Group" if alone else "Pair", name

@@ -84,8 +84,8 @@ class GroupDifferences(Paged):
 
     def _sentences(self) -> list[str]:
         rows = (row_of(self.table, i) for i in range(len(self.table)))
-        said = [] if self.amplification is None else [self.amplification.sentence]
-        return [*said, *map(self._of_row, rows)]
+        sentences = [] if self.amplification is None else [self.amplification.sentence]
+        return [*sentences, *map(self._of_row, rows)]
 
     def _of_row(self, row: dict[str, Any]) -> str:
         group, other = (group_of(row[name], self.group_columns) for name in ("group", "other"))
@@ -96,7 +96,7 @@ class GroupDifferences(Paged):
         difference, means = row["difference"], (row["mean"], row["mean_other"])
         side = "lower" if difference < 0 else "higher"
         size = points(difference) if self.percent else f"{abs(difference):.4g}"
-        first, second = (rate(one) if self.percent else f"{one:.4g}" for one in means)
+        first, second = (rate(mean) if self.percent else f"{mean:.4g}" for mean in means)
         sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
         if math.isnan(row["low"]):
             sure = "Too few pairs for an interval"
@@ -120,15 +120,15 @@ class GroupDifferences(Paged):
             shown.remove("task")
         columns = self.group_columns
         named = {
-            side: [group_of(one, columns) for one in self.table[side]]
+            side: [group_of(group, columns) for group in self.table[side]]
             for side in ("group", "other")
         }
         tables = [frame_table(self.table[shown].assign(**named), "Differences of two groups")]
         if self.rates is not None:
-            groups = [group_of(one, columns) for one in self.rates["group"]]
+            groups = [group_of(group, columns) for group in self.rates["group"]]
             tables.append(frame_table(self.rates.assign(group=groups), "Rates of each group"))
-        said = Bullets([Text(text) for text in self._sentences()])
+        sentences = Bullets([Text(text) for text in self._sentences()])
         notes = Bullets([Text(text) for text in self.notes])
-        sections = [Section("Result", [said], "verdict", leading=True)]
+        sections = [Section("Result", [sentences], "verdict", leading=True)]
         sections += [Section("Numbers", tables, "tables"), Section(LIMITS, [notes], "limits")]
         return Document(self.title, sections)

@@ -178,9 +178,9 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Stored):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {str(key): as_json(one) for key, one in value.items()}
+        return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [as_json(one) for one in value]
+        return [as_json(item) for item in value]
     return repr(value)
 
 

@@ -13,6 +13,7 @@ from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_
 from skbiasamp._utils.formatting import CANNOT, DIRECTION_OF, NO_EFFECT
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.render.document import Document
+from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
 from skbiasamp.results._result import AuditResult
@@ -51,7 +52,7 @@ _MATCHED = table_reader(
     | _TESTED
 )
 
-R = TypeVar("R")
+R = TypeVar("R", AuditResult, ComparisonResult)
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,15 @@ class Report(Paged, Stored, Mapping[str, R]):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    def cite(self) -> str:
+        """Return BibTeX entries of the package and of the papers of all metrics.
+
+        Returns
+        -------
+        text : str
+        """
+        return entries([result.citation for result in self.values()])
 
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
@@ -286,7 +296,7 @@ class AuditReport(Report[AuditResult]):
         by `p_adjusted`.
         """
         columns = ("value", "estimate", "low", "high", "p_value")
-        rows = [{key: getattr(one, key) for key in columns} for one in self.results.values()]
+        rows = [{key: getattr(result, key) for key in columns} for result in self.results.values()]
         verdicts = []
         for result, p in zip(self.results.values(), self.p_adjusted.values(), strict=True):
             unsure = p >= round(1 - (result.confidence_level or 0.95), 12)
@@ -304,15 +314,6 @@ class AuditReport(Report[AuditResult]):
             `summary`, with the name of the audit as first column.
         """
         return self.summary.reset_index()
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the papers of all metrics.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([result.citation for result in self.results.values()])
 
     @property
     def p_adjusted(self) -> dict[str, float]:
@@ -335,7 +336,7 @@ class AuditReport(Report[AuditResult]):
         -------
         content : dict
         """
-        return super().to_dict() | {"findings": [asdict(one) for one in self.findings]}
+        return super().to_dict() | {"findings": [asdict(finding) for finding in self.findings]}
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.

@@ -37,13 +37,13 @@ from skbiasamp.inference.power import check_share, smallest_effect
 from skbiasamp.render.document import Document
 from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
 from skbiasamp.results._sensitivity import label_errors
-from skbiasamp.results._shown import Shown, of_frame
+from skbiasamp.results._shown import Shown
 from skbiasamp.results.exports import entries
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 
-_SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
-_PAIRS = PAIR | may_lack(float, *COLUMNS[3:], *_SIMULTANEOUS) | TESTS | FLAGS
+SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
+_PAIRS = PAIR | may_lack(float, *COLUMNS[3:], *SIMULTANEOUS) | TESTS | FLAGS
 _PAIRS |= may_lack(Count, "n") | {"amplification": float}
 _WORDS = {"source": str, "target": Name, "word": str, "weight": float}
 _WORDS |= {"share": Share, "share_others": Share}
@@ -406,29 +406,6 @@ class AuditResult(Shown, OfMetric):
         """
         return group_of(group, self.group_columns)
 
-    @property
-    def _title(self) -> str:
-        value = "undefined" if math.isnan(self.value) else f"{self.value:+.4f}"
-        text = f"{self.name}: {value}"
-        if self.differs:
-            text += f", estimate {self.estimate:+.4f}"
-        if not math.isnan(self.low):
-            text += f" [{self.low:+.4f}, {self.high:+.4f}]"
-        if not math.isnan(self.p_value):
-            text += f", p = {self.p_value:.3g}"
-        rows = f"{self.n_samples:,.15g} row{'s' * (self.n_samples != 1)}"
-        if "attacker" in self.statistics:
-            return f"{text} ({rows}, {self.statistics['attacker']} attacker)"
-        group, task = self.pair_of
-        if all(isinstance(one, tuple) for one in self.table["task"]):
-            task = "set of tasks"
-        counts = [
-            _counted(self.table[side].nunique(), what)
-            for side, what in (("group", group), ("task", task))
-            if list(self.table[side].unique()) != ["(all)"]
-        ]
-        return f"{text} ({', '.join([rows, ' x '.join(counts)])})"
-
     def strongest(self, n: int = 10) -> pd.DataFrame:
         """Return the `n` pairs with the largest amplification, strongest first.
 
@@ -445,44 +422,6 @@ class AuditResult(Shown, OfMetric):
         order = self.table["amplification"].abs().sort_values(ascending=False, kind="stable")
         return self.table.loc[order.index[:n]]
 
-    def _shown(self, n: int = 10) -> pd.DataFrame:
-        """Return what fits a screen: the strongest pairs, and only columns that say something."""
-        table = self.table if len(self.table) <= n else self.strongest(n)
-        apart = uncounted(table)
-        empty = table.columns[table.isna().all()].difference(["group", "task"])
-        table = table.drop(columns=empty)
-        if table["group"].map(lambda one: isinstance(one, tuple)).any():
-            table = table.assign(group=[self.group_name(one) for one in table["group"]])
-        hidden = table.columns.intersection(["amplification", "low", "high", "p_value"])
-        if apart.any():
-            table = table.assign(**{name: table[name].mask(apart) for name in hidden})
-        # One p-value is enough to see, and a flag only where it is raised.
-        flags = ("sign_certain", "reliable")
-        counted = table[~apart]
-        lowered = [flag for flag in flags if flag in table and counted[flag].all()]
-        again = ["p_adjusted", *_SIMULTANEOUS]
-        alike = "sign_used" in table and (counted["sign_used"] == counted["sign"]).all()
-        if alike or math.isnan(self.low):
-            again.append("sign_used")
-        return table.drop(columns=[*again, *lowered], errors="ignore")
-
-    def _remarks(self) -> list[str]:
-        """Return how many pairs are not shown, and how many are flagged."""
-        n, counted = len(self.table), ~uncounted(self.table)
-        remarks = [f"(the strongest {len(self._shown())} of {n:,} pairs)"] if n > 10 else []
-        for flag, what in (
-            (
-                "sign_certain",
-                "the training correlation is not statistically distinguishable from 0",
-            ),
-            ("reliable", "fewer than 10 rows"),
-        ):
-            # NaN is no flag.
-            raised = sum(held is False for held in self.table.loc[counted].get(flag, ()))
-            if raised:
-                remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
-        return remarks
-
     def to_document(self) -> Document:
         """Return value and strongest pairs as plain data, which renderers show.
 
@@ -490,7 +429,9 @@ class AuditResult(Shown, OfMetric):
         -------
         document : Document
         """
-        return of_frame(self._title, self._shown(), self._remarks())
+        from skbiasamp.results._result_document import result_document
+
+        return result_document(self)
 
     def cite(self) -> str:
         """Return BibTeX entries of the package and of the metric's paper.
@@ -529,9 +470,3 @@ class AuditResult(Shown, OfMetric):
         compared = (self.table[name].tolist() for name in self.columns if name in self.table)
         numbers = all(isinstance(cell, int | float) for column in compared for cell in column)
         return None if numbers else "columns"
-
-
-def _counted(n: int, what: str) -> str:
-    """Return so many groups, pairs of groups, tasks or sets of tasks."""
-    first, *rest = what.split(" ")
-    return " ".join([f"{n} {first}{'s' * (n != 1)}", *rest])

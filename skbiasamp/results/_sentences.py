@@ -142,7 +142,7 @@ def gap_of(result: AuditResult) -> str:
         return ""
     rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
     # Of the rates as they are shown, so that a reader can check it.
-    before, after = (float(one - other) for one, other in rates.round(3))
+    before, after = (float(first - other) for first, other in rates.round(3))
     if math.isnan(before + after):
         return ""
     # Signs from training may be another's than those of the audited labels.

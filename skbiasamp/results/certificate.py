@@ -8,16 +8,9 @@ from typing import Annotated, Any
 import pandas as pd
 
 from skbiasamp._io.json import Count, Share, table_reader
-from skbiasamp._utils.formatting import (
-    INCONCLUSIVE,
-    SIDE_OF,
-    WITHIN,
-    level_of,
-    number,
-    p_value,
-)
-from skbiasamp.render.document import Bullets, Card, Cell, Document, Section, Table, Text
-from skbiasamp.results._content import Cells, count, shown
+from skbiasamp._utils.formatting import INCONCLUSIVE, SIDE_OF, WITHIN, level_of, number
+from skbiasamp.render.document import Card, Cell, Document, Section, Table
+from skbiasamp.results._content import Cells, count, known_columns, shown, topics
 from skbiasamp.results._json import Stored, records
 from skbiasamp.results._shown import Paged
 
@@ -122,7 +115,7 @@ class Certificate(Paged, Stored):
         word = WITHIN if self.certified else INCONCLUSIVE
         cells: Cells = {
             "Amplification": shown("amplification"),
-            "p-value": shown("p_value", p_value),
+            **known_columns("p-value"),
             "Score": shown("score", lambda value: number(value, ".3f")),
             "Certified": lambda row: Cell("yes" if self._passes(row["p_value"]) else "no"),
         }
@@ -151,18 +144,13 @@ class Certificate(Paged, Stored):
             "one that fails, so all certified thresholds hold together (Angelopoulos et al., "
             "2025).",
         }
+        card = Card(word, SIDE_OF[word], self.sentence)
         return Document(
             "Amplification certificate",
             [
-                Section(
-                    "Verdict", [Card(word, SIDE_OF[word], self.sentence)], "verdict", leading=True
-                ),
+                Section("Verdict", [card], "verdict", leading=True),
                 Section("Tests", [tests], "thresholds"),
-                Section(
-                    "What the certificate rests on",
-                    [Bullets([Text(text, f"{topic}.") for topic, text in rests.items()])],
-                    "assumptions",
-                ),
+                Section("What the certificate rests on", [topics(rests)], "assumptions"),
             ],
         )
 

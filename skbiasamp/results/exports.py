@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.containers import columns_of, to_native
+from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.version import __version__
 
@@ -107,14 +107,7 @@ def find_changed_rows(y_true: Any, y_pred: Any, *, sensitive_features: Any, pair
             (sensitive_features, "sensitive_features"),
         )
     )
-    if len({len(labels), len(predictions), len(groups)}) > 1:
-        raise InputError(
-            "{y_true}, {y_pred} and {sensitive_features} must have as many rows as each other; got "
-            "{n}, {n_pred} and {n_groups}.",
-            n=len(labels),
-            n_pred=len(predictions),
-            n_groups=len(groups),
-        )
+    check_lengths({"y_true": labels, "y_pred": predictions, "sensitive_features": groups})
     columns = [np.asarray(column, dtype=object) for _, column in columns_of(groups)]
     wanted = group if isinstance(group, tuple) and len(columns) > 1 else (group,)
     if len(wanted) != len(columns):

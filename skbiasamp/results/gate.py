@@ -209,7 +209,7 @@ class Gate:
             return f"Not measured: there is no interval of {names}."
         outside = f"above {self.limit:g}" if self.one_sided else f"outside ±{self.limit:g}"
         reversing = [check.name for check in self.checks if check.verdict == REVERSES]
-        beyond = [one.name for one in self.with_outcome(FAILED) if one.name not in reversing]
+        beyond = [check.name for check in self.with_outcome(FAILED) if check.name not in reversing]
         reasons = [f"the interval of {listed(beyond)} lies {outside}"] if beyond else []
         if reversing:
             reasons.append(f"the model reverses the association by {listed(reversing)}")
@@ -365,7 +365,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
     outcomes = [limit.outcome(low, high) for low, high in intervals]
     outcome = _worst(outcomes)
     size = table["amplification"] if limit.one_sided else table["amplification"].abs()
-    pair = table.loc[size[[one == outcome for one in outcomes]].idxmax()]
+    pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
     title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
     estimate, low, high = (
         float(pair[column]) for column in ("amplification", "low_simultaneous", "high_simultaneous")

@@ -18,19 +18,16 @@ from skbiasamp._utils.formatting import (
     number,
 )
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import (
-    Bullets,
-    Card,
-    Cell,
-    Document,
-    Scatter,
-    Section,
-    Table,
-    Text,
-)
+from skbiasamp.render.document import Card, Cell, Document, Item, Scatter, Section, Table, Text
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
-from skbiasamp.results._content import LIMITS, Cells, interval_mark, shown, with_interval
+from skbiasamp.results._content import (
+    Cells,
+    estimates_table,
+    limits_section,
+    shown,
+    with_interval,
+)
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
@@ -40,8 +37,9 @@ STOPPED, FAILED = "stopped early", "failed"
 PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
 _NUMBERS = ("estimate", "low", "high")
 _LIMITS = {
-    "The choice": "The winner was chosen by the rows that its interval is from, so both may look "
-    "better than they are. Audit best_ on rows that the search did not get.",
+    "The choice": "The table is from the rows that chose the winner, so its row may look better "
+    "than it is. The verdict is from rows that did not choose it: in each fold, the candidate "
+    "that ranks first on the other folds.",
     "The limit": "The limit is about one metric. Other metrics may get worse: pass several "
     "auditors, and read their measures.",
     "Causes": "A mitigation hides a cause, such as wrong labels or a group with few rows. Better "
@@ -89,6 +87,9 @@ class MitigationSearch(Paged):
         Name of the winner. None: no candidate is within the limit, or there is no limit.
     best_ : classifier or None
         The winner, fitted on all rows.
+    validated : dict of str to float
+        The numbers of the winner's row on rows that did not choose it: in each fold, the candidate
+        that ranks first on the other folds. Empty if the model stays as it is, or with one fold.
     comparisons : dict of str to ComparisonResult
         The held-out predictions of all candidates on the same rows and resamples, by the auditor's
         name. Empty if nothing but "none" was trained on all folds.
@@ -128,12 +129,17 @@ class MitigationSearch(Paged):
     confidence_level: float
     best: str | None
     best_: Any = None
+    validated: dict[str, float] = field(default_factory=dict)
     comparisons: dict[str, ComparisonResult] = field(default_factory=dict)
 
     @property
     def improved(self) -> bool:
-        """Whether the winner clearly has less amplification, in size, than the model as it is."""
-        return self.best is not None and bool(self._row(self.best)["change_high"] < 0)
+        """Whether the winner clearly has less amplification, in size, than the model as it is.
+
+        Rows say so that did not choose it; of one fold, an interval for all candidates together.
+        """
+        row = {} if self.best is None else self.validated or self._row(self.best)
+        return bool(row) and bool(row["change_high"] < 0)
 
     @property
     def sentence(self) -> str:
@@ -146,15 +152,19 @@ class MitigationSearch(Paged):
             return f"{found} No candidate is within the limit of {self.limit:g}."
         if self.best == BASELINE:
             return f"{found} The model is within the limit of {self.limit:g} as it is."
-        after = self._row(self.best)
+        row = self._row(self.best)
+        after = self.validated or row
+        where = " on rows that did not choose it" * bool(self.validated)
+        kept = max(abs(after["low"]), abs(after["high"])) < self.limit
+        limit = f"{'' if kept else 'not clearly '}within the limit of {self.limit:g}"
         lost = f"It costs {number(100 * after['loss'], '.1f')} percentage points of"
         if after["loss"] <= 0:
             lost = "It does not lower"
-        group = " It needs the group to predict." if after["needs_group"] else ""
+        group = " It needs the group to predict." if row["needs_group"] else ""
         sure = "" if self.improved else " The change is not statistically distinguishable from 0."
         return (
-            f"{found} With {self.best!r} it is {self._interval(after)}, within the limit of "
-            f"{self.limit:g}.{sure} {lost} {self.scores[0]}.{group}"
+            f"{found} With {self.best!r} it is {self._interval(after)}{where}, {limit}."
+            f"{sure} {lost} {self.scores[0]}.{group}"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -173,27 +183,16 @@ class MitigationSearch(Paged):
         headline = "No candidate is within the limit" if self.best is None else f"Use {self.best!r}"
         if self.best == BASELINE:
             headline = "The model is within the limit as it is"
+        card = Card(verdict, SIDE_OF[verdict], self.sentence, headline=headline)
+        opening: list[Item] = [card, *map(Text, self._notes(rows))]
         return Document(
             "Search for a mitigation",
             [
-                Section(
-                    "Verdict",
-                    [
-                        Card(verdict, SIDE_OF[verdict], self.sentence, headline=headline),
-                        *map(Text, self._notes(rows)),
-                    ],
-                    "verdict",
-                    leading=True,
-                ),
+                Section("Verdict", opening, "verdict", leading=True),
                 Section("What does each candidate cost?", [self._picture(rows, score)], "costs"),
                 Section("Candidates", [self._candidates(rows, score)], "candidates"),
                 Section("Before and after", [self._pairs()], "pairs", only="page"),
-                Section(
-                    LIMITS,
-                    [Bullets([Text(text, f"{topic}.") for topic, text in _LIMITS.items()])],
-                    "limits",
-                    only="page",
-                ),
+                limits_section(_LIMITS),
             ],
             metric=metric_name(self.amplifications[0]),
         )
@@ -221,27 +220,26 @@ class MitigationSearch(Paged):
 
     def _candidates(self, rows: list[dict[str, Any]], score: str) -> Table:
         cells: Cells = {
-            "Amplification": lambda row: _estimate(row),
+            "Amplification": with_interval("estimate", number, ("low", "high")),
             "Change of its size": with_interval("change", number),
             score: shown(score, lambda value: number(value, ".3f")),
             "Needs the group": lambda row: Cell("yes" if row["needs_group"] else "no"),
             "Seconds a fold": shown("seconds", lambda value: number(value, ".1f")),
             "Status": lambda row: Cell(row["status"]),
         }
-        ends = [row[name] for row in rows for name in _NUMBERS]
-        return Table.of(
+        numbers = [row[name] for row in rows for name in _NUMBERS]
+        return estimates_table(
             rows,
             cells,
             lambda row: {
                 "name": name_of(row["candidate"]),
                 "notes": ("winner",) if row["candidate"] == self.best else (),
-                **interval_mark(*(row[name] for name in _NUMBERS)),
             },
             id="candidates-table",
             caption=f"{metric_name(self.amplifications[0])} of each candidate, the best first",
             first="Candidate",
             marks="Amplification",
-            axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
+            axis=Axis.around([*numbers, self.limit, -(self.limit or 0)]),
         )
 
     def _picture(self, rows: list[dict[str, Any]], score: str) -> Scatter | None:
@@ -266,9 +264,3 @@ class MitigationSearch(Paged):
         if compared is None or self.best is None or self.best == BASELINE or compared.pairs.empty:
             return None
         return changed_pairs("pairs-table", compared, self.best)
-
-
-def _estimate(row: Mapping[str, Any]) -> Cell:
-    return with_interval("estimate", number)(
-        {**row, "estimate_low": row["low"], "estimate_high": row["high"]}
-    )

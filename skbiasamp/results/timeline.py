@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
@@ -15,15 +16,41 @@ from skbiasamp._utils.formatting import (
     ALARM,
     NO_ALARM,
     NOT_MEASURED,
+    SIDE_OF,
     group_of,
     level_of,
     listed,
+    metric_name,
+    name_of,
     number,
     p_value,
     task_of,
 )
-from skbiasamp.render.document import Document
-from skbiasamp.results._json import PAIR, OfKind, OfMetric
+from skbiasamp.render.axis import Axis
+from skbiasamp.render.document import (
+    Bullets,
+    Card,
+    Chart,
+    Document,
+    Item,
+    Section,
+    Table,
+    Text,
+)
+from skbiasamp.render.periods import typical
+from skbiasamp.results._content import (
+    Cells,
+    document_of,
+    facts,
+    interval_mark,
+    known_columns,
+    limits_section,
+    naming_of_pairs,
+    record,
+    shown,
+    with_interval,
+)
+from skbiasamp.results._json import PAIR, OfKind, OfMetric, as_json, records
 from skbiasamp.results._report import Context
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.kinds import Kind
@@ -166,9 +193,11 @@ class Timeline(Paged, OfMetric):
     @property
     def version_changes(self) -> list[tuple[str, str]]:
         """The periods in which another version of the model begins, and that version."""
-        held = self.periods.dropna(subset=["version"])
-        changed = held["version"] != held["version"].shift()
-        return list(zip(held["period"][changed][1:], held["version"][changed][1:], strict=True))
+        versions = self.periods.dropna(subset=["version"])
+        changed = versions["version"] != versions["version"].shift()
+        return list(
+            zip(versions["period"][changed][1:], versions["version"][changed][1:], strict=True)
+        )
 
     @property
     def sentence(self) -> str:
@@ -193,11 +222,10 @@ class Timeline(Paged, OfMetric):
                 f"value changed from the reference ({ref}, {start}). The last value is "
                 f"{number(known['value'].iloc[-1])} in {known['period'].iloc[-1]}. {kept}"
             )
-        names = list(watched["period"])
-        since = known[[names.index(one) >= names.index(self.onset) for one in known["period"]]]
+        since = watched[(watched["period"] == self.onset).cummax()].dropna(subset=["value"])
         mean, gap = (
-            float((since[one] * since["n"]).sum() / since["n"].sum())
-            for one in ("value", "difference")
+            float(np.average(since[column], weights=since["n"]))
+            for column in ("value", "difference")
         )
         p = p_value(float(watched["p_adjusted"].min()))
         text = (
@@ -207,7 +235,7 @@ class Timeline(Paged, OfMetric):
             f"({start}) shows with as many rows (p {p if p.startswith('<') else '= ' + p}, "
             "adjusted for all periods). "
         )
-        causes = [one for one in self.causes if one != "the value"]
+        causes = [cause for cause in self.causes if cause != "the value"]
         if causes:
             text += f"There is an alarm for {listed(causes[:_MOST])}"
             text += f" and {len(causes) - _MOST} more pairs. " if len(causes) > _MOST else ". "
@@ -241,9 +269,190 @@ class Timeline(Paged, OfMetric):
         -------
         document : Document
         """
-        from skbiasamp.results._timeline_document import timeline_document
-
         return timeline_document(self)
 
 
 _MOST = 3
+
+
+_MOST_NAMES = 6
+_MOST_NOTES = 500
+_DRAWN = ("value", "low", "high", "expected")
+_LIMITS = {
+    "What an alarm means": "The rows of a later period differ from the reference by more than "
+    "chance. It does not say why, and it does not say that the model became worse: read the value.",
+    "What no alarm means": "There is no clear evidence of a change. Small changes may be there, "
+    "above all if the reference or the periods have few rows.",
+    "Independent rows": "The rule treats rows of a group as independent. If the same people "
+    "return, or days of the week differ, alarms may come from that: use longer periods.",
+    "Intervals": "The interval of a period is for this period alone. Over many periods, some "
+    "intervals exclude the reference by chance: only the alarm counts all periods.",
+}
+_NOTHING = Text("Nothing: every period has rows of every group.")
+_STEPS = {
+    ALARM: (
+        "Look at what else changed when the change began: the model's version, its inputs, how "
+        "labels are collected.",
+        "Audit the periods before and after it (skbiasamp audit), and compare them.",
+        "If the change is intended, start a new watch, with a later period as the reference.",
+    ),
+    NO_ALARM: (
+        "Keep the watch: add each period when its labels are known.",
+        "Audit all periods together once (skbiasamp audit): no change does not mean that the "
+        "reference is without amplification.",
+    ),
+}
+_NUMBERS: Cells = {
+    "Expected": shown("expected"),
+    "Difference": shown("difference"),
+    **known_columns("Adjusted p"),
+}
+
+
+def timeline_document(timeline: Timeline) -> Document:
+    """Return what a watch says."""
+    context, periods = timeline.context, records(timeline.periods)
+    verdict, metric = timeline.verdict, metric_name(timeline.name)
+    span = f"{periods[0]['period']} to {periods[-1]['period']}"
+    known = facts(context)
+    known.pop("Training labels", None)
+    known |= {"Periods": f"{len(periods)}, {span}", "Date": known.pop("Date", "")}
+    headline = {ALARM: f"Changed since {timeline.onset}", NO_ALARM: "No clear change"}.get(
+        verdict, "Nothing to compare yet"
+    )
+    changed = [(period, name_of(version)) for period, version in timeline.version_changes]
+    steps = [Text(step) for step in _STEPS.get(verdict, _STEPS[NO_ALARM])]
+    begun = "; ".join(f"{period}: version {version}" for period, version in changed)
+    next_steps: list[Item | None] = [
+        Bullets(steps, numbered=True),
+        Text(f"Versions of the model began in {begun}.") if changed else None,
+    ]
+    opening: list[Item | None] = [
+        Card(verdict, SIDE_OF[verdict], timeline.sentence, headline=headline),
+        Text(f"Metric: {metric}. {timeline.question}".strip(), quiet=True),
+        _chart(timeline, periods, changed),
+    ]
+    noted = [Text(note) for note in _noted(timeline.notes)]
+    left_out = [Bullets(noted[:_MOST_NOTES])] if noted else [_NOTHING]
+    return document_of(
+        context,
+        "Bias amplification over time",
+        about=span,
+        facts={name: text for name, text in known.items() if text},
+        metric=metric,
+        sections=[
+            Section("Verdict", opening, "verdict", leading=True),
+            Section("What to do next", next_steps, "next", only="page", leading=True),
+            Section("Which groups?", _pairs(timeline), "pairs", only="page"),
+            Section("Every period", [_periods(periods)], "periods"),
+            Section("What was left out, or is unusual?", left_out, "notes"),
+            limits_section(_LIMITS),
+            record(
+                context,
+                timeline._schema,
+                context.get("data_files", []),
+                {f"{metric}: parameters": timeline.params},
+            ),
+        ],
+    )
+
+
+def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return notes, those of the same text once: a watch of working days has many empty ones."""
+    periods: dict[str, list[str]] = {}
+    for note in notes:
+        names = periods.setdefault(note["text"], [])
+        names += [note["period"]] if note["period"] is not None else []
+    return [
+        f"{listed(names, _MOST_NAMES)}: {text}" if names else text
+        for text, names in periods.items()
+    ]
+
+
+def _chart(
+    timeline: Timeline, periods: list[dict[str, Any]], changed: list[tuple[str, str]]
+) -> Chart | None:
+    """Return the picture, or None if no period has a value."""
+    reference = as_json(timeline.reference["value"])
+    if reference is None or all(row["value"] is None for row in periods):
+        return None
+    level = timeline.confidence_level
+    of = "" if level is None else f", with the {level_of(level)} interval of each period"
+    caption = f"The value over time{of}"
+    return Chart(caption, timeline.sentence, periods, reference, timeline.onset, changed)
+
+
+def _periods(periods: list[dict[str, Any]]) -> Table:
+    """Return the periods, the latest first."""
+    of_size = typical([row["n"] for row in periods])
+    kept = [row for row, is_typical in zip(periods, of_size, strict=True) if is_typical]
+    axis = Axis.around(row[key] for row in kept for key in _DRAWN)
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        drawn = interval_mark(*(axis.within(row[key]) for key in ("value", "low", "high")))
+        notes = [row["role"]] * (row["role"] != WATCHED) + ["alarm"] * bool(row["alarm"])
+        side = "above" if row["alarm"] else "plain"
+        return drawn | {"name": row["period"], "notes": notes, "side": side}
+
+    return Table.of(
+        periods[::-1],
+        known_columns("Rows")
+        | {"Value": with_interval("value", number, ("low", "high"))}
+        | _NUMBERS,
+        mark,
+        id="periods-table",
+        caption="Every period, the latest first",
+        first="Period",
+        marks="Value and interval",
+        axis=axis,
+    )
+
+
+def _pairs(timeline: Timeline) -> list[Table | Text | None]:
+    """Return what every pair does since the change began, or in the last period."""
+    names = list(timeline.periods.loc[timeline.periods["role"] == WATCHED, "period"])
+    if not len(timeline.pairs) or not names:
+        return []
+    onset = timeline.onset
+    start = names.index(onset) if onset in names else len(names) - 1
+    since = timeline.pairs[timeline.pairs["period"].isin(names[start:])]
+    pairs: dict[str, list[dict[str, Any]]] = {}
+    for row in records(since):
+        pairs.setdefault(repr((row["group"], row["task"])), []).append(row)
+    rows = sorted(map(_since, pairs.values()), key=lambda row: row["p_adjusted"])
+    heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        drawn = interval_mark(row["value"], None, None) | {"ring": row["expected"]}
+        notes, side = (["alarm"], "above") if row["alarm"] else ([], "plain")
+        return drawn | {"name": named(row), "notes": notes, "side": side}
+
+    first, last = names[start], names[-1]
+    span = first if first == last else f"{first} to {last}"
+    table = Table.of(
+        rows,
+        known_columns("Rows") | {"Value": shown("value")} | _NUMBERS,
+        mark,
+        id="pairs-table",
+        caption=f"What each group and task adds, {span} (ring: expected from the reference)",
+        first=heading,
+        marks="Value",
+        axis=Axis.around(row[key] for row in rows for key in ("value", "expected", "difference")),
+    )
+    explained = (
+        "Expected: what the reference shows with as many rows of each group. The p-value is "
+        "adjusted for all periods, the value and all pairs. The value over time is the mean of "
+        "the pairs: those above 0 and those below cancel, so single pairs can be far larger."
+    )
+    return [table, Text(explained, quiet=True)]
+
+
+def _since(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the means of a pair over periods, by its rows."""
+    known = [row for row in rows if row["value"] is not None and row["n"]]
+    means = {}
+    for key in ("value", "expected", "difference"):
+        own = [row for row in known if row[key] is not None]
+        total = sum(row["n"] for row in own)
+        means[key] = sum(row[key] * row["n"] for row in own) / total if own else None
+    return rows[-1] | means | {"n": sum(row["n"] for row in known)}

@@ -39,7 +39,7 @@ class Seen:
     @property
     def attacks(self) -> str:
         """The metrics of attackers in the report, as a sentence lists them."""
-        names = [name for name, one in self.report.items() if one.kind.has_attacker]
+        names = [name for name, result in self.report.items() if result.kind.has_attacker]
         return listed(names) if names else "a metric with an attacker"
 
 
@@ -63,19 +63,21 @@ def every_check() -> list[Check]:
     """Return all checks of this package, in the order of their findings."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    return sorted((one() for one in _below(Check)), key=lambda check: check.rank)
+    return sorted((check() for check in _below(Check)), key=lambda check: check.rank)
 
 
 def _below(kind: Any) -> Iterator[type[Check]]:
     """Yield the checks of this package among the subclasses of a class."""
-    for one in kind.__subclasses__():
-        if hasattr(one, "topic") and one.__module__.startswith(f"{__name__}."):
-            yield one
-        yield from _below(one)
+    for check in kind.__subclasses__():
+        if hasattr(check, "topic") and check.__module__.startswith(f"{__name__}."):
+            yield check
+        yield from _below(check)
 
 
 def findings_of(seen: Seen) -> list[Finding]:
     """Return what the checks find."""
     checks = (check for check in every_check() if seen.reads in check.reads)
-    said = ((check, check.found(seen)) for check in checks)
-    return [Finding(check.topic, one[0], check.place, one[1]) for check, one in said if one]
+    findings = ((check, check.found(seen)) for check in checks)
+    return [
+        Finding(check.topic, found[0], check.place, found[1]) for check, found in findings if found
+    ]

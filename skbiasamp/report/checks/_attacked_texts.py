@@ -19,7 +19,10 @@ class EmptyTexts(Check):
 
     def found(self, seen: Seen) -> Found:
         counts = [
-            max((one.statistics.get(f"empty_{side}", 0) for one in seen.report.values()), default=0)
+            max(
+                (result.statistics.get(f"empty_{side}", 0) for result in seen.report.values()),
+                default=0,
+            )
             for side in ("data", "model")
         ]
         if not any(counts):
@@ -41,7 +44,8 @@ class UnknownWords(Check):
 
     def found(self, seen: Seen) -> Found:
         most = max(
-            (one.statistics.get("unknown_words", 0.0) for one in seen.report.values()), default=0.0
+            (result.statistics.get("unknown_words", 0.0) for result in seen.report.values()),
+            default=0.0,
         )
         if most < _MANY:
             return None

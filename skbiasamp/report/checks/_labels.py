@@ -81,19 +81,19 @@ class _Spelling(Check):
         """Return the names that are compared."""
 
     def found(self, seen: Seen) -> Found:
-        one, several = self.what
+        singular, plural = self.what
         names = self.names(seen.test)
         if alike := _alike(names, _visibly):
             return (
-                f"The {several} {listed(list(map(ascii, alike)))} look the same: they differ only "
+                f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only "
                 "in invisible characters, or in how accents are encoded.",
-                f"If they are one {one}, these numbers are wrong: remove such characters, and use "
-                "unicodedata.normalize('NFC', text).",
+                f"If they are one {singular}, these numbers are wrong: remove such characters, and "
+                "use unicodedata.normalize('NFC', text).",
             )
         if alike := _alike(names, _plainly):
             return (
-                f"The {several} {quote(alike)} differ only in spaces or capital letters.",
-                f"If they are one {one}, these numbers are wrong: correct the spelling.",
+                f"The {plural} {quote(alike)} differ only in spaces or capital letters.",
+                f"If they are one {singular}, these numbers are wrong: correct the spelling.",
             )
         return None
 
@@ -103,7 +103,7 @@ def _alike(names: Names, spelling: Callable[[Any], Any]) -> Names | None:
     spelled: dict[Any, list[Any]] = {}
     for name in names:
         spelled.setdefault(spelling(name), []).append(name)
-    return next((tuple(held) for held in spelled.values() if len(held) > 1), None)
+    return next((tuple(alike) for alike in spelled.values() if len(alike) > 1), None)
 
 
 def _visibly(name: Any) -> Any:
@@ -154,15 +154,15 @@ class MissingNames(Check):
     def found(self, seen: Seen) -> Found:
         classes = seen.test.classes if seen.reads == "labels" else None
         named = {"group": seen.test.groups, "class": classes or ()}
-        said = []
+        named_so = []
         for kind, names in named.items():
             strange = [name for name in names if _stands_for_missing(name)]
             if strange:
-                said.append(f"{kind} {quote(strange)}")
-        if not said:
+                named_so.append(f"{kind} {quote(strange)}")
+        if not named_so:
             return None
         return (
-            f"The names of {listed(said)} stand for missing values in many files.",
+            f"The names of {listed(named_so)} stand for missing values in many files.",
             "If they do here, make these cells empty, or leave the rows out.",
         )
 
@@ -187,8 +187,8 @@ class PositiveClass(Check):
     def found(self, seen: Seen) -> Found:
         test = seen.test
         read = [seen.scored, test if test.soft("task_pred") else None]
-        said = (_of_other_class(one, test.pos_label) for one in read if one is not None)
-        return next((text for text in said if text is not None), None)
+        texts = (_of_other_class(cells, test.pos_label) for cells in read if cells is not None)
+        return next((text for text in texts if text is not None), None)
 
 
 def _of_other_class(cells: Contingency, pos_label: Any) -> Found:
@@ -279,13 +279,13 @@ class Sums(Check):
         if seen.test.summed is None:
             return None
         joint = "count with Contingency.from_frame(..., joint=True)"
-        held, instead = {
+        what, instead = {
             "tasks": ("each task by itself", joint),
             "scores": ("probabilities by their sums", joint),
             "weights": ("fractional weights by their sums", "read the columns into memory"),
         }[str(seen.test.summed)]
         return (
-            f"The engine summed {held}, so metrics that need single rows were left out (attackers, "
+            f"The engine summed {what}, so metrics that need single rows were left out (attackers, "
             "sets of labels, some intervals).",
             f"To get them, {instead}.",
         )

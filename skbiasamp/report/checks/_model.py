@@ -59,7 +59,7 @@ def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
     if not (test.has(side) and test.has(predicted)) or test.soft(predicted):
         return False
     both = test.both(side).count(predicted)
-    return all(np.array_equal(both, test.count(one)) for one in (side, predicted))
+    return all(np.array_equal(both, test.count(name)) for name in (side, predicted))
 
 
 class WorseThanChance(Check):
@@ -71,7 +71,9 @@ class WorseThanChance(Check):
 
     def found(self, seen: Seen) -> Found:
         capped = [
-            name for name, one in seen.report.items() if one.statistics.get("flip_rate_capped")
+            name
+            for name, result in seen.report.items()
+            if result.statistics.get("flip_rate_capped")
         ]
         if not capped:
             return None
@@ -146,7 +148,7 @@ class Errors(Check):
         accuracy = float(np.average(known["accuracy"], weights=known["n"]))
         if accuracy >= _LOW_ACCURACY:
             return None
-        attacked = any(one.kind.has_attacker for one in seen.report.values())
+        attacked = any(result.kind.has_attacker for result in seen.report.values())
         return (
             f"The accuracy of the model is {rate(accuracy)}. Its errors and its bias are not "
             f"separated by {_not_attacks(seen)}. Attackers compare with equally accurate random "
@@ -159,7 +161,7 @@ class Errors(Check):
 
 def _not_attacks(seen: Seen) -> str:
     """Return the metrics without an attacker, as a sentence lists them."""
-    names = [name for name, one in seen.report.items() if not one.kind.has_attacker]
+    names = [name for name, result in seen.report.items() if not result.kind.has_attacker]
     return listed(names) if names else "metrics without an attacker"
 
 

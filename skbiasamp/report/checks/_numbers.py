@@ -27,7 +27,7 @@ class NumbersAsClasses(Check):
 
     def found(self, seen: Seen) -> Found:
         names = seen.test.classes or ()
-        numbers = [one for one in names if isinstance(one, int | float)]
+        numbers = [name for name in names if isinstance(name, int | float)]
         if len(numbers) <= _MOST_CLASSES:
             return None
         return (
@@ -49,7 +49,7 @@ class NumbersAsGroups(Check):
 
     def found(self, seen: Seen) -> Found:
         for column, values in _values_of(seen.test):
-            n = len({one for one in values if isinstance(one, int | float)})
+            n = len({value for value in values if isinstance(value, int | float)})
             if n > _MOST_GROUPS:
                 name = "" if column is None else f" '{name_of(column)}'"
                 return (
@@ -64,12 +64,12 @@ def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
     """Yield each sensitive column, None if it has no name, and its values in the groups."""
     if test.indicator:
         if not test.declared:  # groups="marginal" names them column=value
-            parts = [str(one).rpartition("=") for one in test.groups]
+            parts = [str(group).rpartition("=") for group in test.groups]
             for column in dict.fromkeys(title for title, _, _ in parts):
                 texts = [text for title, _, text in parts if title == column]
-                yield column, [int(one) if one.isdecimal() else one for one in texts]
+                yield column, [int(text) if text.isdecimal() else text for text in texts]
         return
-    groups = [one if isinstance(one, tuple) else (one,) for one in test.groups]
+    groups = [group if isinstance(group, tuple) else (group,) for group in test.groups]
     for i, values in enumerate(zip(*groups, strict=False)):
         yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
 
@@ -84,7 +84,7 @@ class NarrowPredictions(Check):
 
     def found(self, seen: Seen) -> Found:
         test = seen.test
-        if any(DIRECTION_OF.get(one.verdict, 0) > 0 for one in seen.report.values()):
+        if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in seen.report.values()):
             return None
         labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
         varies = labels > 0

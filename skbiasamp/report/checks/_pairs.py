@@ -19,7 +19,7 @@ def _raised(result: AuditResult, flag: str) -> list[str]:
     pairs = result.table
     if flag not in pairs:
         return []
-    raised = np.array([held is False for held in pairs[flag]], dtype=bool)
+    raised = np.array([value is False for value in pairs[flag]], dtype=bool)
     if flag == "sign_certain":
         raised &= np.asarray(pairs["sign"] != 0)
     pairs = pairs[raised]
@@ -39,8 +39,8 @@ class _Flagged(Check):
     action: ClassVar[str]
 
     def found(self, seen: Seen) -> Found:
-        raised = {name: _raised(one, self.flag) for name, one in seen.report.items()}
-        name, pairs = max(raised.items(), key=lambda one: len(one[1]), default=("", []))
+        raised = {name: _raised(result, self.flag) for name, result in seen.report.items()}
+        name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
         if not pairs:
             return None
         more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
@@ -107,7 +107,7 @@ class UndefinedPairs(Check):
     rank = 120
 
     def found(self, seen: Seen) -> Found:
-        tables = {name: one.table for name, one in seen.report.items()}
+        tables = {name: result.table for name, result in seen.report.items()}
         gone = {
             name: f"{int(table['delta'].isna().sum())} of {len(table)} in {name}"
             for name, table in tables.items()

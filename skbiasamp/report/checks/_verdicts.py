@@ -68,7 +68,7 @@ class Reversal(Check):
     rank = 24
 
     def found(self, seen: Seen) -> Found:
-        names = [name for name, one in seen.report.items() if one.verdict == REVERSES]
+        names = [name for name, result in seen.report.items() if result.verdict == REVERSES]
         if not names:
             return None
         return (
@@ -115,7 +115,7 @@ class Directions(Check):
     rank = 180
 
     def found(self, seen: Seen) -> Found:
-        if len({one.direction for one in seen.report.values()} & {"A->T", "T->A"}) < 2:
+        if len({result.direction for result in seen.report.values()} & {"A->T", "T->A"}) < 2:
             return None
         return (
             "Values of A→T (does the group shift the predicted task?) and T→A (does the task "

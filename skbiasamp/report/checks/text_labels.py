@@ -17,7 +17,7 @@ class _ClassOfTexts(Check):
     """A class that texts have if no task can be read from them."""
 
     task: ClassVar[str]
-    said: ClassVar[str]
+    title: ClassVar[str]
     action: ClassVar[str]
 
     def found(self, seen: Seen) -> Found:
@@ -27,7 +27,7 @@ class _ClassOfTexts(Check):
         shares = list(_shares(seen.test, self.task, columns))
         if not shares:
             return None
-        return f"{self.said}: {listed(shares)}.", self.action
+        return f"{self.title}: {listed(shares)}.", self.action
 
 
 def _shares(test: Contingency, task: str, columns: Sequence[Any]) -> Iterator[str]:
@@ -54,7 +54,7 @@ class TextsWithoutLabel(_ClassOfTexts):
 
     topic = "texts without a label"
     rank = 155
-    task, said = NO_LABEL, "Rows without a label"
+    task, title = NO_LABEL, "Rows without a label"
     action = (
         "Read some of these texts (unread_ of WordListLabeler has examples). If they name a task, "
         "add their words to its list."
@@ -67,7 +67,7 @@ class Refusals(_ClassOfTexts):
     topic = "refusals"
     place = "next"
     rank = 65
-    task, said = REFUSAL, "Refusals"
+    task, title = REFUSAL, "Refusals"
     action = (
         "Refusals count as a class of their own. Check whether the model refuses more often for "
         "one group."

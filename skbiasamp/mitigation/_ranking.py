@@ -1,0 +1,197 @@
+"""Candidates of a search by what they did on folds: what they change, what they cost, who wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
+from skbiasamp._utils.warnings import collected
+from skbiasamp.model_selection.folds import over_folds, pooled_comparison
+from skbiasamp.results import ComparisonResult
+from skbiasamp.results.mitigation_search import BASELINE, FAILED, PAIRED, STOPPED
+
+_NUMBERS = (
+    *("value", "low", "high", "change", "change_low", "change_high"),
+    *("rows_changed", *PAIRED),
+)
+_PLACES = [WITHIN, INCONCLUSIVE, ABOVE, STOPPED, FAILED]
+_CHOICE = "the choice"  # name of what is chosen in each fold
+
+
+class Fold(NamedTuple):
+    """What a model did on one fold."""
+
+    sizes: dict[str, int]
+    values: dict[str, float]  # scores, then amplifications
+    held_out: dict[str, Any]  # labels and predictions
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The rule by which candidates are ranked; the first metric decides."""
+
+    metrics: dict[str, Any]  # auditors of all rows, by the name of their measure
+    limit: float | None
+    confidence_level: float
+    corrected: bool  # whether test rows of folds overlap
+
+    def of(
+        self, folds: dict[str, list[Fold]], ends: Mapping[str, str]
+    ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, ComparisonResult]]:
+        """Return a row a candidate, the best first; a row a measure; and comparisons by metric.
+
+        `ends` says why a candidate was not trained on all folds.
+        """
+        held_out = {
+            name: [fold.held_out for fold in own] for name, own in folds.items() if name not in ends
+        }
+        comparisons, audits = {}, []
+        for measure, metric in self.metrics.items():
+            if len(held_out) > 1:
+                comparisons[measure] = pooled_comparison(metric, held_out, BASELINE)
+                audits.append(comparisons[measure].table.set_index("model"))
+            else:
+                audit = metric.audit(
+                    sum(metric.count_audited(**labels) for labels in held_out[BASELINE])
+                )
+                row = {"estimate": audit.estimate, "low": audit.low, "high": audit.high}
+                audits.append(pd.DataFrame([row], index=[BASELINE]))
+        measures = self._measures(folds, ends, comparisons)
+        return self._ranked(folds, ends, measures, audits[0]), measures, comparisons
+
+    def winner(self, table: pd.DataFrame) -> str | None:
+        """Return the best candidate of a table, if it is within the limit."""
+        return str(table["candidate"].iloc[0]) if table["status"].iloc[0] == WITHIN else None
+
+    def of_the_choice(self, folds: dict[str, list[Fold]]) -> dict[str, float]:
+        """Return the row of the choice on rows that did not choose.
+
+        In each fold it is the candidate that ranks first on the other folds.
+        """
+        first = Ranking(dict([*self.metrics.items()][:1]), *self._rule)
+        chosen = []
+        with collected():  # the ranking by all folds has said it
+            for at in range(len(folds[BASELINE])):
+                others = {name: own[:at] + own[at + 1 :] for name, own in folds.items()}
+                chosen.append(folds[first.of(others, {})[0]["candidate"].iloc[0]][at])
+            table = first.of({BASELINE: folds[BASELINE], _CHOICE: chosen}, {})[0]
+        row: Any = table.set_index("candidate").drop(columns=["seconds", "status"]).loc[_CHOICE]
+        return {name: float(value) for name, value in row.items()}
+
+    @property
+    def _rule(self) -> tuple[float | None, float, bool]:
+        return self.limit, self.confidence_level, self.corrected
+
+    def _measures(
+        self,
+        folds: dict[str, list[Fold]],
+        ends: Mapping[str, str],
+        comparisons: dict[str, ComparisonResult],
+    ) -> pd.DataFrame:
+        """Return a row for each candidate and measure."""
+        first = folds[BASELINE]
+        rows: list[dict[str, Any]] = []
+        for name, own in folds.items():
+            for measure in first[0].values:
+                row: dict[str, Any] = {"mitigation": name, "measure": measure}
+                row |= dict.fromkeys(_NUMBERS, np.nan) | {"error": ends.get(name)}
+                rows.append(row)
+                if not own:
+                    continue
+                table = pd.DataFrame([fold.sizes | fold.values for fold in own]).assign(repeat=0)
+                before = np.array([fold.values[measure] for fold in first[: len(own)]])
+                change = table.assign(**{measure: table[measure] - before})
+                numbers = [
+                    over_folds(part, measure, self.confidence_level, corrected=self.corrected)[:3]
+                    for part in (table, change)
+                ]
+                row |= dict(zip(_NUMBERS[:6], np.ravel(numbers), strict=True))
+                row["rows_changed"] = _share_changed(own, first)
+                if measure in comparisons and name != BASELINE and name not in ends:
+                    paired: Any = comparisons[measure].table.set_index("model")
+                    row |= {column: paired.loc[name, column] for column in PAIRED}
+        return pd.DataFrame(rows)
+
+    def _ranked(
+        self,
+        folds: dict[str, list[Fold]],
+        ends: Mapping[str, str],
+        measures: pd.DataFrame,
+        audits: pd.DataFrame,
+    ) -> pd.DataFrame:
+        """Return a row for each candidate, the best first; `audits` has estimates and intervals."""
+        score, limit = measures["measure"].iloc[0], self.limit
+        scores = measures[measures["measure"] == score].set_index("mitigation")
+        # The intervals of changes hold for all candidates together.
+        tail = (1 - self.confidence_level) / 2
+        part = ndtri(tail / max(len(audits) - 1, 1)) / ndtri(tail)
+        known: Any = audits.to_dict("index")
+        rows = []
+        for name, own in folds.items():
+            found: Any = scores.loc[name]
+            row: dict[str, Any] = {"candidate": name, "estimate": np.nan, "low": np.nan}
+            row |= {"high": np.nan, "change": np.nan, "change_low": np.nan, "change_high": np.nan}
+            row |= {score: found["value"], "loss": -found["change"]}
+            row |= {"loss_low": -found["change_high"], "loss_high": -found["change_low"]}
+            row["seconds"] = float(np.mean([fold.seconds for fold in own])) if own else np.nan
+            row["status"] = ends.get(name, INCONCLUSIVE)
+            rows.append(row)
+            if name not in known:
+                row["status"] = STOPPED if row["status"] == STOPPED else FAILED
+                continue
+            audit: dict[str, float] = known[name]
+            row |= {key: audit[key] for key in ("estimate", "low", "high")}
+            if name != BASELINE:
+                change = _of_sizes(known[BASELINE], audit, part)
+                row |= dict(zip(("change", "change_low", "change_high"), change, strict=True))
+            if limit is not None and -limit < row["low"] and row["high"] < limit:
+                row["status"] = WITHIN
+            elif limit is not None and (row["low"] > limit or row["high"] < -limit):
+                row["status"] = ABOVE
+        table = pd.DataFrame(rows)
+        order = table.assign(
+            place=table["status"].map(_PLACES.index),
+            cost=table["loss"].clip(lower=0).where(table["status"] == WITHIN, 0),
+            other=table["candidate"] != BASELINE,
+            size=table["estimate"].abs(),
+        )
+        keys = ["place", "cost", "other", "size"]
+        return table.loc[order.sort_values(keys, kind="stable").index].reset_index(drop=True)
+
+
+def _share_changed(own: list[Fold], first: list[Fold]) -> float:
+    """Return the share of held-out rows whose predictions differ."""
+    ours, theirs = (
+        np.concatenate([np.asarray(fold.held_out["y_pred"]) for fold in one])
+        for one in (own, first[: len(own)])
+    )
+    return float(np.mean((ours != theirs).reshape(len(ours), -1).any(axis=1)))
+
+
+def _of_sizes(
+    before: Mapping[str, float], after: Mapping[str, float], part: float
+) -> tuple[float, float, float]:
+    """Return the change of the size of an estimate, and its interval, `part` times as wide.
+
+    ``|a| - |b|`` is the larger of ``a - |b|`` and ``-a - |b|``. The paired interval is that of one
+    of them; the variance of the other follows from those of `a`, `b` and their difference.
+    """
+    errors = [row["high"] - row["low"] for row in (before, after)]
+    paired = after["difference_high"] - after["difference_low"]
+    reach = np.sqrt(max(2 * (errors[0] ** 2 + errors[1] ** 2) - paired**2, 0)) / 2
+    total = after["estimate"] + before["estimate"]
+    difference = tuple(after[f"difference{end}"] for end in ("", "_low", "_high"))
+    plus = (total, total - reach, total + reach)
+    if before["estimate"] < 0:
+        pairs = zip(plus, (-difference[0], -difference[2], -difference[1]), strict=True)
+    else:
+        pairs = zip(difference, (-plus[0], -plus[2], -plus[1]), strict=True)
+    value, low, high = (max(pair) for pair in pairs)
+    return value, value - part * (value - low), value + part * (high - value)
