@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,14 +101,15 @@ def describe_groups(
     tasks = rows_by_task(test, "task_pred" if rated else "task")
     base = [sets.shares(true) for sets, true, _ in tasks]
     n = base[0].n
-    by_group = pd.DataFrame([{"group": group} for group in test.groups])
-    by_group = by_group.assign(n=n, share=n / test.total)
-    rates = pd.DataFrame([{"group": a, "task": t} for a in test.groups for t in test.tasks])
+    # Frames are made at once: adding column after column takes several times as long.
+    groups: dict[str, Any] = {"group": list(test.groups), "n": n, "share": n / test.total}
+    pairs = zip(*product(test.groups, test.tasks), strict=True)
+    rates: dict[str, Any] = dict(zip(("group", "task"), map(list, pairs), strict=True))
     labelled = test.has("task")
     if labelled:
         rates["base_rate"] = np.stack([task.share for task in base], axis=1).ravel()
     if not rated:
-        return by_group, rates
+        return pd.DataFrame(groups), pd.DataFrame(rates)
     selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
     wanted = outcomes_of(test, favourable)
     outcomes = [
@@ -118,16 +120,16 @@ def describe_groups(
     ratios = impact_ratios(outcomes, "groups", ~unknown)
     if not labelled:
         numbers = share_columns("predicted_rate", selected) | ratios
-        return by_group, rates.assign(**{name: values.ravel() for name, values in numbers.items()})
+        rates |= {name: values.ravel() for name, values in numbers.items()}
+        return pd.DataFrame(groups), pd.DataFrame(rates)
     right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
     numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
     for name, positive in ERRORS.items():
         errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
         numbers |= share_columns(name, errors)
     numbers |= ratios
-    return _with_accuracy(by_group, test, tasks, right), rates.assign(
-        **{name: values.ravel() for name, values in numbers.items()}
-    )
+    rates |= {name: values.ravel() for name, values in numbers.items()}
+    return pd.DataFrame(groups | _accuracies(test, tasks, right)), pd.DataFrame(rates)
 
 
 def share_columns(name: str, tasks: list[Shares]) -> dict[str, Array]:
@@ -158,10 +160,8 @@ def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) 
     }
 
 
-def _with_accuracy(
-    by_group: pd.DataFrame, test: Contingency, tasks: list[TaskRows], right: list[Shares]
-) -> pd.DataFrame:
-    """Add the accuracy of each group, over all tasks."""
+def _accuracies(test: Contingency, tasks: list[TaskRows], right: list[Shares]) -> dict[str, Array]:
+    """Return the accuracy of each group, over all tasks."""
     if test.classes is not None and len(tasks) > 1:  # of several classes only one can be right
         both = test.both("task")
         hit = sum(column(both, "task_pred", j) for j in range(len(tasks)))
@@ -169,4 +169,4 @@ def _with_accuracy(
     share = np.mean([task.share for task in right], axis=0)
     # A mean over tasks varies less than one task of as many rows: its interval is not too narrow.
     low, high = share_interval(share, np.min([task.rows for task in right], axis=0))
-    return by_group.assign(accuracy=share, accuracy_low=low, accuracy_high=high)
+    return {"accuracy": share, "accuracy_low": low, "accuracy_high": high}

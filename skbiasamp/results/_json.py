@@ -186,7 +186,7 @@ def as_json(value: Any) -> Any:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON holds them."""
-    columns = {str(name): map(as_json, table[name].tolist()) for name in table}
+    columns = {str(name): map(as_json, values.tolist()) for name, values in table.items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
