@@ -206,7 +206,7 @@ def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
     report = skbiasamp.audit(labels[:, 0], guesses[:, 0], sensitive_features=group, random_state=0)
     result = report["directional A->T"]
     page = report.to_html()
-    assert "also if all pairs are considered at once" in page
+    assert "also clear if all pairs are judged together" in page
     read = skbiasamp.results.AuditReport.from_json(report.to_json())
     assert read["directional A->T"].worst() == result.worst()
     frame = pd.DataFrame({"sex": group, "hired": labels[:, 0], "guess": guesses[:, 0]})

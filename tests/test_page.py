@@ -363,8 +363,9 @@ def test_the_page_opens_with_the_verdict(plain):
     )
     result = plain["directional A->T"]
     assert (
-        f"How sure: +0.0875 (95 % confidence interval {result.low:+.4f} to {result.high:+.4f}). 0 "
-        "means no change. p-value 0.001, from 800 rows. Metric: directional group → task (A→T) A "
+        f"How sure: +0.0875 (95 % confidence interval {result.low:+.4f} to {result.high:+.4f}). It "
+        "is half of this change, as the mean over both groups. 0 means no change. p-value 0.001, "
+        "from 800 rows. Metric: directional group → task (A→T) A "
         "is the group, T is the task"
     ) in text
 
@@ -668,8 +669,8 @@ def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not()
     assert report["directional A->T"].verdict == "no clear effect"
     card = part_of(report, Card)
     assert card.headline == (
-        "The model amplifies the association with school, taken alone; all columns together show "
-        "no clear effect."
+        "No clear effect of all columns together; of single columns, the model amplifies the "
+        "association with school."
     )
 
 

@@ -820,3 +820,19 @@ def test_a_threshold_decides_each_of_several_columns():
     ).table
     pd.testing.assert_frame_equal(decided, labelled)
     assert decided["selection_rate"].tolist() == [0.5, 0.5, 0.5, 1.0]
+
+
+def test_a_ratio_below_four_fifths_is_a_step_if_it_is_known_what_people_want():
+    group = ["f"] * 400 + ["m"] * 400
+    truth = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    how = {"sensitive_features": group, "auditor": skbiasamp.DirectionalAuditor(interval=None)}
+    (step,) = (
+        finding
+        for finding in skbiasamp.audit(truth, truth, favourable=1, **how).findings
+        if finding.topic == "impact ratio"
+    )
+    assert "for the group f 0.50 times as often (0." in step.text
+    assert step.place == "next"
+    for harmless in ({}, {"favourable": 0}):  # 0: 0.67, the other way round
+        topics = [one.topic for one in skbiasamp.audit(truth, truth, **how, **harmless).findings]
+        assert ("impact ratio" in topics) == bool(harmless)

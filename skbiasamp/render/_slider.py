@@ -12,6 +12,7 @@ from skbiasamp.render.document import Slider
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
 _TOP, _MIDDLE, _LOWER, _BOTTOM = 12, 190, 220, 330
 _MOST = 6  # groups that have a line
+_FEWEST = 30  # rows of a group that counts, as in the estimate
 
 
 def lines(slider: Slider) -> dict[str, Any]:
@@ -50,6 +51,7 @@ def lines(slider: Slider) -> dict[str, Any]:
             "rates": [values[slider.start] for values in rates],
             "accuracy": accuracy[slider.start],
             "amplification": amplification[slider.start],
+            "gap": _gap(slider, rates),
         },
         "json": json.dumps(
             {
@@ -63,12 +65,22 @@ def lines(slider: Slider) -> dict[str, Any]:
     }
 
 
+def _gap(slider: Slider, rates: list[list[float]]) -> float:
+    """Return how far the rates of groups are apart, unless these are small."""
+    now = [values[slider.start] for values in rates]
+    sizes = [others[0] + labelled[0] for others, labelled in slider.above]
+    large = [rate for rate, size in zip(now, sizes, strict=True) if size >= _FEWEST]
+    return max(large or now) - min(large or now)
+
+
 def numbers(slider: Slider) -> tuple[list[list[float]], list[float], list[float]]:
     """Return at each threshold the rate of each group, the accuracy and the amplification."""
     others, labelled = np.moveaxis(np.array(slider.above, dtype=float), 1, 0)
     sizes = (others + labelled)[:, :1]  # all rows are above the first threshold
     rates = (others + labelled) / sizes
     right = others[:, :1] - others + labelled
-    gaps = np.array(slider.signs)[:, None] * (rates - labelled[:, :1] / sizes)
+    changes = rates - labelled[:, :1] / sizes
+    changes -= (changes * sizes).sum(axis=0) / sizes.sum()  # what everybody shares is no gap
+    gaps = np.where(sizes >= _FEWEST, np.array(slider.signs)[:, None], 0) * changes
     accuracy, amplification = right.sum(axis=0) / sizes.sum(), gaps.mean(axis=0)
     return rates.tolist(), accuracy.tolist(), amplification.tolist()

@@ -42,8 +42,9 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const at = Number(input.value);
     const rates = groups.map(([others, labelled], i) => (others[at] + labelled[at]) / sizes[i]);
     const right = groups.map(([others, labelled]) => others[0] - others[at] + labelled[at]);
-    const moved = rates.map((rate, i) => signs[i] * (rate - groups[i][1][0] / sizes[i]));
-    const value = sum(moved) / rates.length;
+    const changes = rates.map((rate, i) => rate - groups[i][1][0] / sizes[i]);
+    const shift = sum(changes.map((change, i) => change * sizes[i])) / sum(sizes);
+    const value = sum(changes.map((change, i) => (sizes[i] >= 30 ? signs[i] : 0) * (change - shift))) / rates.length;
     const digits = Math.abs(value).toFixed(4);
     const sign = Number(digits) === 0 ? "" : value > 0 ? "+" : "\u2212";
     const level = thresholds[at];
@@ -51,7 +52,9 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("threshold", name);
     input.setAttribute("aria-valuetext", name);
     say("accuracy", percent(sum(right) / sum(sizes)));
-    say("gap", percent(Math.max(...rates) - Math.min(...rates)));
+    const large = rates.filter((_, i) => sizes[i] >= 30);
+    const known = large.length ? large : rates;
+    say("gap", percent(Math.max(...known) - Math.min(...known)));
     say("amplification", sign + digits);
     const within = limit !== null && Math.abs(value) <= limit;
     say("limit", within ? "within the limit" : "above the limit");

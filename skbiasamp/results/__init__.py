@@ -7,6 +7,7 @@ from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results._selection import FOUR_FIFTHS as FOUR_FIFTHS
 from skbiasamp.results._selection import SelectionRates
 from skbiasamp.results._selection import rate_differences as rate_differences
 from skbiasamp.results._sentences import conclusion as conclusion

@@ -72,6 +72,7 @@ from skbiasamp.results.explanation import explanation_section
 from skbiasamp.results.thresholds import threshold_section
 
 _MOST_STEPS = 5
+_IS_HALF = "interval of this change"
 _LESS_THAN = "about {about} than {baseline} would"
 # The sentence that the page opens with.
 _HEADLINES = {
@@ -205,6 +206,8 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     result = report[name]
     # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result.sentence.partition(". ")
+    gap = gap_of(result)
+    rest = rest.removeprefix(gap).strip()
     # A metric of a user's own file may say it in another way.
     sure = lead.partition(": ")[2].rstrip(".") or (
         f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
@@ -214,14 +217,16 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         sure = f"estimate {number(result.estimate)} without an interval"
         sure += ", so chance cannot be ruled out."
     else:
+        if _IS_HALF in gap:
+            sure += ". It is half of this change, as the mean over both groups"
         sure += ". 0 means no change. " + ("Measured" if p == "–" else f"p-value {p},")
         sure += f" from {count(result.n_samples)} rows."
+    if gap and result.verdict == NO_EFFECT:
+        gap += " Chance alone can explain such a change."
     compared = report._compared
     word = _word(result) if compared is None else compared.word
     # A verdict with a limit stands before what was found.
     limit = None if compared is None else Text(compared.against(report.limit), "Limit:")
-    gap = gap_of(result)
-    rest = rest.removeprefix(gap).strip()
     paragraphs = [
         limit,
         Text(gap) if gap else None,
@@ -268,8 +273,8 @@ def _of_columns_alone(report: AuditReport) -> str | None:
         for verdict in (AMPLIFIES, REVERSES)
         if (names := table.loc[table["verdict"] == verdict, "column"].tolist())
     ]
-    alone = f"The model {listed(clauses)}, taken alone" if clauses else None
-    return alone and f"{alone}; all columns together show no clear effect."
+    alone = f"of single columns, the model {listed(clauses)}" if clauses else None
+    return alone and f"No clear effect of all columns together; {alone}."
 
 
 def _everybody(report: AuditReport) -> Text | None:

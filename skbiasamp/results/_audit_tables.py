@@ -194,7 +194,7 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
     notes = tuple(note for flag, note in flags.items() if row.get(flag) is False)
     low, high = (row.get(f"{end}_simultaneous") for end in ("low", "high"))
     if low is not None and high is not None and (low > 0 or high < 0):
-        notes += ("also if all pairs are considered at once",)
+        notes += ("also clear if all pairs are judged together",)
     return numbers | row | {"notes": notes}
 
 

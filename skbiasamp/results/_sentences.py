@@ -48,7 +48,11 @@ def conclusion(
         + _published(result)
     )
     if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
-        text += f" An effect of {points(effect)} would be found with a probability of 80 %."
+        gap = gap_of(result)
+        size = (
+            f"A change of this by {points(2 * effect)}" if gap else f"An effect of {points(effect)}"
+        )
+        text += f" {size} would be found with a probability of 80 %."
     if not result.kind.is_signed:
         return text
     by_rows = result.statistics.get("row_weighted", math.nan)

@@ -20,6 +20,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
+from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate
 
 # The least difference between base rate and predicted rate that is reported.
@@ -128,11 +129,21 @@ def _at_base_rate(seen: Seen) -> Said | str:
             f"At the threshold {amount(nearest['threshold'])} the model predicts it for "
             f"{rate(nearest['predicted_rate'])} of rows, and directional A->T is "
             f"{number(nearest['estimate'])} ({number(nearest['low'])} to "
-            f"{number(nearest['high'])}). {again}"
+            f"{number(nearest['high'])}){_than_now(seen, nearest['estimate'])}. {again}"
         )
     if binary:
         return Said("Pass scores as {y_score}: the report then has the value at other thresholds.")
     return f"Compare the model with one that predicts each task as often as it is labelled. {again}"
+
+
+def _than_now(seen: Seen, estimate: float) -> str:
+    """Return whether a threshold brings the amplification closer to 0."""
+    results = (result for result in seen.report.values() if result.kind.is_signed)
+    result = next((result for result in results if result.direction == "A->T"), None)
+    if result is None or np.isnan(result.estimate):
+        return ""
+    closer = "closer" if abs(estimate) < abs(result.estimate) else "not closer"
+    return f", {closer} to 0 than {number(result.estimate)} now"
 
 
 class Errors(Check):
@@ -274,4 +285,32 @@ class RiskPrediction(Check):
             "If the scores predict the future of people, a model without amplification still "
             "repeats the bias of the data.",
             "Check the error rates of each group.",
+        )
+
+
+class ImpactRatio(Check):
+    """A group gets what people want less than four fifths as often as another."""
+
+    topic = "impact ratio"
+    place = "next"
+    rank = 66
+
+    def found(self, seen: Seen) -> Found:
+        rates, context = seen.report.rates, seen.report.context
+        if "favourable" not in context or "impact_ratio_high" not in rates:
+            return None
+        below = rates[rates["impact_ratio_high"] < FOUR_FIFTHS]
+        if below.empty:
+            return None
+        row: Any = below.sort_values("impact_ratio").iloc[0]
+        group = group_of(row["group"], context.get("group_columns", ()))
+        more = f" {len(below) - 1} more groups are below it." * (len(below) > 1)
+        return (
+            f"What people want is predicted for the group {group} {row['impact_ratio']:.2f} times "
+            f"as often ({row['impact_ratio_low']:.2f} to {row['impact_ratio_high']:.2f}) as for "
+            f"the group for which it is predicted most often: below four fifths.{more}",
+            Said(
+                "Find out whether something explains it that has nothing to do with the group "
+                "({given}), and which law applies."
+            ),
         )

@@ -56,7 +56,7 @@ class Mitigation(Check):
         return (
             "Mitigations differ in what they reduce, and in what they cost each group.",
             "Search for one on rows that the audit does not use (skbiasamp.mitigation.search), "
-            "then audit the winner.",
+            "then audit the model that it chooses.",
         )
 
 
