@@ -355,7 +355,7 @@ def test_the_page_opens_with_the_verdict(plain):
         "difference between the groups grows from 50.0 to 67.5 percentage points (95 % interval"
     )
     # The shift of everybody stands before who is affected most: 510 of 1,000 rows, and 500.
-    after = text.partition("For everybody: ")[2]
+    after = text.partition("Over all rows: ")[2]
     assert after.startswith(
         "'1' is predicted for 51.2 % of all rows, and 50.0 % are labelled so (120 more of 10,000 "
         "rows). This shift is not part of the verdict. Largest change: the group f is predicted "

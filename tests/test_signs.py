@@ -231,7 +231,7 @@ def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_n
     assert result.estimate == pytest.approx(0, abs=1e-12)
     assert result.verdict == "no clear effect"
     assert "This shift adds +0.1000" in result.sentence
-    assert "published value of the metric is +0.1000" in result.sentence
+    assert "published value of the metric, with all of its parts, is +0.1000" in result.sentence
 
 
 # --------------------------------------------------------------------------- signs

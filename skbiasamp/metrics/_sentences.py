@@ -51,6 +51,8 @@ def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
     changes = np.abs(result._column("delta", np.nan)[result._column("sign", np.nan) != 0])
     if abs(pair["delta"]) >= np.fmax.reduce(changes, initial=np.nan):
         return "Largest change"
+    if not all(result._column("sign_certain", True)):
+        return "Largest change whose direction is known"
     significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
     return f"Largest{significant} change{same}"

@@ -290,11 +290,11 @@ def _everybody(report: AuditReport) -> Text | None:
     task = max(sums, key=lambda task: abs(sums[task][1] - sums[task][0]))
     before, after = sums[task]
     if rate(before) == rate(after):
-        return Text(f"'{task}' is predicted as often as it is labelled.", "For everybody:")
+        return Text(f"'{task}' is predicted as often as it is labelled.", "Over all rows:")
     return Text(
         f"'{task}' is predicted for {rate(after)} of all rows, and {rate(before)} are labelled so "
         f"({in_people(after - before)}). This shift is not part of the verdict.",
-        "For everybody:",
+        "Over all rows:",
     )
 
 

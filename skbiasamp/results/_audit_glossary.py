@@ -30,7 +30,7 @@ _TERMS = {
     "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
     "these rows can not tell an effect from none.",
     "p-value": "If the model had no effect, how often chance alone would show one this large. "
-    "Adjusted: for the number of pairs of one metric, not for the number of metrics.",
+    "Adjusted: for the number of pairs of one metric, or of the metrics in a table of metrics.",
     "Balanced accuracy": "Mean share of correct guesses over the classes. A guess that ignores its "
     "input has 1 / number of classes.",
     "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
@@ -38,9 +38,9 @@ _TERMS = {
     "Selection rate": "Share of a group's rows for which the task is predicted.",
     "True positive rate": "Share of the rows with the label for which it is predicted.",
     "False positive rate": "Share of the rows without the label for which it is predicted.",
-    "Impact ratio": "Selection rate of a group divided by the highest selection rate of any group. "
-    "Below 0.8 it fails the four-fifths rule of US employment guidelines, if being selected is an "
-    "advantage.",
+    "Impact ratio": "Selection rate of a group, or its rate of what people want if that was named, "
+    "divided by the highest of any group. Below 0.8 it fails the four-fifths rule of US employment "
+    "guidelines, if being selected is an advantage.",
 }
 
 

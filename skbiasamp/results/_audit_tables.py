@@ -193,7 +193,8 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
     flags = {"reliable": "few rows", "sign_certain": "sign uncertain"}
     notes = tuple(note for flag, note in flags.items() if row.get(flag) is False)
     low, high = (row.get(f"{end}_simultaneous") for end in ("low", "high"))
-    if low is not None and high is not None and (low > 0 or high < 0):
+    known = row.get("sign_certain") is not False
+    if known and low is not None and high is not None and (low > 0 or high < 0):
         notes += ("also clear if all pairs are judged together",)
     return numbers | row | {"notes": notes}
 
@@ -291,6 +292,9 @@ def rates_table(report: AuditReport) -> Table | None:
         caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
         marks = "From labels to predictions" if labelled else "Predictions"
 
+    favourable = as_json(report.context.get("favourable"))
+    wanted = "" if favourable is None else f"; impact ratios of {_wanted(favourable)}"
+
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = (row.get(end) for end in edges)
         says = [rate(row[end]) for end in edges if end in row]
@@ -307,7 +311,7 @@ def rates_table(report: AuditReport) -> Table | None:
         columns,
         mark,
         id="rates-table",
-        caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows),
+        caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows) + wanted,
         first=heading,
         marks=marks,
         axis=Axis.around((row.get(end) for row in rows for end in edges), percent=True),
@@ -322,12 +326,16 @@ def ratios_read(favourable: Any) -> str:
             wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
             "not, it is the reverse. favourable= names the class that people want.",
         )
-    names = favourable if isinstance(favourable, list) else [favourable]
-    wanted = listed([f"'{task_of(name)}'" for name in names])
+    wanted = _wanted(favourable)
     return _RATIO.format(
         rate=f"the share of a group for which {wanted} is predicted",
         wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
     )
+
+
+def _wanted(favourable: Any) -> str:
+    names = favourable if isinstance(favourable, list) else [favourable]
+    return listed([f"'{task_of(name)}'" for name in names])
 
 
 # --------------------------------------------------------------------------- the picture

@@ -167,7 +167,9 @@ def _table(
         mark,
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
-        f"{TOGETHER * hold_together(rows)}; line: four fifths",
+        f"{TOGETHER * hold_together(rows)}; line: four fifths"
+        + f"; selected: '{task_of(rows[0]['task'])}'"
+        * (not several),
         first="Category",
         marks="Impact ratio",
         axis=axis,

@@ -118,7 +118,7 @@ def _shift(result: AuditResult) -> str:
         return ""
     what = "groups" if result.direction == "T->A" else "tasks"
     return (
-        f" The model predicts {what} more or less often for everybody. This shift adds "
+        f" Over all rows, {what} are predicted more or less often than labelled. This shift adds "
         f"{shift:+.4f} to the published value and is no amplification."
     )
 
@@ -136,7 +136,7 @@ def _published(result: AuditResult) -> str:
     """Return the published value, if it is another number than the estimate."""
     if not result.differs or math.isnan(result.value):
         return ""
-    return f" The published value of the metric is {result.value:+.4f}."
+    return f" The published value of the metric, with all of its parts, is {result.value:+.4f}."
 
 
 def gap_of(result: AuditResult) -> str:

@@ -220,7 +220,7 @@ def reversal(
 # What a part is. `{more}` says in which direction.
 _MEANINGS = {
     "gap": "The predictions associate group and task {more} the labels do.",
-    "shift": "The model predicts tasks more or less often for every group.",
+    "shift": "Over all rows, tasks are predicted more or less often than they are labelled.",
     "selection": "The audited labels chose the signs, and their noise adds this part.",
     "small pairs": "Groups with fewer than 30 rows add this part.",
     "scores": "The scores associate group and task {more} the labels do.",
@@ -235,7 +235,7 @@ _PLAIN = ("shift", "selection", "small pairs")
 _ENDS = ("low", "high")
 _VERBS = {"above": AMPLIFIES, "below": REDUCES, "across": NO_EFFECT, "unknown": NOT_MEASURED}
 _SUMS = {"features": "difference of the scores", "conditional": "value within strata"}
-_MOST_PARTS, _MOST_SENTENCES = 6, 4  # on the page of an audit
+_MOST_PARTS, _MOST_SENTENCES = 6, 5  # on the page of an audit
 _CAUTION = (
     "The author of this report chose {given}. A column that the decision itself caused explains "
     "everything, and hides discrimination."

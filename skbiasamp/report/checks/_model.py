@@ -304,7 +304,7 @@ class ImpactRatio(Check):
             return None
         row: Any = below.sort_values("impact_ratio").iloc[0]
         group = group_of(row["group"], context.get("group_columns", ()))
-        more = f" {len(below) - 1} more groups are below it." * (len(below) > 1)
+        more = f" {len(below) - 1} more groups are clearly below it." * (len(below) > 1)
         return (
             f"What people want is predicted for the group {group} {row['impact_ratio']:.2f} times "
             f"as often ({row['impact_ratio_low']:.2f} to {row['impact_ratio_high']:.2f}) as for "
