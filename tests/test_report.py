@@ -286,8 +286,8 @@ def test_a_model_that_changes_nothing_is_said_to():
          "along the association (95 % confidence interval +0.0500 to +0.1500)."),
         ({"value": 0.3, "estimate": 0.1, "statistics": {"shift": 0.2}},
          "+0.1500). Over all rows, tasks are predicted more or less often than labelled. This "
-         "shift adds +0.2000 to the published value and is no amplification. The published value of "
-         "the metric, with all of its parts, is +0.3000."),
+         "shift adds +0.2000 to the published value and is no amplification. The published "
+         "value of the metric, with all of its parts, is +0.3000."),
         ({**BELOW, "statistics": {"association_labels": 0.1, "association_predictions_high": -0.1}},
          "The model reverses the association: -0.1000, on average 10.0 percentage points"),
         (BELOW, "The model reduces the association: -0.1000, on average 10.0 percentage points "

@@ -39,6 +39,9 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     effect = f"; this {'widens' if along > 0 else 'narrows'} the difference"
     if along == 0:
         effect = f"; the {reference_labels(result)} have no association here"
+    same = result._column("delta", np.nan) == pair["delta"]
+    if not all(result._column("sign_certain", True)[same]):
+        effect = "; whether this widens the difference is uncertain"
     if gap_of(result):
         effect = ""
     people = f" ({in_people(pair['delta'])} of this group)" * (result.direction == "A->T")
@@ -51,8 +54,6 @@ def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
     changes = np.abs(result._column("delta", np.nan)[result._column("sign", np.nan) != 0])
     if abs(pair["delta"]) >= np.fmax.reduce(changes, initial=np.nan):
         return "Largest change"
-    if not all(result._column("sign_certain", True)):
-        return "Largest change whose direction is known"
     significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
     return f"Largest{significant} change{same}"

@@ -287,10 +287,9 @@ class AuditResult(Shown, OfMetric):
     def affected(self) -> dict[str, Any] | None:
         """The pair of group and task that is affected most: a row of ``table``, or None.
 
-        The largest change, of significant pairs if there are any, of those with a certain sign if
-        there are any, and of those that change in the direction of the verdict if there are any.
-        ``significant`` says whether the pair differs from 0 by its adjusted p-value, or by its
-        interval without one.
+        The largest change, of significant pairs if there are any, and of those that change in the
+        direction of the verdict if there are any. ``significant`` says whether the pair differs
+        from 0 by its adjusted p-value, or by its interval without one.
         """
         delta, sign, amplification, p_adjusted, low, high = (
             self._column(name, math.nan)
@@ -302,9 +301,6 @@ class AuditResult(Shown, OfMetric):
         level = 0.95 if self.confidence_level is None else self.confidence_level
         sure = significant(p_adjusted[pairs], low[pairs], high[pairs], level)
         pairs = pairs[sure] if sure.any() else pairs
-        # Whether others widen or narrow a difference is not known.
-        certain = pairs[self._column("sign_certain", True)[pairs] != False]  # noqa: E712
-        pairs = certain if certain.size else pairs
         along = pairs[np.sign(sign * delta)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
         pairs = along if along.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
