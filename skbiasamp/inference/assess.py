@@ -1,4 +1,4 @@
-"""The interval and tests of a result."""
+"""The interval and tests of a result and of its pairs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class IntervalOptions(Protocol):
     n_jobs: int | None
 
 
-def judged(
+def interval_and_tests(
     drawn: Drawn | None,
     signs: Signs,
     cells: Contingency,

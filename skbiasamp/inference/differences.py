@@ -21,8 +21,8 @@ from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference.assess import (
     IntervalOptions,
     Uncertainty,
+    interval_and_tests,
     is_unknown,
-    judged,
     unknown,
 )
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
@@ -146,7 +146,7 @@ def measure_models(
         if options.interval is not None and model not in known:
             draws, sure = None, unknown(own, signs.used)
         elif options.interval is not None:
-            sure = judged(draws, signs, rows, reference[model], own, options)
+            sure = interval_and_tests(draws, signs, rows, reference[model], own, options)
         models[model] = Measured(own, rows, signs, value, sure, draws)
     return models
 

@@ -36,7 +36,7 @@ from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.intervals import of_draws
 from skbiasamp.inference.runs import shared_rows
-from skbiasamp.metrics._sentences import how_well_guessed
+from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import (
     ModelRun,

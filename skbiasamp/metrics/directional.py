@@ -15,7 +15,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import predicted_association, signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics._sentences import most_affected
+from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
 from skbiasamp.metrics.signs import association_sign, compare_counts, settled

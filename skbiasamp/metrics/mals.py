@@ -10,7 +10,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.hypothesis_tests import sign_p_values
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._sentences import most_affected
+from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import share_sign
 from skbiasamp.results import AuditResult, conclusion

@@ -25,7 +25,7 @@ from skbiasamp.counts.task_sets import (
 from skbiasamp.inference.hypothesis_tests import sign_p_values
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics._sentences import most_affected
+from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion

@@ -12,7 +12,7 @@ from skbiasamp._utils.formatting import points
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._sentences import most_affected
+from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.results import AuditResult, conclusion
 

@@ -21,7 +21,7 @@ from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import describe_groups
-from skbiasamp.report._selection import selection_rates, selection_table
+from skbiasamp.report._selection_rates import selection_rates, selection_table
 from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.auditors import (
     allowed,

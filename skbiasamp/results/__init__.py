@@ -7,9 +7,9 @@ from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._selection import FOUR_FIFTHS as FOUR_FIFTHS
-from skbiasamp.results._selection import SelectionRates
-from skbiasamp.results._selection import rate_differences as rate_differences
+from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS
+from skbiasamp.results._selection_rates import SelectionRates
+from skbiasamp.results._selection_rates import rate_differences as rate_differences
 from skbiasamp.results._sentences import conclusion as conclusion
 from skbiasamp.results._sentences import gap_of as gap_of
 from skbiasamp.results._sentences import reference_labels as reference_labels

@@ -66,7 +66,7 @@ from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._selection import selection_tables
+from skbiasamp.results._selection_rates import selection_tables
 from skbiasamp.results._sentences import gap_of
 from skbiasamp.results.explanation import explanation_section
 from skbiasamp.results.thresholds import threshold_section

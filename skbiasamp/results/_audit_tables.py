@@ -48,7 +48,7 @@ from skbiasamp.results._content import (
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._selection import TOGETHER, hold_together
+from skbiasamp.results._selection_rates import TOGETHER, hold_together
 from skbiasamp.results.thresholds import at_base_rate
 
 _MOST_BARS = 6  # groups of the picture
