@@ -39,8 +39,8 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     effect = f"; this {'widens' if along > 0 else 'narrows'} the difference"
     if along == 0:
         effect = f"; the {reference_labels(result)} have no association here"
-    same = result._column("delta", np.nan) == pair["delta"]
-    if not all(result._column("sign_certain", True)[same]):
+    same = result.table["delta"] == pair["delta"]
+    if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
         effect = "; whether this widens the difference is uncertain"
     if gap_of(result):
         effect = ""
