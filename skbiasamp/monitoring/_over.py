@@ -274,6 +274,7 @@ def over(
         kind=learned.kind,
         question=_question(learned.question, given),
         group_columns=tuple(first.group_columns or ()),
+        citation=learned.citation,
     )
 
 

@@ -26,7 +26,6 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import Document
 from skbiasamp.results._json import PAIR, TESTS, OfKind, OfMetric, may_lack
 from skbiasamp.results._shown import Shown, of_frame
-from skbiasamp.results.exports import entries
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import row_of, without_equal_values
 
@@ -308,15 +307,6 @@ class ComparisonResult(Shown, OfMetric):
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
         return of_frame(title, shown, [self.sentence(model) for model in self.models])
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the metric's paper.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([self.citation])
 
     @staticmethod
     def _upgraded(values: dict[str, Any]) -> dict[str, Any]:

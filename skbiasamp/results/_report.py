@@ -19,7 +19,6 @@ from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.explanation import Explanation
-from skbiasamp.results.exports import entries
 from skbiasamp.results.gate import Gate, GateCheck, gate_of
 
 _CONTEXT = {
@@ -103,14 +102,9 @@ class Report(Paged, Stored, Mapping[str, R]):
     def __len__(self) -> int:
         return len(self.results)
 
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the papers of all metrics.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([result.citation for result in self.values()])
+    @property
+    def _papers(self) -> list[str]:
+        return [result.citation for result in self.values()]
 
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False

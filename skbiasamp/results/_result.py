@@ -38,7 +38,6 @@ from skbiasamp.render.document import Document
 from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
 from skbiasamp.results._sensitivity import label_errors
 from skbiasamp.results._shown import Shown
-from skbiasamp.results.exports import entries
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 
@@ -432,15 +431,6 @@ class AuditResult(Shown, OfMetric):
         from skbiasamp.results._result_document import result_document
 
         return result_document(self)
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the metric's paper.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries([self.citation])
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of pairs, with metric and direction as first columns.

@@ -12,7 +12,7 @@ from skbiasamp.render.document import Cell, Document, Section, Table, Text
 from skbiasamp.render.html import as_page, in_notebook
 from skbiasamp.render.markdown import as_markdown
 from skbiasamp.render.text import as_text
-from skbiasamp.results.exports import latex_of
+from skbiasamp.results.exports import entries, latex_of
 
 _P_VALUES = ("p_value", "p_adjusted")
 
@@ -61,6 +61,19 @@ class Shown:
         """
         table: pd.DataFrame = self.table  # type: ignore[attr-defined]
         return table.copy()
+
+    def cite(self) -> str:
+        """Return BibTeX entries of the package and of the papers of its metrics.
+
+        Returns
+        -------
+        text : str
+        """
+        return entries(self._papers)
+
+    @property
+    def _papers(self) -> list[str]:
+        return [getattr(self, "citation", "")]
 
     def __repr__(self) -> str:
         return as_text(self.to_document())

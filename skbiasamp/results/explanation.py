@@ -195,6 +195,10 @@ class Explanation(Paged, Stored):
         first = ["table", "part", "value", "low", "high"]
         return whole[[*first, *(name for name in whole if name not in first)]]
 
+    @property
+    def _papers(self) -> list[str]:
+        return [self.audit.citation]
+
     def to_document(self) -> Document:
         """Return what the explanation says as plain data, which renderers show.
 

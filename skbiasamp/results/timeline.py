@@ -109,6 +109,8 @@ class Timeline(Paged, OfMetric):
         The question that the metric answers.
     group_columns : tuple
         Names of the sensitive columns.
+    citation : str
+        BibTeX entry of the metric's paper; empty if there is none.
 
     See Also
     --------
@@ -155,6 +157,7 @@ class Timeline(Paged, OfMetric):
     kind: OfKind = Kind.SIGNED
     question: str = ""
     group_columns: tuple[Hashable, ...] = ()
+    citation: str = ""
 
     @property
     def _watched(self) -> pd.DataFrame:
