@@ -194,7 +194,7 @@ def bounds_and_tests(
     tail, every = (1 - confidence_level) / 2, gained + lost
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
-        most = np.where(lost > 0, special.betainccinv(gained + 1, lost, tail), 1.0)
+        most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
         exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
     exact = np.sort(exact, axis=0)
     found = p_value < round(1 - confidence_level, 12)

@@ -207,7 +207,7 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
         for count in (gained, lost):
             # A beta quantile is undefined where none or all of the rows count.
             least = np.where(count > 0, special.betaincinv(count, n - count + 1, tail), 0.0)
-            most = np.where(count < n, special.betainccinv(count + 1, n - count, tail), 1.0)
+            most = np.where(count < n, special.betaincinv(count + 1, n - count, 1 - tail), 1.0)
             down.append(count / n - least)
             up.append(most - count / n)
     return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
