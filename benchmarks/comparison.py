@@ -66,7 +66,7 @@ PARTS = {
         (_trained, "draw_folds"),
         (attack_run, "resample"),
     ),
-    "counting": ((attack_pair, "_held"),),
+    "counting": ((attack_pair.AttackPair, "tables"),),
     "training": ((_trained, "predictions_of"),),
     "scoring": (
         (attack_pair.AttackPair, "exact"),

@@ -67,9 +67,8 @@ plt.show()
 # ---------
 # Where does the decision amplify most, among all subgroups of four columns? Each has the sign of
 # its own labels, and intervals hold for all subgroups together. The decision amplifies in most of
-# them about as much as overall. Four differ, all to the other side: among people from 25 to 45
-# with one or two prior counts, fewer African-American than Caucasian people were charged again,
-# and more are predicted to be.
+# them about as much as overall. Three differ, all to the other side: people up to 24, and women
+# up to 24 and from 25 to 45.
 
 columns = strata.assign(sex=frame["sex"], charge=frame["c_charge_degree"])
 subgroups = explanation.subgroups(columns)
