@@ -226,7 +226,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     compared = report._compared
     word = _word(result) if compared is None else compared.word
     # A verdict with a limit stands before what was found.
-    limit = None if compared is None else Text(compared.against(report.limit), "Limit:")
+    limit = None if compared is None else Text(compared._against(report.limit), "Limit:")
     paragraphs = [
         limit,
         Text(gap) if gap else None,

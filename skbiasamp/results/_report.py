@@ -258,7 +258,7 @@ class AuditReport(Report[AuditResult]):
             return "" if self.differences is None else self.differences.sentence
         sentence = self.results[self.primary].sentence
         check = self._compared
-        return sentence if check is None else f"{check.against(self.limit)} {sentence}"
+        return sentence if check is None else f"{check._against(self.limit)} {sentence}"
 
     @property
     def differences(self) -> GroupDifferences | None:

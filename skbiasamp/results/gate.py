@@ -89,7 +89,7 @@ class GateCheck:
             return self.verdict
         return words.get(self.outcome, self.verdict)
 
-    def against(self, limit: float | None) -> str:
+    def _against(self, limit: float | None) -> str:
         """Return a sentence about the estimate and the limit.
 
         Parameters
