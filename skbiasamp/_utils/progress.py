@@ -183,7 +183,7 @@ class _Lines:
 
     def __init__(self, desc: str, file: Any, **_: Any) -> None:
         self._what, self._file = f"skbiasamp: {desc}", file
-        print(f"{self._what} ...", file=file)
+        file.write(f"{self._what} ...\n")  # at once: an interrupt may come between two writes
 
     def update(self, n: int) -> None:
         """Note that `n` more are done."""
