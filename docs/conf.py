@@ -72,7 +72,6 @@ redirects |= {
 }
 redirects |= {
     f"{GALLERY}/plot_base_rate_thresholds": "scikit-learn",
-    f"{GALLERY}/plot_why_incomes": "why",
 }
 exclude_patterns = ["_build", "_extensions", "files"]
 exclude_patterns += ["auto_examples/**.py", "auto_examples/**.ipynb"]

@@ -99,6 +99,17 @@ def test_pages_say_where_amplification_comes_from(run):
     assert (page["subgroups"].loc[page["subgroups"]["differs"], "value"] < 0).all()
 
 
+def test_metrics_of_incomes_disagree_as_the_page_says(run):
+    page = run("why_incomes")
+    report = page["report"]
+    assert report["directional A->T"].value == pytest.approx(-0.0116, abs=5e-5)
+    assert report["directional A->T"].verdict == "reduces"
+    assert report["MALS"].value == pytest.approx(0.071, abs=5e-4)
+    assert report["leakage"].verdict == "reveals more"
+    men = page["table"].loc["Male"] / page["table"].sum()
+    assert (100 * men).round(1).tolist() == [84.9, 91.9]
+
+
 # --------------------------------------------------------------------------- counts by hand
 
 
