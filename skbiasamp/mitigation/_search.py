@@ -206,9 +206,7 @@ def search(
     strata = y if stratify == "task" else joint_strata(y, sensitive_features)
     splits = list(splitter(cv, strata, rng).split(X, strata, groups))
     if not splits:
-        raise InputError(
-            "{cv} has no splits: pass a number of folds, or a list with a split or more."
-        )
+        raise InputError("{cv} has no splits: pass a number of folds, or a list of splits.")
     # Folds have no intervals; folds together give one. The same draws for all.
     plain = [clone(metric).set_params(interval=None) for metric in auditors]
     trial = _Trial(RowData(X, sensitive_features), y, plain, sensitive_estimator, scoring)
