@@ -19,7 +19,7 @@ from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
-from skbiasamp.metrics.strata import standardised, strata_named, strata_of
+from skbiasamp.metrics.strata import standardised, strata_of, within_strata
 from skbiasamp.monitoring._calendar import EVERY
 from skbiasamp.monitoring._counted_periods import (
     CountedPeriods,
@@ -253,7 +253,7 @@ def over(
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, names, "")
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
-    return Timeline(
+    timeline = Timeline(
         metric=learned.metric,
         direction=learned.direction,
         periods=periods,
@@ -272,14 +272,11 @@ def over(
         context=context,
         params=learned.get_params(deep=False),
         kind=learned.kind,
-        question=_question(learned.question, given),
+        question=learned.question,
         group_columns=tuple(first.group_columns or ()),
         citation=learned.citation,
     )
-
-
-def _question(text: str, given: Names) -> str:
-    return f"{text.removesuffix('?')} {strata_named([*given])}?" if given else text
+    return within_strata(timeline, [*given]) if given else timeline
 
 
 def _within(

@@ -41,14 +41,9 @@ def conclusion(
     text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
     if result.kind.has_attacker or verdict in (CANNOT, CANNOT_KNOW, NOT_MEASURED):
         return text
-    text += (
-        (f" {gap}" if rates and (gap := gap_of(result)) else "")
-        + _shift(result)
-        + _small_pairs(result)
-        + _published(result)
-    )
+    gap = gap_of(result) if rates else ""
+    text += (f" {gap}" if gap else "") + _shift(result) + _small_pairs(result) + _published(result)
     if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
-        gap = gap_of(result)
         size = (
             f"A change of this by {points(2 * effect)}" if gap else f"An effect of {points(effect)}"
         )

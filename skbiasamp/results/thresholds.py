@@ -20,9 +20,7 @@ _READ = Text(
 
 def threshold_section(report: Any) -> Section:
     """Return decisions at thresholds of the scores; an empty section if there are none."""
-    passed, audits = report.passed, report.results.values()
-    able = (audit for audit in audits if audit.kind.is_signed and audit.direction == "A->T")
-    result = next(able, None)
+    passed, result = report.passed, moved_by_thresholds(report)
     items: list[Item | None] = []
     if len(passed) and result is not None:
         n, columns = len(report.curve) + 1, report.context.get("group_columns", ())
@@ -49,6 +47,13 @@ def threshold_section(report: Any) -> Section:
         )
         items = [slider, _READ]
     return Section("What would another threshold do?", items, "thresholds", only="page")
+
+
+def moved_by_thresholds(report: Any) -> Any:
+    """Return the result whose value at other thresholds a report shows, or None."""
+    audits = report.results.values()
+    able = (audit for audit in audits if audit.kind.is_signed and audit.direction == "A->T")
+    return next(able, None)
 
 
 def at_base_rate(curve: pd.DataFrame) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 from skbiasamp.results import FOUR_FIFTHS
-from skbiasamp.results.thresholds import at_base_rate
+from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
 
 # The least difference between base rate and predicted rate that is reported.
 _WORTH_SAYING = 0.01
@@ -138,8 +138,7 @@ def _at_base_rate(seen: Seen) -> Said | str:
 
 def _than_now(seen: Seen, estimate: float) -> str:
     """Return whether a threshold brings the amplification closer to 0."""
-    results = (result for result in seen.report.values() if result.kind.is_signed)
-    result = next((result for result in results if result.direction == "A->T"), None)
+    result = moved_by_thresholds(seen.report)
     if result is None or np.isnan(result.estimate):
         return ""
     closer = "closer" if abs(estimate) < abs(result.estimate) else "not closer"
