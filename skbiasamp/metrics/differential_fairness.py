@@ -18,6 +18,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.pairs import Pairs, largest
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.label import is_one_label
 from skbiasamp.results import AuditResult, conclusion
 from skbiasamp.results.pair_tables import row_of
 
@@ -149,7 +150,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         """Return logarithms of the groups' smoothed probabilities of all outcomes, and these."""
         counts = test.joint("group", side) * unit
         sizes = test.count("group")[..., None] * unit
-        one_label = _is_one_label(test)
+        one_label = is_one_label(test)
         outcomes = len(test.tasks) if one_label else 2
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = (counts + self.concentration / outcomes) / (sizes + self.concentration)
@@ -198,14 +199,9 @@ _SIDES: tuple[SideName, SideName] = ("task", "task_pred")
 _EPSILONS = ("labels", "predictions")
 
 
-def _is_one_label(cells: Contingency) -> bool:
-    """Return whether tasks are the classes of one label, more than two of them."""
-    return cells.classes is not None and len(cells.tasks) > 1
-
-
 def _outcomes(cells: Contingency) -> Names:
     """Return the names of all outcomes: classes, or presence and absence of each task."""
-    if _is_one_label(cells):
+    if is_one_label(cells):
         return cells.tasks
     if cells.classes is not None and len(cells.classes) == 2:
         return (*cells.tasks, *(one for one in cells.classes if one not in cells.tasks))

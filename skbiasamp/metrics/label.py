@@ -103,7 +103,7 @@ class LabelAuditor(CooccurrenceAuditor):
 
     def _sign(self, labels: Contingency) -> Array:
         counts, total = labels.count("task"), np.asarray(labels.total)
-        if _is_one_label(labels):
+        if is_one_label(labels):
             most = compare_counts(counts, counts.max(axis=-1, keepdims=True), exact=labels.whole)
             signs = (most == 0).astype(int)
         else:
@@ -129,11 +129,11 @@ class LabelAuditor(CooccurrenceAuditor):
             base=before,
             observed=after,
             sign=sign,
-            divisor=_float(sign.sum(axis=(-2, -1))) if _is_one_label(train) else None,
+            divisor=_float(sign.sum(axis=(-2, -1))) if is_one_label(train) else None,
             rates=Rates(("task_pred", "group"), ("task", "group")),
             onto=_without_groups,
-            centre=None if _is_one_label(train) else (0.5, 0.5),
-            largest_only=_is_one_label(train),
+            centre=None if is_one_label(train) else (0.5, 0.5),
+            largest_only=is_one_label(train),
         )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class LabelAuditor(CooccurrenceAuditor):
         )
 
 
-def _is_one_label(cells: Contingency) -> bool:
+def is_one_label(cells: Contingency) -> bool:
     """Return whether tasks are the classes of one label, more than two of them."""
     return cells.classes is not None and len(cells.tasks) > 1
 

@@ -26,7 +26,7 @@ from skbiasamp._utils.jobs import side_by_side
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Memberships, as_index, check_rows, input_errors, read_pairs
-from skbiasamp.model_selection.responses import task_scores
+from skbiasamp.model_selection.responses import most_probable, task_scores
 
 _CERTAIN = 1e-9
 
@@ -201,10 +201,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
-        probability = self.predict_proba(X)
-        if self._one_label:
-            return self.classes_[probability.argmax(axis=1)]
-        return (probability > 0.5).astype(int)
+        return most_probable(self.predict_proba(X), self.classes_, one_label=self._one_label)
 
     @property
     def classes_(self) -> Any:

@@ -24,7 +24,7 @@ from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._balance import RatioBalancer
 from skbiasamp.mitigation._pairs import check_rows
 from skbiasamp.model_selection.folds import seeded_clone
-from skbiasamp.model_selection.responses import held_out, task_scores
+from skbiasamp.model_selection.responses import held_out, most_probable, task_scores
 from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
 
 _SHARES = np.linspace(0, 1, 21)
@@ -212,9 +212,7 @@ class MixedClassifier(SensitiveClassifier):
         return np.asarray(output) if self._one_label else task_scores(output, classes)
 
     def _decide(self, probability: Array) -> Array:
-        if self._one_label:
-            return self.classes_[probability.argmax(axis=1)]
-        return (probability > 1 / 2).astype(int)
+        return most_probable(probability, self.classes_, one_label=self._one_label)
 
     @staticmethod
     def _mix(first: Array, other: Array, share: float) -> Array:

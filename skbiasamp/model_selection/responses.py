@@ -32,6 +32,14 @@ def task_scores(output: Any, classes: Any) -> Array:
     return columns
 
 
+def most_probable(probability: Array, classes: Any, *, one_label: bool) -> Array:
+    """Return the most probable class of each row, or which tasks are more probable than not."""
+    if one_label:
+        predicted: Array = classes[probability.argmax(axis=1)]
+        return predicted
+    return (probability > 0.5).astype(int)
+
+
 def response_of(estimator: Any) -> str:
     """Return the method that a classifier has for scores."""
     return "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
