@@ -366,8 +366,8 @@ class AuditResult(Shown, OfMetric):
         The verdict *amplifies*, *reduces* or *reverses* says that the interval excludes 0. It would
         include 0 if enough labels of one group were wrong in the same direction, or if a rate of
         your own `base` were off by as much. The predictions, the signs and the width of the
-        interval are taken as they are; wrong labels make it somewhat wider too. A wrong label of
-        one of several classes moves two pairs, so that half of the share may be enough.
+        interval are taken as they are; wrong labels make it somewhat wider too. Of several classes,
+        a wrong label moves two: the other one is taken that matters most.
 
         Returns
         -------

@@ -23,7 +23,7 @@ def bears_errors(result: AuditResult) -> bool:
         return False
     pairs = _defined(result)
     by_task = pairs.groupby("task", sort=False)
-    if not np.allclose(by_task["n"].sum(), result.n_samples):
+    if pairs.empty or not np.allclose(by_task["n"].sum(), result.n_samples):
         return False
     # The overall rate moves by the group's share. Training rows have other shares, which do not
     # matter if the signs of a task add up to 0, as those of two groups do.
@@ -45,14 +45,20 @@ def label_errors(result: AuditResult) -> pd.DataFrame:
     distance = ends[np.abs(ends).argmin()] if result.verdict in DIRECTION_OF else math.nan
     # A label that changes moves the rate of its group, and by the group's share that of everybody.
     total = pairs.groupby("task", sort=False)["sign_used"].transform("sum")
-    slope = (pairs["sign_used"] - pairs["n"] / result.n_samples * total).to_numpy() / len(pairs)
-    base = pairs["base"].to_numpy(float)
-    too_low = slope * distance > 0
+    slope = (pairs["sign_used"] - pairs["n"] / result.n_samples * total) / len(pairs)
+    slope, base = slope * (1 if distance > 0 else -1), pairs["base"].to_numpy(float)
+    too_low = slope > 0
     possible, moves = np.where(too_low, 1 - base, base), np.abs(slope)
+    by_label, of_group = moves, slope.groupby(pairs["group"], sort=False)
+    if np.allclose(pairs.groupby("group", sort=False)["base"].sum(), 1):
+        # Of exclusive classes, a wrong label is taken from one and added to another.
+        by_label = np.where(
+            too_low, slope - of_group.transform("min"), of_group.transform("max") - slope
+        )
     with np.errstate(divide="ignore"):
-        change = abs(distance) / moves
+        change = abs(distance) / by_label
     # All rates at once: each moves as far as the others, or to 0 or 1.
-    steps = np.unique([0.0, *possible[moves > 0]])
+    steps = np.unique([0.0, *possible])
     reached = [moves @ np.minimum(possible, step) for step in steps]
     every = np.interp(abs(distance), reached, steps, right=math.nan)
     table = pairs[["group", "task", "n"]].assign(
