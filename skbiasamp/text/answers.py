@@ -46,7 +46,7 @@ def read_answers(path: Any, prediction: str | None = None) -> pd.DataFrame:
     lm-evaluation-harness writes with ``--log_samples``, and logs of Inspect (``.json`` or
     ``.eval``) whose samples have BBQ's fields as metadata.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def answer_scores(
 ) -> pd.DataFrame:
     """Compute BBQ's bias scores and accuracy, by category and condition.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------
