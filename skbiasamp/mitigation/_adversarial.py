@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -365,7 +365,7 @@ class AdversarialClassifier(
         y: Any,
         *,
         sensitive_features: Any,
-        weights: Iterable[float] = (0, 0.1, 0.3, 1, 3),
+        weights: Sequence[float] = (0, 0.1, 0.3, 1, 3),
         seeds: int = 5,
         test_size: float = 0.25,
         auditor: Any = None,
