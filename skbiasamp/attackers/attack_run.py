@@ -22,6 +22,7 @@ from skbiasamp.attackers.attack import (
     InputAndTarget,
     Inputs,
     Settings,
+    check_dimensions,
     make_attack,
     of_means,
     truth_of,
@@ -168,6 +169,7 @@ class AttackRun:
     attacker: Any
     trained: TrainedPair | None
     qualities: Qualities
+    of_labels: Any  # the attacker on labels
 
     @property
     def attacker_name(self) -> str:
@@ -217,16 +219,18 @@ def redrawn(
 
 def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
     """Train and score attackers, over draws of folds and perturbations."""
-    attacker, settings = _attacker_of(pair), pair.settings
+    attackers, settings = _attackers_of(pair), pair.settings
+    attacker = attackers[-1]
     if type(attacker) is ExactAttacker and not pair.rowwise:
         n_draws = 1 if settings.cv is None else settings.n_draws
-        return AttackRun(pair, attacker, None, drawn_qualities(pair, n_draws, rng))
+        qualities = drawn_qualities(pair, n_draws, rng)
+        return AttackRun(pair, attacker, None, qualities, attackers[0])
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
     if settings.attacker == "auto":
         pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
-    trained = train_attackers(pair, attacker, rng)
-    return AttackRun(pair, attacker, trained, trained.qualities(rng))
+    trained = train_attackers(pair, attackers, rng)
+    return AttackRun(pair, attacker, trained, trained.qualities(rng), attackers[0])
 
 
 def resampled_together(
@@ -272,15 +276,27 @@ def resampled_together(
     return [of_all_draws(part) if part else before.resamples for part in every]
 
 
-def _attacker_of(pair: AttackPair) -> Any:
+def _attackers_of(pair: AttackPair) -> list[Any]:
+    """Return the attacker of each attack.
+
+    It is the same one, unless a network for images is asked for: labels are no images.
+    """
     settings = pair.settings
     least = min(attack.rows_per_input for attack in pair.attacks)
-    attacker = choose(
-        settings.attacker,
-        few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
-        continuous=not pair.data.n_classes,
-        scores=any(attack.soft for attack in pair.attacks),
-    )
+
+    def chosen(attacker: Any, least: float) -> Any:
+        return choose(
+            attacker,
+            few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
+            continuous=not pair.data.n_classes,
+            scores=any(attack.soft for attack in pair.attacks),
+        )
+
+    attacker = chosen(settings.attacker, least)
+    if pair.model is not None and pair.model.of_maps:
+        check_dimensions(pair.model, settings.attacker, "y_score")
+        if not isinstance(settings.attacker, str):
+            return [chosen("auto", pair.data.rows_per_input), attacker]
     if pair.data.validation is not None and not hasattr(attacker, "fit_many"):
         raise InputError(
             "{validation} chooses the epoch of a network, and the attacker here is {kind}: pass "
@@ -295,7 +311,7 @@ def _attacker_of(pair: AttackPair) -> Any:
                 f"scores has {least:.3g} rows on average: it knows nothing about new scores. Pass "
                 "attacker='auto' or an estimator."
             )
-    return attacker
+    return [attacker] * len(pair.attacks)
 
 
 def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:

@@ -394,10 +394,10 @@ class AttackAuditor(BaseAuditor):
         pair = done.pair
         data, model = (quality.mean(axis=0) for quality in done.qualities[:2])
         n = int(pair.cells.total) if test.whole else pair.cells.total
-        chance = pair.chance()
+        chance, maps = pair.chance(), pair.model is not None and pair.model.of_maps
         statistics: dict[str, Any] = {
             "attacker": done.attacker_name,
-            "input": "scores" if test.soft("task_pred") else "predictions",
+            "input": "scores" if test.soft("task_pred") or maps else "predictions",
             "chance_data": float(chance.data.mean()),
             "chance_model": float(chance.model.mean()),
             **pair.flips,
