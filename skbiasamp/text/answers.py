@@ -45,7 +45,7 @@ def read_answers(path: Any, prediction: str | None = None) -> pd.DataFrame:
     lm-evaluation-harness writes with ``--log_samples``, and logs of Inspect (``.json`` or
     ``.eval``) whose samples have BBQ's fields as metadata.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def answer_scores(
 ) -> pd.DataFrame:
     """Compute BBQ's bias scores and accuracy, by category and condition.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------
