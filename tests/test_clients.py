@@ -332,9 +332,10 @@ def test_a_grid_of_the_constraint_finds_less_amplification():
 def test_a_search_tries_fairlearn(scaled):
     client("fairlearn.reductions")
     model = LogisticRegression()
+    model = make_pipeline(StandardScaler(), model) if scaled else model
     results = [
         search(
-            make_pipeline(StandardScaler(), model) if scaled else model, X, Y, sensitive_features=X["sex"], cv=2, limit=None,
+            model, X, Y, sensitive_features=X["sex"], cv=2, limit=None,
             scoring="accuracy", random_state=0,
         )
         for _ in range(2)
