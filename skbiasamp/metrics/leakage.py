@@ -126,7 +126,9 @@ class LeakageAuditor(AttackAuditor):
         y_score : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
             What the attacker sees in place of `y_pred`: scores, logits, or an embedding. Labels
             then become as accurate as `y_pred`. If only an embedding is passed, its accuracy is
-            unknown, and ``equalize="auto"`` leaves labels as they are.
+            unknown, and ``equalize="auto"`` leaves labels as they are. An array or tensor may have
+            more dimensions, such as images or feature maps, if `attacker` is an estimator that
+            takes them, such as a skorch network; labels are then attacked as by "auto".
         **labels
             `sensitive_features`, `sensitive_pred`, `sample_weight`, `clusters` and names of
             columns, as for `DirectionalAuditor.audit`.
