@@ -454,7 +454,8 @@ def of_draws(
     reach = -special.stdtrit(df, tail) * error
     low, high = value - reach, value + reach
     # So far in the tails resamples know nothing.
-    least = 2 / (1 + resamples[..., 0].size)
+    n, n_cuts, _ = resamples.shape
+    least = 2 / (1 + n if n_cuts == 1 else n_cuts * n)
     away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
     p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
     if n_changed is not None and n_changed < FEW:
