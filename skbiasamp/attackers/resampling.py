@@ -110,11 +110,11 @@ def resample(
     # Single precision is exact up to 2**24, and halves what the products have to read.
     single = cells.whole and cells.clusters is None and n < 2**24
     drawn = np.empty((n_draws, n_cuts, n_folds, size), np.float32 if single else np.float64)
-    for cuts in drawn:
+    for of_draw in drawn:
         ends = rng.multinomial(n, shares)
         rows = rng.integers(n, size=n)
         cell = rows if owner is None else owner[rows]
-        for i, folds in enumerate(cuts):
+        for i, folds in enumerate(of_draw):
             fold = starts[rng.integers(n_folds, size=n)] if i else np.repeat(starts, ends)
             folds[:] = np.bincount(fold + cell, minlength=folds.size).reshape(folds.shape)
     return _weights(cells, drawn.reshape(-1, n_folds, size))
