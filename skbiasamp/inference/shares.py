@@ -36,7 +36,7 @@ def differences_to_lowest(share: Array, rows: Array) -> tuple[Array, Array, Arra
     low, high = share_interval(share, rows, z)
     lowest = np.where(known, share, np.inf).argmin(axis=0)[None]
     base, base_low, base_high = (
-        np.take_along_axis(one, lowest, axis=0) for one in (share, low, high)
+        np.take_along_axis(values, lowest, axis=0) for values in (share, low, high)
     )
     difference = share - base
     low = difference - np.hypot(share - low, base_high - base)

@@ -62,8 +62,8 @@ def class_scorers(
     name = getattr(metric, "__name__", type(metric).__name__)
     how = {"metric": metric, **options}
     return {
-        f"{name} of '{task_of(one)}'": make_scorer(_of_class, of=i if several else one, **how)
-        for i, one in enumerate(classes)
+        f"{name} of '{task_of(label)}'": make_scorer(_of_class, of=i if several else label, **how)
+        for i, label in enumerate(classes)
     }
 
 

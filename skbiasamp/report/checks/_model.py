@@ -196,11 +196,11 @@ class ErrorRates(Check):
         task, of_task = row["task"], report.rates.iloc[at % n_tasks :: n_tasks]
         base: Any = of_task[of_task[f"{kind}_difference"] == 0].iloc[0]
         most, least = (
-            group_of(one["group"], report.context.get("group_columns", ())) for one in (row, base)
+            group_of(side["group"], report.context.get("group_columns", ())) for side in (row, base)
         )
         (other,) = _LABELLED.keys() - {kind}
-        known = [one[f"{other}_difference"] for one in (row, base)]
-        highest, lowest = (one[other] for one in (row, base))
+        known = [side[f"{other}_difference"] for side in (row, base)]
+        highest, lowest = (side[other] for side in (row, base))
         low, high = (
             number(100 * row[f"{kind}_difference_{end}"], ".1f") for end in ("low", "high")
         )
