@@ -206,8 +206,8 @@ callable, default="accuracy"
         >>> bool((ranked["lost"].abs() < 0.02).all())
         True
         """
+        self._validate_params()
         probe = clone(self)
-        probe._validate_params()
         attribute = probe._sensitive(X, sensitive_features, "rank_features")
         X = probe._hide(X)
         # The same folds for all; columns that hold the sensitive feature are gone.
