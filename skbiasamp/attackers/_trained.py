@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ _HELD = 1 << 26
 
 def train_attackers(
     pair: AttackPair,
-    attacker: Any,
+    attackers: Sequence[Any],
     rng: np.random.Generator,
 ) -> TrainedPair:
-    """Train an attacker for every draw, fold and target."""
+    """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
     settings = pair.settings
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
@@ -46,20 +47,22 @@ def train_attackers(
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
-    tasks: list[TrainingTask] = []
-    for attack in pair.attacks:
+    tasks: dict[int, list[TrainingTask]] = {id(attacker): [] for attacker in attackers}
+    for attack, attacker in zip(pair.attacks, attackers, strict=True):
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
-            tasks += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
-    found = iter(
+            tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
+    # All that one attacker learns is done side by side.
+    found = chain.from_iterable(
         predictions_of(
             attacker,
-            tasks,
+            tasks[id(attacker)],
             probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
+        for attacker in {id(one): one for one in attackers}.values()
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
@@ -90,8 +93,11 @@ def _tasks(
     if rate is not None and pair.rowwise:
         # Every row of the draw has its own perturbed input.
         by_input = np.full((len(inputs), 1), rate[0, 0])
-        if attack.training is not None:
-            by_input[attack.input_codes] = pair.rates(pair.cells, pair.cells.weight[None])[0, 0]
+        # Audited and validation rows have rates of their own.
+        for part in (attack, attack.validation) if attack.training is not None else ():
+            if part is not None:
+                own = pair.rates(part.cells, part.cells.weight[None])
+                by_input[part.input_codes] = own[0, 0]
         inputs = _perturbed(pair, inputs, by_input, rng)
     per_weight = source.cells.rows_per_weight
     n_rows = max(1, round(float(weight.sum()) * per_weight))
@@ -101,7 +107,7 @@ def _tasks(
     by_cell = _by_cell(pair, source, weight, rate, rng)
     if by_cell is not None:
         target, train = by_cell
-        (how["validation"],) = _validation_rows(attack)
+        (how["validation"],) = _validation_rows(pair, attack, inputs, rng)
         return [
             TrainingTask(source.of_rows, target, held, inputs, seed=int(seed), **how)
             for held, seed in zip(train, seeds[:, 0], strict=False)
@@ -115,7 +121,7 @@ def _tasks(
     rows = inputs if one_each else attack.of_classes
     every = np.tile(np.arange(n_classes), attack.n_inputs)
     found = []
-    validation = _validation_rows(attack)
+    validation = _validation_rows(pair, attack, inputs, rng)
     for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
         for table, counts, seed, judged in zip(
             by_target, counted, by_seed, validation, strict=False
@@ -150,16 +156,21 @@ def _by_cell(
     return codes, pair.training_weights(weight, codes, source.n_classes)
 
 
-def _validation_rows(attack: Attack) -> list[tuple[Array, Array, Array] | None]:
-    """Return inputs, targets and weights of validation rows for each target, as they occur."""
+def _validation_rows(
+    pair: AttackPair, attack: Attack, inputs: Any, rng: np.random.Generator
+) -> list[tuple[Array, Array, Array] | None]:
+    """Return inputs, targets and weights of validation rows for each target."""
     held = attack.validation
     if held is None:
         return [None] * len(attack.names)
     if not attack.n_classes:
         return [(held.of_rows, np.asarray(held.target), held.cells.weight)]
     every = np.tile(np.arange(attack.n_classes), attack.n_inputs)
-    tables = held.tables(held.cells.weight)
-    return [(attack.of_classes, every, table.ravel()) for table in tables]
+    weight = held.cells.weight[None, None]
+    rate = pair.rate_of(attack, pair.rates(held.cells, weight[0]))
+    tables = pair.tables(held, weight, rate, rng)[0, 0]
+    rows = np.repeat(inputs, attack.n_classes, axis=0) if pair.rowwise else attack.of_classes
+    return [(rows, every, table.ravel()) for table in tables]
 
 
 def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Generator) -> Array:
@@ -284,7 +295,7 @@ class TrainedPair:
         """Return which draws to score at a time, so that their tables fit into memory."""
         if isinstance(weight, BlockWeights):  # whose tables are small
             return [slice(None)]
-        ends = np.cumsum(self.pair.chunks(len(weight))).tolist()
+        ends = np.cumsum(self.pair.chunks(len(weight), self.folds.shape[1])).tolist()
         return [slice(low, high) for low, high in pairwise([0, *ends])]
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
