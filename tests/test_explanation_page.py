@@ -62,7 +62,7 @@ def test_a_page_says_where_the_value_comes_from_if_asked():
 
 
 def test_probabilities_are_explained_and_logits_are_not():
-    rows = sample()
+    rows = sample(200)
     logits = np.log(rows["score"].clip(0.01, 0.99) / (1 - rows["score"].clip(0.01, 0.99)))
     assert audited(rows, y_score=rows["score"]).explanation.decision is not None
     both = np.column_stack([1 - rows["score"], rows["score"]])
@@ -76,7 +76,7 @@ def test_probabilities_are_explained_and_logits_are_not():
 
 
 def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overlap():
-    rows = sample()
+    rows = sample(200)
     both = rows[["sex", "dept"]]
     report = audited(rows, sensitive_features=both, groups="marginal", y_score=rows["score"])
     assert report.explanation is None

@@ -367,6 +367,11 @@ def test_a_warning_names_three_pairs_and_counts_the_others():
     data = world(n=12, kind="multilabel", n_tasks=4)
     _, (warning,) = warned(lambda: audit(DirectionalAuditor(random_state=0, n_resamples=9), data))
     assert re.search(r"8 of 8 pairs rest on fewer than 10 rows .* and 5 more", str(warning.message))
+    three = {"y_true": [1, 0, 1], "y_pred": [1, 1, 0], "sensitive_features": ["a", "b", "c"]}
+    _, (warning,) = warned(
+        lambda: DirectionalAuditor(reference="test", interval="analytic").audit(**three)
+    )
+    assert "(reliable=False in the table): ('a', 1), ('b', 1), ('c', 1)." in str(warning.message)
 
 
 @every_metric

@@ -486,6 +486,7 @@ def test_two_models_are_compared_on_the_same_rows():
     report = skbiasamp.compare(
         price, {"old": predicted, "new": worse}, sensitive_features=sex, auditor=fitted()
     )
+    assert report.context["data_kind"] == "numbers"
     page = report.to_html()
     assert "Change, standard deviations" in page
     assert "Rows gained" not in page

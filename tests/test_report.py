@@ -1498,3 +1498,19 @@ def test_no_clear_effect_says_how_many_rows_would_decide():
     needed = result.n_samples * (result.smallest_effect() / abs(result.estimate)) ** 2
     about = int(re.search(r"about ([\d,]+) rows", finding.action)[1].replace(",", ""))
     assert needed <= about <= 1.1 * needed
+
+
+def test_a_verdict_of_a_column_counts_that_others_were_tested():
+    y = np.repeat([1, 0, 1, 0], [160, 240, 240, 160])
+    y_pred = y.copy()
+    y_pred[np.r_[:12, 400:408]] = 0
+    y_pred[np.r_[160:168, 640:660]] = 1
+    columns = {"sex": np.repeat(["f", "m"], 400), "race": np.tile(["a", "b"], 400)}
+    how = {"y_train": y, "random_state": 0}
+    alone = {"sensitive_features": columns["sex"], "sensitive_train": columns["sex"]}
+    report = skbiasamp.audit(y, y_pred, **alone, **how)
+    assert report["directional A->T"].verdict == "amplifies"
+    report = skbiasamp.audit(y, y_pred, sensitive_features=columns, sensitive_train=columns, **how)
+    table = report.by_column.set_index("column")
+    assert table["p_value"]["sex"] < 0.05 < table["p_adjusted"]["sex"]
+    assert table["verdict"]["sex"] == "no clear effect"

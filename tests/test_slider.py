@@ -115,3 +115,5 @@ def test_there_is_a_slider_only_for_scores_of_one_task_and_few_groups(rows):
     for report in (plain, wide):
         assert report.passed.empty
         assert 'class="slider"' not in report.to_html()
+    few = skbiasamp.audit(y, y, sensitive_features=many - many // 20, y_score=score, random_state=0)
+    assert few.passed["group"].nunique() == 20

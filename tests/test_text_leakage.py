@@ -355,7 +355,7 @@ def test_models_are_compared_on_the_same_rows(world, quick):
     table = report["LIC"].table.set_index("model")
     assert table.loc["same", "difference"] == 0
     assert table.loc["fair", "difference_high"] < 0
-    json.loads(report.to_json())
+    assert json.loads(report.to_json())["context"]["data_kind"] == "texts"
     pytest.importorskip("jinja2")
     assert "Accuracy" not in report.to_html()  # no text is right
 

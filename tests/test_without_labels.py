@@ -469,3 +469,22 @@ def test_synthetic_placements_are_compared_with_the_real_ones():
     result = report["directional A->T"]
     assert result.value == pytest.approx((gaps[1] - gaps[0]) / 2, abs=1e-12)
     assert result.verdict == "no clear effect"
+
+
+def test_pairs_of_runs_count_the_noise_of_training_rows():
+    widths = []
+    for is_sample in (True, False):
+        auditor = DirectionalAuditor(base="train", interval="analytic")
+        auditor.fit(REAL, sensitive_features=GENDER, reference_is_sample=is_sample)
+        runs = [SYNTHETIC, REAL, SYNTHETIC]
+        table = auditor.audit_runs(None, runs, sensitive_features=GENDER).table
+        widths.append(table["high"] - table["low"])
+    assert (widths[0] > 1.1 * widths[1]).all()
+
+
+def test_one_of_several_models_is_chosen_or_they_are_compared():
+    several = Contingency.from_labels(
+        REAL, y_preds={"a": SYNTHETIC, "b": REAL}, sensitive_features=GENDER
+    )
+    with pytest.raises(ValueError, match=r"'a' and 'b'\. Choose one, contingency\.model\('a'\)"):
+        DirectionalAuditor(reference="test").audit(several)
