@@ -286,9 +286,9 @@ class AuditResult(Shown, OfMetric):
     def affected(self) -> dict[str, Any] | None:
         """The pair of group and task that is affected most: a row of ``table``, or None.
 
-        The largest change, of significant pairs if there are any, and of those that change in the
-        direction of the verdict if there are any. ``significant`` says whether the pair differs
-        from 0 by its adjusted p-value, or by its interval without one.
+        The largest change, of significant pairs if there are any, of those whose sign is certain,
+        and of those that change in the direction of the verdict if there are any. ``significant``
+        says whether the pair differs from 0 by its adjusted p-value, or without one by its interval.
         """
         delta, sign, amplification, p_adjusted, low, high = (
             self._column(name, math.nan)
@@ -300,6 +300,8 @@ class AuditResult(Shown, OfMetric):
         level = 0.95 if self.confidence_level is None else self.confidence_level
         sure = significant(p_adjusted[pairs], low[pairs], high[pairs], level)
         pairs = pairs[sure] if sure.any() else pairs
+        certain = pairs[self._column("sign_certain", 1.0)[pairs] != 0]
+        pairs = certain if certain.size else pairs
         along = pairs[np.sign(sign * delta)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
         pairs = along if along.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
