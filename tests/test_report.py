@@ -293,14 +293,16 @@ def test_a_model_that_changes_nothing_is_said_to():
         ({"low": np.nan, "high": np.nan},
          "the value is +0.1000, and the data were summed in a way that gives no interval."),
         ({"statistics": {"row_weighted": -0.02}},
-         "Weighted by rows the value is -0.0200: the mean counts every pair equally, so small "
-         "groups decide its sign."),
+         "If every pair counts by its rows, the estimate is -0.0200, outside this interval: pairs "
+         "with many rows change otherwise than those with few."),
+        ({**AROUND, "statistics": {"row_weighted": 0.3}},
+         "If every pair counts by its rows, the estimate is +0.3000, outside this interval"),
     ],
 )  # fmt: skip
 def test_a_sentence_opens_with_verdict_and_interval(fields, expected):
     assert expected in a_result(**fields).sentence
     if "row_weighted" not in fields.get("statistics", {}):
-        assert "Weighted by rows" not in a_result(**fields).sentence
+        assert "counts by its rows" not in a_result(**fields).sentence
 
 
 def test_balanced_labels_cannot_be_amplified_and_the_sentence_says_what_to_do():
@@ -643,8 +645,10 @@ def test_the_value_weighted_by_rows_stands_beside_it():
     result = report_of(UNEQUAL)["directional A->T"]
     assert result.value == pytest.approx((-0.05 + 0.15) / 2)
     by_rows = result.statistics["row_weighted"]
-    assert by_rows == pytest.approx((900 * -0.05 + 100 * 0.15) / 1000)
-    assert "Weighted by rows the value is -0.0300: the mean counts every" in result.sentence
+    # Without what everybody shares: 6 points of 100.
+    assert by_rows == pytest.approx((900 * 0.01 + 100 * 0.09) / 1000)
+    assert result.low < by_rows < result.high
+    assert "counts by its rows" not in result.sentence
 
 
 @pytest.mark.parametrize("auditor", [MALSAuditor, DirectionalAuditor])

@@ -51,12 +51,11 @@ def conclusion(
         text += f" {size} would be found with a probability of 80 %."
     if not result.kind.is_signed:
         return text
-    by_rows = result.statistics.get("row_weighted", math.nan)
-    # Within its interval's error a sign says nothing, and neither does another one.
-    if verdict != NO_EFFECT and by_rows * result.estimate < 0:
+    by_rows, (_, low, high) = result.statistics.get("row_weighted", math.nan), result.judged
+    if by_rows < low or by_rows > high:
         text += (
-            f" Weighted by rows the value is {by_rows:+.4f}: the mean counts every pair equally, "
-            "so small groups decide its sign."
+            f" If every pair counts by its rows, the estimate is {by_rows:+.4f}, outside this "
+            "interval: pairs with many rows change otherwise than those with few."
         )
     return text
 
