@@ -175,7 +175,7 @@ def check_auditor(auditor: BaseAuditor) -> None:
     It is run on 300 generated rows: labels, numbers or texts, as the auditor ``reads``. Use it
     to test a metric of your own.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -1,10 +1,15 @@
 """What the page about other programs says of our numbers and of the formulas."""
 
+import inspect
+import operator
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
+
+import skbiasamp
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -49,3 +54,30 @@ def test_the_table_of_other_toolkits_has_our_numbers(migration):
             assert float(theirs) == -float(ours)
         if "README" in what and program.strip() == "AIF360":
             assert float(theirs) == float(ours)
+
+
+def test_the_page_names_everything_public_that_is_renamed_or_gone():
+    page = (PROJECT / "docs" / "migration.md").read_text("utf-8")
+    section = page.split("## From 0.1.0")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]
+    named = set(re.findall(r"[\w.]+", " ".join(rows)))
+    changed = []
+    for line in (PROJECT / "tests" / "data" / "public_0.1.0.txt").read_text("utf-8").splitlines():
+        path, _, parameters = line.partition("(")
+        owner, _, member = path.rpartition(".")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                public = operator.attrgetter(path)(skbiasamp)
+            except (AttributeError, FutureWarning):
+                if path not in named and owner not in named:
+                    changed.append(path)
+                continue
+        if parameters.strip(")"):
+            now = inspect.signature(public).parameters.values()
+            if any(parameter.kind is parameter.VAR_KEYWORD for parameter in now):
+                continue
+            gone = set(parameters.strip(")").split(", ")) - {parameter.name for parameter in now}
+            if gone and (not gone <= named or path not in named | {member}):
+                changed.append((path, gone))
+    assert not changed

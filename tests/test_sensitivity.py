@@ -1,8 +1,10 @@
-"""How many wrong labels a verdict bears, tried with labels that are made wrong."""
+"""How many wrong labels, or how wrong a base, a verdict bears, tried with wrong ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import skbiasamp
 from skbiasamp import DirectionalAuditor, MALSAuditor
 
 
@@ -24,7 +26,7 @@ def test_a_verdict_falls_with_so_many_wrong_labels_and_not_with_fewer(world, ver
     result = auditor.audit(labels, predicted, sensitive_features=group)
     assert result.verdict == verdict
     end = min(result.low, result.high, key=abs)
-    for row in result.sensitivity().itertuples():
+    for row in result.sensitivity()[1:].itertuples():
         wrong = 0 if row.label == "too low" else 1
         of_group = np.flatnonzero((group == row.group) & (labels == wrong))
         audits = []
@@ -38,6 +40,72 @@ def test_a_verdict_falls_with_so_many_wrong_labels_and_not_with_fewer(world, ver
         assert enough.estimate == pytest.approx(result.estimate - end, abs=0.5 / row.n)
 
 
+def test_all_rates_may_be_off_by_the_first_share_at_once(world):
+    group, labels, predicted = world
+    rates = pd.DataFrame({1: [0.3, 0.5, 0.3], "rare": [0.02, 0.01, 0.9]})
+    both = np.column_stack([labels, np.random.default_rng(2).random(3000) < 0.01])
+    guesses = np.column_stack([predicted, np.random.default_rng(3).random(3000) < 0.25])
+    names = pd.DataFrame(both.astype(int), columns=rates.columns)
+    shown = pd.DataFrame(guesses.astype(int), columns=rates.columns)
+    signs = np.sign(rates - rates.mean())
+
+    def audit(base):
+        auditor = DirectionalAuditor(base=base, sign=signs, interval="analytic")
+        auditor.fit(names, sensitive_features=group)
+        return auditor.audit(names, shown, sensitive_features=group)
+
+    result = audit(rates)
+    whole, pairs = result.sensitivity().loc[0], result.sensitivity()[1:]
+    assert (whole["group"], whole["task"], whole["label"]) == ("(all)", "(all)", "either")
+    assert whole["share"] > 0.02  # more than rates of 0.01 and 0.02 can fall
+    side = pairs.assign(
+        moves=np.where(pairs["label"] == "too low", whole["share"], -whole["share"])
+    )
+    moves = side.pivot(index="group", columns="task", values="moves")[rates.columns]
+    assert audit((rates + 0.95 * moves).clip(0, 1)).verdict == result.verdict == "reduces"
+    assert audit((rates + 1.05 * moves).clip(0, 1)).verdict == "no clear effect"
+
+
+def test_a_base_of_the_training_labels_is_one_of_two_groups(world):
+    """Then the overall rate, which other group sizes would weigh otherwise, cancels."""
+    group, labels, predicted = world
+    two = group < 2
+    auditor = DirectionalAuditor(base="train", interval="analytic")
+    auditor.fit(labels[two], sensitive_features=group[two])
+    strong = (labels | (group == 1) & (np.arange(3000) % 3 == 0))[two]
+    result = auditor.audit(None, strong, sensitive_features=group[two])
+    end = min(result.low, result.high, key=abs)
+    shares = result.sensitivity()["share"]
+    np.testing.assert_allclose(shares, np.abs(end) * np.array([1, 2, 2]), rtol=1e-12)
+    auditor.fit(labels, sensitive_features=group)
+    with pytest.raises(ValueError, match="base='train' of two groups"):
+        auditor.audit(None, predicted, sensitive_features=group).sensitivity()
+
+
+@pytest.mark.parametrize("n_tasks", [1, 30])
+def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
+    """Of 30 tasks no single pair decides: all rates together do."""
+    group, labels, predicted = world
+    both = labels[:, None], predicted[:, None]
+    if n_tasks > 1:  # all tasks are amplified
+        draws = np.random.default_rng(0).random((3000, n_tasks))
+        both = [(draws < 0.4 + by * (group == 1)[:, None]).astype(int) for by in (0.1, 0.3)]
+    report = skbiasamp.audit(*both, sensitive_features=group, random_state=0)
+    (text,) = [found.text for found in report.findings if found.topic == "labels as truth"]
+    every, first, *_ = report["directional A->T"].sensitivity().itertuples()
+    assert report["directional A->T"].verdict == "amplifies"
+    start = "The verdict of directional A->T holds "
+    if n_tasks == 1:
+        share = f"{100 * first.share:.1f} % of the labels of {first.group} for task 1"
+        assert text.endswith(f"{start}unless {share} are {first.label}.")
+    else:
+        assert np.isnan(first.share)
+        off = f"{100 * every.share:.1f} percentage points"
+        assert text.endswith(f"{start}if every rate of the labels is off by less than {off}.")
+    plain = skbiasamp.audit(labels, labels, sensitive_features=group, random_state=0)
+    assert "The verdict of" not in plain.findings[-1].text
+
+
 def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world):
     """A group below 30 rows has no sign in the estimate, but its labels move the mean."""
     rng = np.random.default_rng(1)
@@ -47,12 +115,24 @@ def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world)
     auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
     result = auditor.audit(labels, predicted, sensitive_features=group)
     table = result.sensitivity()
-    assert table["share"].dropna().is_monotonic_increasing
-    n, change = (group == 0).sum(), 0.01
-    share = table.set_index(["group", "task"]).loc[(0, 0), "share"]
-    sign = result.table.set_index(["group", "task"])["sign_used"].xs(0, level="task")
-    moved = change * (sign[0] - n / 2000 * sign.sum()) / len(result.table)
-    assert share == pytest.approx(abs(result.low / moved * change))
+    assert table["share"][1:].dropna().is_monotonic_increasing
+    # All rates together are enough where the share of one is.
+    assert table["share"][0] < table["share"][1:].min()
+    tried = 0
+    for row in table[1:].dropna().itertuples():
+        at = round(row.share * row.n)
+        moved = []
+        for other in {0, 1, 2} - {row.task}:
+            before, after = (other, row.task) if row.label == "too low" else (row.task, other)
+            rows = np.flatnonzero((group == row.group) & (labels == before))[:at]
+            if len(rows) == at:
+                wrong = np.where(np.isin(np.arange(2000), rows), after, labels)
+                again = auditor.audit(wrong, predicted, sensitive_features=group)
+                moved.append(result.estimate - again.estimate)
+        if len(moved) == 2 and row.n > 500:
+            tried += 1
+            assert max(moved) == pytest.approx(result.low, rel=0.02)
+    assert tried >= 2
 
 
 def test_without_a_clear_effect_there_is_nothing_to_lose(world):
@@ -65,8 +145,8 @@ def test_without_a_clear_effect_there_is_nothing_to_lose(world):
 
 def test_results_of_other_metrics_are_refused(world):
     group, labels, predicted = world
-    for auditor in (MALSAuditor(interval=None), DirectionalAuditor(base="train", interval=None)):
+    for auditor in (MALSAuditor(interval=None), DirectionalAuditor("T->A", interval=None)):
         auditor.fit(labels, sensitive_features=group)
-        result = auditor.audit(labels, predicted, sensitive_features=group)
+        result = auditor.audit(labels, predicted, sensitive_features=group, sensitive_pred=group)
         with pytest.raises(ValueError, match="sensitivity needs changes of rates, A->T"):
             result.sensitivity()

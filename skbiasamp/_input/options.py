@@ -47,7 +47,7 @@ def Option(default: Any, *allowed: Any, after: str = "") -> Any:
     know it. The options of the base class stay. An attribute that is no `Option` fixes an
     option of the base class: the constructor then no longer takes it.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

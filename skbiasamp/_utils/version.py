@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _CORE = ("scikit-learn", "numpy", "scipy", "pandas", "joblib", "narwhals")
 _EXTRAS = (

@@ -83,7 +83,7 @@ def prediction_powered_rates(
     label some of them. The machine's errors are then measured and taken off, so that rates and
     differences are those of human labels, with narrower intervals than human labels alone have.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def function_of(
     The function takes those parameters of the auditor that say something about the value, and is
     documented with the auditor's own text.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class MatchedPairsAuditor(WithOptions):
     that were balanced by design, where metrics of amplification have nothing to measure. No true
     labels are needed.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def matched_difference(
 
     This is the value of `MatchedPairsAuditor`, without confidence interval and test.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

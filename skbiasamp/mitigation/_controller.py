@@ -40,7 +40,7 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
     the limit on new rows of the same kind. Use it if a model must not amplify, and
     `AmplificationThresholdClassifier` if it should not.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

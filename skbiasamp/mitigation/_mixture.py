@@ -38,7 +38,7 @@ class MixedClassifier(SensitiveClassifier):
     mixes both probabilities, with the largest share of the mitigation at which amplification does
     not change its sign. It does not need the group to predict.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def AmplificationParity(*, difference_bound: float = 0.01) -> Any:
     have. Pass it to ``fairlearn.reductions.ExponentiatedGradient`` or ``GridSearch``
     (``pip install 'skbiasamp[fairlearn]'``). The model does not need the group to predict.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

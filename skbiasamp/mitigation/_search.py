@@ -93,7 +93,7 @@ def search(
     Use it if an audit shows that a model amplifies. It trains and audits the model and the
     mitigations on the same folds, compares them on the same rows, and fits the winner on all rows.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     directional amplification A→T (group → task) lies within ±`limit`. Use it to change decisions
     of a model without changing its scores.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

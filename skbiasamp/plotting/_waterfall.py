@@ -33,7 +33,7 @@ class WaterfallDisplay(Display):
     One bar for each part, which begins where the one above it ends. The last bar is the value.
     Parts whose interval includes 0 are pale.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def explain(
     from decisions, from which strata, and from differences between groups within strata or between
     them. The parts are sums over rows. They describe the predictions and are no causal effects.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

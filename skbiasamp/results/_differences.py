@@ -26,7 +26,7 @@ class GroupDifferences(Paged):
 
     `MatchedPairsAuditor.audit` and `prediction_powered_rates` return it.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Attributes
     ----------

@@ -36,10 +36,10 @@ from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
 from skbiasamp.render.document import Document
 from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
-from skbiasamp.results._sensitivity import label_errors
 from skbiasamp.results._shown import Shown
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
+from skbiasamp.results.sensitivity import label_errors
 
 SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
 _PAIRS = PAIR | may_lack(float, *COLUMNS[3:], *SIMULTANEOUS) | TESTS | FLAGS
@@ -364,23 +364,26 @@ class AuditResult(Shown, OfMetric):
         return smallest_effect(low, high, power=power, confidence_level=self.confidence_level)
 
     def sensitivity(self) -> pd.DataFrame:
-        """Return the share of wrong labels that the verdict bears, for each pair.
+        """Return how wrong labels, or the rates that a model is compared with, may be.
 
         The verdict *amplifies*, *reduces* or *reverses* says that the interval excludes 0. It would
-        include 0 if enough audited labels of one group were wrong in the same direction. The
-        predictions, the signs and the width of the interval are taken as they are; wrong labels
-        make it somewhat wider too.
+        include 0 if enough labels of one group were wrong in the same direction, or if a rate of
+        your own `base` were off by as much. The predictions, the signs and the width of the
+        interval are taken as they are; wrong labels make it somewhat wider too. Of several classes,
+        a wrong label moves two: the other one is taken that matters most.
 
         Returns
         -------
         table : DataFrame
             ``group``, ``task`` and ``n``; ``label`` ("too low": true labels are 1 where 0 was
             recorded; "too high" the reverse); ``share`` of the group's labels, smallest first. NaN
-            if no such errors are enough, or if the verdict is another one.
+            if no such errors are enough, or if the verdict is another one. The first row, "(all)",
+            is about all pairs at once: the verdict holds if no rate is off by more than ``share``.
 
         Examples
         --------
-        The verdict holds unless the labels of 18.5 % of the women, or of the men, are wrong:
+        The verdict holds unless the labels of 18.5 % of the women, or of the men, are wrong, and
+        if both rates are off by less than 9.3 percentage points:
 
         >>> from skbiasamp import DirectionalAuditor
         >>> sex = ["f"] * 400 + ["m"] * 400
@@ -388,9 +391,10 @@ class AuditResult(Shown, OfMetric):
         >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
         >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
         >>> auditor.audit(hired, predicted, sensitive_features=sex).sensitivity().round(3)
-          group  task    n     label  share
-        0     f     1  400  too high  0.185
-        1     m     1  400   too low  0.185
+           group   task    n     label  share
+        0  (all)  (all)  800    either  0.093
+        1      f      1  400  too high  0.185
+        2      m      1  400   too low  0.185
         """
         return label_errors(self)
 

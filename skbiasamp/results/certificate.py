@@ -23,7 +23,7 @@ class Certificate(Paged, Stored):
 
     `AmplificationController` makes it.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Attributes
     ----------

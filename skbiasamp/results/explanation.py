@@ -46,7 +46,7 @@ class Explanation(Paged, Stored):
     `skbiasamp.explain` returns it. Each table has the columns `part`, `value`, `low` and `high`,
     and its values sum to the whole. *selection* has no interval: it is a property of these rows.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ def find_changed_rows(y_true: Any, y_pred: Any, *, sensitive_features: Any, pair
     Counts know no rows, so labels and predictions are passed again. Look at these rows to find out
     why a pair changes.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

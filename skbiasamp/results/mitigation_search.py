@@ -53,7 +53,7 @@ class MitigationSearch(Paged):
 
     `skbiasamp.mitigation.search` returns it. "none" is the model as it is.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from skbiasamp.text.labeler import NO_LABEL, REFUSAL, WordListLabeler
 class LabelledTexts:
     """A data frame with labels in place of texts.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def label_columns(
 
     The result can be audited: its `target` and `predictions` name columns of its `frame`.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

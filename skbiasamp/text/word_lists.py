@@ -16,7 +16,7 @@ def word_list_bias(texts: Any, words: Any, targets: Any = None) -> float:
     Use it for generated texts without labels. Counts say how often words are used and not what is
     said: read them beside metrics that have a reference, such as `skbiasamp.audit`.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -14,10 +14,12 @@ from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.spelling import unspaced, visible
-from skbiasamp._utils.formatting import listed, task_of
+from skbiasamp._utils.formatting import listed, points, rate, task_of
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
+from skbiasamp.results import AuditReport
+from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 
@@ -320,6 +322,23 @@ class LabelsAsTruth(Check):
             return None  # pairs are compared without labels
         return (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-            "only that the model repeats them.",
+            f"only that the model repeats them.{_bears(seen.report)}",
             "Find out how the labels were made, and who may be labelled wrongly.",
         )
+
+
+def _bears(report: AuditReport) -> str:
+    """Return how many wrong labels the verdict of the primary metric bears, as a sentence."""
+    primary = None if report.primary is None else report[report.primary]
+    if primary is None or not bears_errors(primary):
+        return ""
+    every, *pairs = primary.sensitivity().to_dict("records")
+    text = f" The verdict of {primary.name} holds "
+    if pairs and pairs[0]["share"] <= 1:  # not NaN
+        whose = f"{primary.group_name(pairs[0]['group'])} for task {task_of(pairs[0]['task'])}"
+        part = rate(pairs[0]["share"])
+        return f"{text}unless {part} of the labels of {whose} are {pairs[0]['label']}."
+    if every["share"] <= 1:
+        off = points(every["share"])
+        return f"{text}if every rate of the labels is off by less than {off}."
+    return ""
