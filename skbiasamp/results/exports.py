@@ -14,6 +14,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.version import __version__
 
 _PACKAGE = f"""@software{{skbiasamp,
@@ -66,6 +67,7 @@ def latex_of(frame: pd.DataFrame, caption: str | None, label: str | None) -> str
     return latex
 
 
+@keywords()
 def find_changed_rows(y_true: Any, y_pred: Any, *, sensitive_features: Any, pair: Any) -> Array:
     """Return the positions of the rows behind a pair: those whose label and prediction differ.
 
