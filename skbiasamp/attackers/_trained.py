@@ -90,8 +90,11 @@ def _tasks(
     if rate is not None and pair.rowwise:
         # Every row of the draw has its own perturbed input.
         by_input = np.full((len(inputs), 1), rate[0, 0])
-        if attack.training is not None:
-            by_input[attack.input_codes] = pair.rates(pair.cells, pair.cells.weight[None])[0, 0]
+        # Audited and validation rows have rates of their own.
+        for part in (attack, attack.validation) if attack.training is not None else ():
+            if part is not None:
+                own = pair.rates(part.cells, part.cells.weight[None])
+                by_input[part.input_codes] = own[0, 0]
         inputs = _perturbed(pair, inputs, by_input, rng)
     per_weight = source.cells.rows_per_weight
     n_rows = max(1, round(float(weight.sum()) * per_weight))
@@ -101,7 +104,7 @@ def _tasks(
     by_cell = _by_cell(pair, source, weight, rate, rng)
     if by_cell is not None:
         target, train = by_cell
-        (how["validation"],) = _validation_rows(attack)
+        (how["validation"],) = _validation_rows(pair, attack, inputs, rng)
         return [
             TrainingTask(source.of_rows, target, held, inputs, seed=int(seed), **how)
             for held, seed in zip(train, seeds[:, 0], strict=False)
@@ -115,7 +118,7 @@ def _tasks(
     rows = inputs if one_each else attack.of_classes
     every = np.tile(np.arange(n_classes), attack.n_inputs)
     found = []
-    validation = _validation_rows(attack)
+    validation = _validation_rows(pair, attack, inputs, rng)
     for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
         for table, counts, seed, judged in zip(
             by_target, counted, by_seed, validation, strict=False
@@ -150,16 +153,21 @@ def _by_cell(
     return codes, pair.training_weights(weight, codes, source.n_classes)
 
 
-def _validation_rows(attack: Attack) -> list[tuple[Array, Array, Array] | None]:
-    """Return inputs, targets and weights of validation rows for each target, as they occur."""
+def _validation_rows(
+    pair: AttackPair, attack: Attack, inputs: Any, rng: np.random.Generator
+) -> list[tuple[Array, Array, Array] | None]:
+    """Return inputs, targets and weights of validation rows for each target."""
     held = attack.validation
     if held is None:
         return [None] * len(attack.names)
     if not attack.n_classes:
         return [(held.of_rows, np.asarray(held.target), held.cells.weight)]
     every = np.tile(np.arange(attack.n_classes), attack.n_inputs)
-    tables = held.tables(held.cells.weight)
-    return [(attack.of_classes, every, table.ravel()) for table in tables]
+    weight = held.cells.weight[None, None]
+    rate = pair.rate_of(attack, pair.rates(held.cells, weight[0]))
+    tables = pair.tables(held, weight, rate, rng)[0, 0]
+    rows = np.repeat(inputs, attack.n_classes, axis=0) if pair.rowwise else attack.of_classes
+    return [(rows, every, table.ravel()) for table in tables]
 
 
 def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Generator) -> Array:
@@ -303,15 +311,17 @@ class TrainedPair:
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
             return np.asarray((_shares(folds) * errors).sum(axis=0)), None
-        if quality == "inverse_log_loss":
+        if self._of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         counted = self._counted(attack)
         sure = quality == "confidence" and not counted
         by_input = [np.bincount(codes, held, minlength=every.shape[2]) for held in folds]
         share = _shares(np.array(by_input))
         mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
-        if quality == "inverse_log_loss":
+        if self._of_logs and not self._by_row(attack):
             return np.exp(mean), None
+        if self._of_logs:  # beside sums of logarithms, those of rows
+            mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
         size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
@@ -331,8 +341,12 @@ class TrainedPair:
 
     def _by_row(self, attack: Attack) -> bool:
         """Whether rows are summed by predicted and true class: there are too many to hold these."""
-        of_inputs = self._counted(attack) or self.pair.settings.quality == "inverse_log_loss"
-        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not of_inputs
+        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not self._counted(attack)
+
+    @property
+    def _of_logs(self) -> bool:
+        """Whether logarithms of predictions are averaged, and not predictions."""
+        return self.pair.settings.quality == "inverse_log_loss"
 
     @property
     def in_blocks(self) -> bool:
@@ -366,6 +380,9 @@ class TrainedPair:
         else:
             table, predicted = attack.tables(weight[:, None]), mean[None, None]
         table = pair.perturbed_tables(attack, table, rate, None)
+        if self._of_logs and self._by_row(attack):
+            logs, table = table[..., :-1, :], table[..., -1:, :]
+            return pair.score_of_logs(logs, table), pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
 
 

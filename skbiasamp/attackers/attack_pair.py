@@ -164,6 +164,8 @@ class AttackPair:
         return self._flip_rates(cells, weight)[0]
 
     def _compared(self, cells: Contingency) -> tuple[Side, Side]:
+        if self.settings.at is not None:
+            return (side_of(cells, self.truth),) * 2
         predicted: SideName = "task_pred" if self.truth == "task" else "group_pred"
         if predicted == "task_pred" and cells.has("task_decision"):
             predicted = "task_decision"
@@ -179,6 +181,7 @@ class AttackPair:
                 equalize=self.settings.equalize,
                 positive=positive,
                 shared=self.perturbed == "input",
+                at=self.settings.at,
             )
         return self._agreements[id(cells)].flip_rates(weight)
 
@@ -231,6 +234,12 @@ class AttackPair:
             )
             found = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(found - 0.5) if settings.fold else found
+
+    def score_of_logs(self, logs: Array, table: Array) -> Array:
+        """Return 1 / log loss from sums of log probabilities, by predicted and true class."""
+        right, true = np.einsum("dftcc->dtc", logs), table.sum(axis=(1, 3))
+        how: dict[str, Any] = {"balanced": self.settings.balanced, "n_classes": None}
+        return -1 / of_sums("inverse_log_loss", right, true, **how)
 
     @cached_property
     def _n_classes(self) -> Array:
