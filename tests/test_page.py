@@ -310,8 +310,14 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
         assert (rows, every) == (10, 24)
     assert "All 24" in read.texts("summary")
     shown = part_of(hostile, Table, id="pairs-1").rows[:10]
-    strongest = hostile["directional A->T"].strongest(10)
-    assert [row.cells[3].value for row in shown] == strongest["amplification"].tolist()
+    strongest = hostile["directional A->T"].strongest(24)
+    assert [row.cells[3].value for row in shown] == strongest["amplification"].tolist()[:10]
+    # Pairs that leave the estimate for lack of rows stand last.
+    result = hostile["directional A->T"]
+    few = replace(result, table=result.table.assign(n=[1, 2] + [50] * 22))
+    rows = part_of(replace(hostile, results={"x": few}), Table, id="pairs-1").rows
+    assert sorted(row.cells[-1].value for row in rows[-2:]) == [1, 2]
+    assert rows[:10] != shown
 
 
 @pytest.mark.parametrize(

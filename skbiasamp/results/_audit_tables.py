@@ -26,6 +26,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.inference.hypothesis_tests import significant
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
     MOST_ROWS,
@@ -142,6 +143,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
+    few = [row.get("n") is not None and row["n"] < FEWEST_ROWS for row in rows]
+    rows = [row for last in (False, True) for row, of in zip(rows, few, strict=True) if of is last]
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
 
@@ -173,6 +176,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
+        if abs(result.statistics.get("shift", 0.0)) >= 5e-5:
+            explained += ", what all rows share included"
     return Table.of(
         rows,
         columns,
@@ -180,6 +185,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         n=len(result.table),
         id=table_id,
         caption=f"{name}: {heading.lower()}s, strongest first"
+        + f", those with fewer than {FEWEST_ROWS} rows last" * (any(few) and not all(few))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
         first=heading,

@@ -366,8 +366,8 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         raise InputError("{on} worst checks the pairs of one model: audit one model.")
     if "low_simultaneous" not in result.table:
         raise InputError(
-            "{on} worst needs intervals that hold for all pairs at once, and {name} has none: it "
-            "is no metric of pairs of group and task, or rows were summed and not counted.",
+            "{on} worst needs intervals that hold for all pairs at once, and {name} has none. Pass "
+            "an auditor of pairs of group and task with simultaneous=True, and rows to count.",
             name=name,
         )
     table = result.table[result.table["amplification"].notna()]
