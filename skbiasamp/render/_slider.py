@@ -12,7 +12,6 @@ from skbiasamp.render.document import Slider
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
 _TOP, _MIDDLE, _LOWER, _BOTTOM = 12, 190, 220, 330
 _MOST = 6  # groups that have a line
-_FEWEST = 30  # rows of a group that counts, as in the estimate
 
 
 def lines(slider: Slider) -> dict[str, Any]:
@@ -57,6 +56,7 @@ def lines(slider: Slider) -> dict[str, Any]:
             {
                 "groups": slider.above,
                 "signs": slider.signs,
+                "counted": slider.counted,
                 "thresholds": slider.thresholds,
                 "limit": slider.limit,
                 "x": [x(at) for at in range(n + 1)],
@@ -66,11 +66,9 @@ def lines(slider: Slider) -> dict[str, Any]:
 
 
 def _gap(slider: Slider, rates: list[list[float]]) -> float:
-    """Return how far the rates of groups are apart, unless these are small."""
-    now = [values[slider.start] for values in rates]
-    sizes = [others[0] + labelled[0] for others, labelled in slider.above]
-    large = [rate for rate, size in zip(now, sizes, strict=True) if size >= _FEWEST]
-    return max(large or now) - min(large or now)
+    """Return how far the rates of the groups that count are apart."""
+    now = [values[slider.start] for values, of in zip(rates, slider.counted, strict=True) if of]
+    return max(now) - min(now)
 
 
 def numbers(slider: Slider) -> tuple[list[list[float]], list[float], list[float]]:
@@ -81,6 +79,6 @@ def numbers(slider: Slider) -> tuple[list[list[float]], list[float], list[float]
     right = others[:, :1] - others + labelled
     changes = rates - labelled[:, :1] / sizes
     changes -= (changes * sizes).sum(axis=0) / sizes.sum()  # what everybody shares is no gap
-    gaps = np.where(sizes >= _FEWEST, np.array(slider.signs)[:, None], 0) * changes
+    gaps = np.array(slider.signs)[:, None] * changes
     accuracy, amplification = right.sum(axis=0) / sizes.sum(), gaps.mean(axis=0)
     return rates.tolist(), accuracy.tolist(), amplification.tolist()

@@ -50,7 +50,8 @@ class Code:
 class Card:
     """A verdict: its word, a headline, and what it says in a sentence, for which a page has texts.
 
-    `name`: of what it is the verdict, if there are several.
+    `name`: of what it is the verdict, if there are several. `others` are verdicts that stand before
+    it: of what, word and side.
     """
 
     verdict: str
@@ -60,6 +61,7 @@ class Card:
     name: str = ""
     texts: Sequence[Text] = ()
     notes: Sequence[Text] = ()
+    others: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,8 @@ class Slider:
 
     `above` are the rows of each group with a score above each threshold, without and with the
     label. The first threshold is none: all rows are above it. `signs` of the groups make the
-    amplification, and `start` is the position of the threshold in use.
+    amplification, the rates of groups that are `counted` are compared, and `start`
+    is the position of the threshold in use.
     """
 
     caption: str
@@ -192,6 +195,7 @@ class Slider:
     thresholds: Sequence[float | None]
     above: Sequence[Sequence[Sequence[float]]]
     signs: Sequence[int]
+    counted: Sequence[bool]
     start: int
     limit: float | None = None
 

@@ -30,7 +30,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 // A slider moves the threshold; without this script picture and numbers are of the one in use.
 for (const figure of document.querySelectorAll("figure.slider")) {
-  const {groups, signs, thresholds, limit, x} = JSON.parse(figure.dataset.counts);
+  const {groups, signs, counted, thresholds, limit, x} = JSON.parse(figure.dataset.counts);
   const input = figure.querySelector("input");
   const say = (key, text) => {
     for (const one of figure.querySelectorAll(`[data-say="${key}"]`)) one.textContent = text;
@@ -44,7 +44,7 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const right = groups.map(([others, labelled]) => others[0] - others[at] + labelled[at]);
     const changes = rates.map((rate, i) => rate - groups[i][1][0] / sizes[i]);
     const shift = sum(changes.map((change, i) => change * sizes[i])) / sum(sizes);
-    const value = sum(changes.map((change, i) => (sizes[i] >= 30 ? signs[i] : 0) * (change - shift))) / rates.length;
+    const value = sum(changes.map((change, i) => signs[i] * (change - shift))) / rates.length;
     const digits = Math.abs(value).toFixed(4);
     const sign = Number(digits) === 0 ? "" : value > 0 ? "+" : "\u2212";
     const level = thresholds[at];
@@ -52,8 +52,7 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("threshold", name);
     input.setAttribute("aria-valuetext", name);
     say("accuracy", percent(sum(right) / sum(sizes)));
-    const large = rates.filter((_, i) => sizes[i] >= 30);
-    const known = large.length ? large : rates;
+    const known = rates.filter((_, i) => counted[i]);
     say("gap", percent(Math.max(...known) - Math.min(...known)));
     say("amplification", sign + digits);
     const within = limit !== null && Math.abs(value) <= limit;

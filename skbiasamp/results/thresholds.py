@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._utils.formatting import group_of
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.document import Item, Section, Slider, Text
 from skbiasamp.results._json import records
 
@@ -35,13 +36,15 @@ def threshold_section(report: Any) -> Section:
             rates.get(name, of / size) for name, of, size in zip(groups, base, sizes, strict=True)
         ]
         predicted = counts.sum(axis=(0, 1)) / sizes.sum()
+        large = sizes >= FEWEST_ROWS
         slider = Slider(
             caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
             "score, from the lowest to the highest",
             groups=[group_of(name, columns) for name in groups],
             thresholds=[None, *report.curve["threshold"].tolist()],
             above=counts.transpose(1, 0, 2).tolist(),
-            signs=[signs.get(name, 0) for name in groups],
+            signs=[signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)],
+            counted=(large | ~large.any()).tolist(),
             start=int(np.abs(predicted - np.average(share, weights=sizes)).argmin()),
             limit=report.limit,
         )
