@@ -18,10 +18,6 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
-<<<<<<< HEAD
-=======
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
->>>>>>> 97c2e9b9
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
@@ -189,29 +185,11 @@ class ErrorRates(Check):
         report = seen.report
         if "false_positive_rate" not in report.rates:
             return None
-<<<<<<< HEAD
         # Differences are NaN for groups of few rows.
         gaps = report.rates[[f"{kind}_difference" for kind in _LABELLED]].fillna(-1)
         kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
         gap = gaps[f"{kind}_difference"]
         if gap.max() < _GAP:
-=======
-        n_groups = len(report.groups)
-        share = report.rates["base_rate"].to_numpy(float).reshape(n_groups, -1)
-        n = report.groups["n"].to_numpy(float)[:, None]
-        counted = {  # groups x tasks; NaN with few rows
-            kind: np.where(
-                rows >= FEWEST_ROWS, report.rates[kind].to_numpy(float).reshape(share.shape), np.nan
-            )
-            for kind, rows in (
-                ("false_positive_rate", n * (1 - share)),
-                ("true_positive_rate", n * share),
-            )
-        }
-        gaps = {kind: _gaps(rates) for kind, rates in counted.items()}
-        kind = max(gaps, key=lambda kind: gaps[kind].max())
-        if gaps[kind].max() < _GAP:
->>>>>>> 97c2e9b9
             return None
         at, n_tasks = int(gap.to_numpy().argmax()), len(gap) // len(report.groups)
         row: Any = report.rates.iloc[at]
