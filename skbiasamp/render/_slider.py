@@ -7,19 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
 from skbiasamp.render.document import Slider
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
 _TOP, _MIDDLE, _LOWER, _BOTTOM = 12, 190, 220, 330
 _MOST = 6  # groups that have a line
-_FEWEST = 30  # rows of a group that counts, as in the estimate
 
 
 def lines(slider: Slider) -> dict[str, Any]:
     """Return the lines of a picture: rates of groups and accuracy above, amplification below."""
-    rates, accuracy, amplification = numbers(slider)
+    rates, accuracy, amplification = (
+        values.tolist() for values in Slider.numbers(slider.above, slider.signs)
+    )
     n = len(accuracy) - 1
-    size = max([abs(value) for value in amplification] + [slider.limit or 0.0]) or 1.0
+    spans = [
+        [(value - own, value + own) for value, own in zip(values, reach, strict=True)]
+        for values, reach in zip((accuracy, amplification), slider.reach, strict=True)
+    ]
+    ends = [*zip(*spans[1], strict=True)]
+    size = max(max(map(abs, np.ravel(ends))), slider.limit or 0.0) or 1.0
 
     def x(at: int) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * at / n, 1)
@@ -43,6 +50,7 @@ def lines(slider: Slider) -> dict[str, Any]:
         "rates": [line(values, high) for values in rates[:_MOST]],
         "accuracy": line(accuracy, high),
         "amplification": line(amplification, low),
+        "band": f"{line(ends[0], low)} {' '.join(line(ends[1], low).split()[::-1])}",
         "limits": limits,
         "ticks": [(high(1), "100 %"), (high(0.5), "50 %"), (high(0), "0 %")],
         "zero": low(0),
@@ -52,6 +60,8 @@ def lines(slider: Slider) -> dict[str, Any]:
             "accuracy": accuracy[slider.start],
             "amplification": amplification[slider.start],
             "gap": _gap(slider, rates),
+            "spans": [np.clip(spans[0][slider.start], 0, 1).tolist(), spans[1][slider.start]],
+            "verdict": _verdict(spans[1][slider.start], slider.limit),
         },
         "json": json.dumps(
             {
@@ -59,6 +69,8 @@ def lines(slider: Slider) -> dict[str, Any]:
                 "signs": slider.signs,
                 "thresholds": slider.thresholds,
                 "limit": slider.limit,
+                "reach": slider.reach,
+                "fewest": Slider.FEWEST,
                 "x": [x(at) for at in range(n + 1)],
             }
         ),
@@ -69,18 +81,14 @@ def _gap(slider: Slider, rates: list[list[float]]) -> float:
     """Return how far the rates of groups are apart, unless these are small."""
     now = [values[slider.start] for values in rates]
     sizes = [others[0] + labelled[0] for others, labelled in slider.above]
-    large = [rate for rate, size in zip(now, sizes, strict=True) if size >= _FEWEST]
+    large = [rate for rate, size in zip(now, sizes, strict=True) if size >= Slider.FEWEST]
     return max(large or now) - min(large or now)
 
 
-def numbers(slider: Slider) -> tuple[list[list[float]], list[float], list[float]]:
-    """Return at each threshold the rate of each group, the accuracy and the amplification."""
-    others, labelled = np.moveaxis(np.array(slider.above, dtype=float), 1, 0)
-    sizes = (others + labelled)[:, :1]  # all rows are above the first threshold
-    rates = (others + labelled) / sizes
-    right = others[:, :1] - others + labelled
-    changes = rates - labelled[:, :1] / sizes
-    changes -= (changes * sizes).sum(axis=0) / sizes.sum()  # what everybody shares is no gap
-    gaps = np.where(sizes >= _FEWEST, np.array(slider.signs)[:, None], 0) * changes
-    accuracy, amplification = right.sum(axis=0) / sizes.sum(), gaps.mean(axis=0)
-    return rates.tolist(), accuracy.tolist(), amplification.tolist()
+def _verdict(span: tuple[float, float], limit: float | None) -> str:
+    """Return where an interval lies."""
+    if limit is None:
+        return ""
+    if max(map(abs, span)) <= limit:
+        return WITHIN
+    return ABOVE if span[0] > limit or span[1] < -limit else INCONCLUSIVE

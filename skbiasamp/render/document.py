@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
 
 from skbiasamp.render.axis import Axis
 
@@ -184,7 +186,8 @@ class Slider:
 
     `above` are the rows of each group with a score above each threshold, without and with the
     label. The first threshold is none: all rows are above it. `signs` of the groups make the
-    amplification, and `start` is the position of the threshold in use.
+    amplification, and `start` is the position of the threshold in use. `reach` says by how much the
+    intervals of accuracy and of amplification reach to either side at each threshold.
     """
 
     caption: str
@@ -193,7 +196,28 @@ class Slider:
     above: Sequence[Sequence[Sequence[float]]]
     signs: Sequence[int]
     start: int
+    reach: Sequence[Sequence[float]]
     limit: float | None = None
+
+    FEWEST: ClassVar[int] = 30  # rows of a group that counts, as in the estimate
+
+    @classmethod
+    def numbers(cls, above: Any, signs: Any) -> tuple[Any, Any, Any]:
+        """Return at each threshold the rate of each group, the accuracy and the amplification.
+
+        `above` may hold several such tables: groups × labels × thresholds are the last axes.
+        """
+        others, labelled = np.moveaxis(np.asarray(above, dtype=float), -2, 0)
+        # All rows are above the first threshold; a group without rows has rates of 0.
+        sizes = np.maximum((others + labelled)[..., :1], np.finfo(float).tiny)
+        total = sizes.sum(axis=-2)
+        rates = (others + labelled) / sizes
+        right = others[..., :1] - others + labelled
+        changes = rates - labelled[..., :1] / sizes
+        # What all groups share is no gap.
+        changes -= (changes * sizes).sum(axis=-2, keepdims=True) / total[..., None]
+        gaps = np.where(sizes >= cls.FEWEST, np.asarray(signs)[:, None], 0) * changes
+        return rates, right.sum(axis=-2) / total, gaps.mean(axis=-2)
 
 
 @dataclass(frozen=True)
