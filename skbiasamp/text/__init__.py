@@ -6,7 +6,8 @@ The metrics on texts are in ``skbiasamp.metrics``.
 from skbiasamp.text._columns import LabelledTexts, label_columns
 from skbiasamp.text._gender import gender_words
 from skbiasamp.text._masker import WordMasker
-from skbiasamp.text.answers import answer_scores, read_answers
+from skbiasamp.text.answers import read_answers
+from skbiasamp.text.bias_scores import answer_scores
 from skbiasamp.text.labeler import WordListLabeler
 from skbiasamp.text.word_lists import word_list_bias
 
