@@ -22,6 +22,7 @@ from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitivePredictor, available
 from skbiasamp.mitigation._constraints import ShareLimits, choose_tasks, constrain, constrain_pairs
 from skbiasamp.mitigation._pairs import (
+    Memberships,
     as_index,
     check_frame,
     read_groups,
@@ -162,20 +163,13 @@ class CorpusConstraintClassifier(SensitivePredictor):
         require_y(self, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
-        pairs, self._members = read_pairs(y, attribute), None
-        self._one_label = pairs.one_label
-        if self.sets and not pairs.one_label:
-            pairs, self._members = pairs.of_sets()
-        if self.joint and not pairs.one_label:
-            raise InputError(
-                "joint=True needs one label a row, and {y} has several columns. Pass sets=True to "
-                "predict sets of tasks."
-            )
-        learned = pairs.group * len(pairs.tasks) + pairs.member.argmax(axis=1)
+        learned = y
+        if self.joint:
+            pairs = self._pairs(y, attribute)
+            learned = pairs.group * len(pairs.tasks) + pairs.member.argmax(axis=1)
         with self._noting(X):
-            self.estimator_ = clone(self.estimator).fit(
-                features, learned if self.joint else y, **inner
-            )
+            self.estimator_ = clone(self.estimator).fit(features, learned, **inner)
+        pairs = self._pairs(y, attribute)  # what is wrong with X, the classifier has said
         pairs.require_classes()
         weight = inner.get("sample_weight")
         weight = np.ones(len(pairs.group)) if weight is None else weight
@@ -186,6 +180,19 @@ class CorpusConstraintClassifier(SensitivePredictor):
         self._binary = self._one_label and len(pairs.tasks) == 2 and not self.joint
         self._ratios = _shares(counts)[:, int(self._binary) :]
         self.groups_, self._tasks = pairs.groups, pairs.tasks[int(self._binary) :]
+
+    def _pairs(self, y: Any, attribute: Any) -> Memberships:
+        """Read groups and tasks of rows; sets of tasks are tasks if asked for."""
+        pairs, self._members = read_pairs(y, attribute), None
+        self._one_label = pairs.one_label
+        if self.sets and not pairs.one_label:
+            pairs, self._members = pairs.of_sets()
+        if self.joint and not pairs.one_label:
+            raise InputError(
+                "joint=True needs one label a row, and {y} has several columns. Pass sets=True to "
+                "predict sets of tasks."
+            )
+        return pairs
 
     @property
     def ratios_(self) -> pd.DataFrame:
