@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ _HELD = 1 << 26
 
 def train_attackers(
     pair: AttackPair,
-    attacker: Any,
+    attackers: Sequence[Any],
     rng: np.random.Generator,
 ) -> TrainedPair:
-    """Train an attacker for every draw, fold and target."""
+    """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
     settings = pair.settings
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
@@ -46,20 +47,22 @@ def train_attackers(
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
-    tasks: list[TrainingTask] = []
-    for attack in pair.attacks:
+    tasks: dict[int, list[TrainingTask]] = {id(attacker): [] for attacker in attackers}
+    for attack, attacker in zip(pair.attacks, attackers, strict=True):
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
-            tasks += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
-    found = iter(
+            tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
+    # All that one attacker learns is done side by side.
+    found = chain.from_iterable(
         predictions_of(
             attacker,
-            tasks,
+            tasks[id(attacker)],
             probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
+        for attacker in {id(one): one for one in attackers}.values()
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
@@ -292,7 +295,7 @@ class TrainedPair:
         """Return which draws to score at a time, so that their tables fit into memory."""
         if isinstance(weight, BlockWeights):  # whose tables are small
             return [slice(None)]
-        ends = np.cumsum(self.pair.chunks(len(weight))).tolist()
+        ends = np.cumsum(self.pair.chunks(len(weight), self.folds.shape[1])).tolist()
         return [slice(low, high) for low, high in pairwise([0, *ends])]
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
@@ -311,15 +314,17 @@ class TrainedPair:
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
             return np.asarray((_shares(folds) * errors).sum(axis=0)), None
-        if quality == "inverse_log_loss":
+        if self._of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         counted = self._counted(attack)
         sure = quality == "confidence" and not counted
         by_input = [np.bincount(codes, held, minlength=every.shape[2]) for held in folds]
         share = _shares(np.array(by_input))
         mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
-        if quality == "inverse_log_loss":
+        if self._of_logs and not self._by_row(attack):
             return np.exp(mean), None
+        if self._of_logs:  # beside sums of logarithms, those of rows
+            mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
         size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
@@ -339,8 +344,12 @@ class TrainedPair:
 
     def _by_row(self, attack: Attack) -> bool:
         """Whether rows are summed by predicted and true class: there are too many to hold these."""
-        of_inputs = self._counted(attack) or self.pair.settings.quality == "inverse_log_loss"
-        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not of_inputs
+        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not self._counted(attack)
+
+    @property
+    def _of_logs(self) -> bool:
+        """Whether logarithms of predictions are averaged, and not predictions."""
+        return self.pair.settings.quality == "inverse_log_loss"
 
     @property
     def in_blocks(self) -> bool:
@@ -374,6 +383,9 @@ class TrainedPair:
         else:
             table, predicted = attack.tables(weight[:, None]), mean[None, None]
         table = pair.perturbed_tables(attack, table, rate, None)
+        if self._of_logs and self._by_row(attack):
+            logs, table = table[..., :-1, :], table[..., -1:, :]
+            return pair.score_of_logs(logs, table), pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
 
 
