@@ -17,16 +17,12 @@ _MOST = 6  # groups that have a line
 
 def lines(slider: Slider) -> dict[str, Any]:
     """Return the lines of a picture: rates of groups and accuracy above, amplification below."""
-    rates, accuracy, amplification = (
-        values.tolist() for values in Slider.numbers(slider.above, slider.signs)
-    )
+    rates, *values = Slider.numbers(slider.above, slider.signs)
+    ends = np.stack(values)[:, None] + [[-1], [1]] * np.array(slider.reach)[:, None]
+    rates, accuracy, amplification = (numbers.tolist() for numbers in (rates, *values))
     n = len(accuracy) - 1
-    spans = [
-        [(value - own, value + own) for value, own in zip(values, reach, strict=True)]
-        for values, reach in zip((accuracy, amplification), slider.reach, strict=True)
-    ]
-    ends = [*zip(*spans[1], strict=True)]
-    size = max(max(map(abs, np.ravel(ends))), slider.limit or 0.0) or 1.0
+    size = max(float(np.abs(ends[1]).max()), slider.limit or 0.0) or 1.0
+    spans = [*np.clip(ends[:1, :, slider.start], 0, 1).tolist(), ends[1, :, slider.start].tolist()]
 
     def x(at: int) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * at / n, 1)
@@ -40,6 +36,7 @@ def lines(slider: Slider) -> dict[str, Any]:
     def high(value: float) -> float:
         return round(_MIDDLE - value * (_MIDDLE - _TOP), 1)
 
+    lower, upper = (line(end.tolist(), low) for end in ends[1])
     limits = [] if slider.limit is None else [low(slider.limit), low(-slider.limit)]
     return {
         "width": _WIDTH,
@@ -50,7 +47,7 @@ def lines(slider: Slider) -> dict[str, Any]:
         "rates": [line(values, high) for values in rates[:_MOST]],
         "accuracy": line(accuracy, high),
         "amplification": line(amplification, low),
-        "band": f"{line(ends[0], low)} {' '.join(line(ends[1], low).split()[::-1])}",
+        "band": " ".join([lower, *upper.split()[::-1]]),
         "limits": limits,
         "ticks": [(high(1), "100 %"), (high(0.5), "50 %"), (high(0), "0 %")],
         "zero": low(0),
@@ -60,8 +57,8 @@ def lines(slider: Slider) -> dict[str, Any]:
             "accuracy": accuracy[slider.start],
             "amplification": amplification[slider.start],
             "gap": _gap(slider, rates),
-            "spans": [np.clip(spans[0][slider.start], 0, 1).tolist(), spans[1][slider.start]],
-            "verdict": _verdict(spans[1][slider.start], slider.limit),
+            "spans": spans,
+            "verdict": _verdict(spans[1], slider.limit),
         },
         "json": json.dumps(
             {
@@ -85,7 +82,7 @@ def _gap(slider: Slider, rates: list[list[float]]) -> float:
     return max(large or now) - min(large or now)
 
 
-def _verdict(span: tuple[float, float], limit: float | None) -> str:
+def _verdict(span: list[float], limit: float | None) -> str:
     """Return where an interval lies."""
     if limit is None:
         return ""
