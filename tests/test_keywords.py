@@ -120,6 +120,8 @@ MODULES = [skbiasamp] + [
 ]  # fmt: skip
 PUBLIC = {f"{module.__name__}.{name}": getattr(module, name)
           for module in MODULES for name in module.__all__}  # fmt: skip
+
+
 def _takes_known_keywords(function):
     """Return whether a function has parameters, and passes no others on."""
     parameters = inspect.signature(function).parameters.values()
