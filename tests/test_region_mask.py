@@ -106,3 +106,8 @@ def test_bad_regions_are_refused(options, images, message):
     for method in ("fit", "transform"):
         with pytest.raises(ValueError, match=message):
             getattr(RegionMask(**options), method)(images)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_no_images_are_no_images(how):
+    assert RegionMask(how, boxes=[0, 0, 1, 1]).transform(IMAGES[:0]).shape == (0, 3, 6, 8)

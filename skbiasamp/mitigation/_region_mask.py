@@ -106,11 +106,11 @@ class RegionMask(TransformerMixin, WithOptions):
         self._validate_params()
         X = _maps(X, "X")
         region, hidden = self._region(X), np.zeros_like(X)
-        if self.how != "black":
+        if self.how != "black" and X.size:
             blurred = uniform_filter(X, (1, 1, self.size, self.size), output=float)
             noise = check_random_state(self.random_state).normal(0, self.scale, X.shape)
             values = blurred if self.how == "blur" else X + noise
-            values = np.clip(values, X.min(initial=np.inf), X.max(initial=-np.inf))
+            values = np.clip(values, X.min(), X.max())
             hidden = (np.rint(values) if X.dtype.kind in "iu" else values).astype(X.dtype)
         return np.where(region, hidden, X)
 
