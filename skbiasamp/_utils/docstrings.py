@@ -141,6 +141,25 @@ of the attacker on predictions minus that of the guess; `flip_rate`, the mean ra
 errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
 some target. Predictions reveal more than labels only if the value's interval is above 0 and
 `above_chance_low` is above 0 as well.""",
+    "to labels": """
+Parameters
+----------
+X : array-like or data frame of shape (n_samples, n_features)
+    Rows to predict.
+
+Returns
+-------
+y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)""",
+    "to probabilities": """
+Parameters
+----------
+X : array-like or data frame of shape (n_samples, n_features)
+    Rows to predict.
+
+Returns
+-------
+probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
+    Of several tasks, the probability of each.""",
     "fitted": """
 groups_, tasks_ : list
     Groups and tasks of the training labels.
