@@ -295,7 +295,7 @@ class TrainedPair:
         """Return which draws to score at a time, so that their tables fit into memory."""
         if isinstance(weight, BlockWeights):  # whose tables are small
             return [slice(None)]
-        ends = np.cumsum(self.pair.chunks(len(weight))).tolist()
+        ends = np.cumsum(self.pair.chunks(len(weight), self.folds.shape[1])).tolist()
         return [slice(low, high) for low, high in pairwise([0, *ends])]
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:

@@ -30,6 +30,8 @@ from skbiasamp.attackers.attack import (
 from skbiasamp.attackers.attack_pair import (
     AttackPair,
     Qualities,
+    by_cuts,
+    cuts_of,
     drawn_qualities,
     of_all_draws,
 )
@@ -187,8 +189,8 @@ class Redrawn(NamedTuple):
     """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
 
     Draws differ in folds, perturbations and training. In resamples, drawn with `seed`, the
-    perturbation is the expected one. Of trained attackers, which resamples do not train again,
-    there are the qualities of each fold by itself.
+    perturbation is the expected one; they are (resamples, cuts into folds, targets). Of trained
+    attackers, which resamples do not train again, there are the qualities of each fold by itself.
     """
 
     draws: Qualities
@@ -208,7 +210,7 @@ def redrawn(
     seed, other = rng.integers(2**63, size=2)
     rng = np.random.default_rng(seed)
     if run.trained is not None:
-        resamples = rescored(run.trained, n_resamples, rng)
+        resamples = by_cuts(rescored(run.trained, n_resamples, rng), 1)
         return Redrawn(run.qualities, resamples, run.trained.by_fold(), seed)
     resamples = drawn_qualities(run.pair, n_resamples, rng, resampled=True, guesses=guesses)
     draws = run.qualities
@@ -234,6 +236,22 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
     return AttackRun(pair, attacker, trained, trained.qualities(rng), attackers[0])
 
 
+def in_sample(run: AttackRun) -> dict[str, float]:
+    """Return what the best tables reach on the rows that they learn from: no attacker beats them.
+
+    The best attacker of the population is in expectation between them and cross-fitted tables.
+    """
+    pair, settings = run.pair, run.pair.settings
+    best = settings.quality in ("accuracy", "balanced_accuracy") and not settings.fold
+    crossed = settings.cv is not None and pair.data.training is None
+    if run.trained is not None or not (best and crossed):
+        return {}
+    closed = replace(pair, settings=replace(settings, cv=None))
+    found = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
+    means = {"data": found.data.mean(), "model": found.model.mean()}
+    return {f"in_sample_{side}": float(mean) for side, mean in means.items()}
+
+
 def resampled_together(
     runs: Mapping[str, AttackRun], cells: Contingency, n_resamples: int, before: Redrawn
 ) -> list[Qualities]:
@@ -247,33 +265,41 @@ def resampled_together(
         cells = _one_cell_a_row(cells)
     merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
     exact = [run.pair for run in runs.values() if run.trained is None]
-    n_folds = max((pair.settings.cv or 1 for pair in exact), default=1)
+    n_folds = max((pair.n_folds for pair in exact), default=1)
+    n_draws, n_cuts = cuts_of(n_resamples, n_folds)
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     every: list[list[Qualities]] = [[] for _ in runs]
     rng = np.random.default_rng(before.seed)
     together = all(run.in_blocks for run in runs.values())
     blocks = divided_into_blocks(cells, rng) if together else None
-    sizes = min((run.pair.chunks(n_resamples, blocks) for run in runs.values()), key=max)
+    n_parts = n_folds * n_cuts
+    sizes = min((run.pair.chunks(n_draws, n_parts, blocks) for run in runs.values()), key=max)
     n_units = cells.n_cells if blocks is None else blocks.n
-    sizes = min(sizes, chunks(n_resamples, n_folds * n_units), key=max)
+    sizes = min(sizes, chunks(n_draws, n_parts * n_units), key=max)
     first = next(iter(runs.values()))
     reused = training is None and (first.trained is None or n_folds == 1)
     # The blocks of these cells are others than those of one model.
     reused = reused and not (in_blocks(cells) and first.in_blocks)
     reused = reused and merged[0].keeps_draws(first.pair.cells)
-    with progress("resamples", n_resamples) as step:
+    with progress("resamples", n_draws) as step:
         for n in step.parts(sizes):
-            folds = draw_folds(cells, n_folds, n, rng, resampled=True, blocks=blocks)
-            learnt = None if training is None else resample(training.cells, 1, n, rng)
+            how: dict[str, Any] = {"resampled": True, "blocks": blocks, "n_cuts": n_cuts}
+            folds = draw_folds(cells, n_folds, n, rng, **how)
+            learnt = None
+            if training is not None:
+                learnt = np.repeat(resample(training.cells, 1, n, rng), n_cuts, axis=0)
             for i, run in enumerate(runs.values()):
                 if i == 0 and reused:
                     continue
                 weight = merged[i].sums(folds)
                 if run.trained is not None:
-                    every[i].append(run.trained.rescored(weight.sum(axis=1)))
+                    # It does not learn from folds: all cuts are alike.
+                    whole = run.trained.rescored(weight[::n_cuts].sum(axis=1))
+                    every[i].append(by_cuts(whole, 1))
                     continue
                 own = None if run.pair.data.training is None else learnt
-                every[i].append(run.pair.exact(weight, own, None, guesses=False))
+                scored = run.pair.exact(weight, own, None, guesses=False)
+                every[i].append(by_cuts(scored, n_cuts))
     return [of_all_draws(part) if part else before.resamples for part in every]
 
 

@@ -85,9 +85,9 @@ class LeakageAuditor(AttackAuditor):
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2755 [+0.2164, +0.3346], p = 0.002 (400 rows, exact attacker)
+    leakage: +0.2755 [+0.2211, +0.3299], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
-    (all) (all) 400        0.4745         0.7500 0.2755         0.2755 0.2164 0.3346   0.002
+    (all) (all) 400        0.4745         0.7500 0.2755         0.2755 0.2211 0.3299   0.002
 
     The same as a function. Three in four of the women are predicted to cook, and one in four of
     the men. From the predictions an attacker guesses the group in 75 % of the rows, and in 50 %
