@@ -317,8 +317,36 @@ def test_a_report_without_labels(tmp_path):
     assert "no labels" in found.context["not_measured"]["Metrics of labels, and error rates"]
     page = found.to_html(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text() if page is None else str(page)
-    assert "Selection rate" in text
     assert "Labelled so" not in text
+    # The page speaks of two tables, and not of labels that are predicted.
+    for says in (
+        "or real rows if the model generated these",
+        "From the reference rows to these, the difference between the groups shrinks",
+        "How often is “1” in each group of the reference rows, and of these rows?",
+        "more associated in these rows than in the reference rows?",
+        "a correlation in the reference rows that is not",
+        '<th scope="col">Reference</th>',
+        "How often is each task in each group?",
+    ):
+        assert says in text, says
+    for says in (
+        "Who bears the errors?",
+        "Selection rate</th>",
+        "predictions</span>",
+        "labelled rows",
+    ):
+        assert says not in text, says
+    assert [finding.topic for finding in found.findings][-1] == "reference as truth"
+    amplified = skbiasamp.audit(
+        None,
+        ["a"] * 90 + ["b"] * 110 + ["a"] * 20 + ["b"] * 180,
+        sensitive_features=["f"] * 200 + ["m"] * 200,
+        y_train=["a"] * 60 + ["b"] * 40 + ["a"] * 40 + ["b"] * 60,
+        sensitive_train=["f"] * 100 + ["m"] * 100,
+        random_state=0,
+    )
+    assert "along the association in the reference rows" in amplified.sentences["MALS"]
+    assert "of the group f are 'b', and 40.0 % of the reference rows" in amplified.verdict
     assert AuditReport.from_json(found.to_json()).to_dict() == found.to_dict()
 
 

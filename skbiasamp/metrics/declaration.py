@@ -94,6 +94,8 @@ class Declaration(ABC, WithOptions):
         nan = float("nan")
         numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
         numbers["estimate"] = found["value"]
+        if not test.has("task"):
+            found["statistics"] = {**found.get("statistics", {}), "labelled": False}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(
             metric=self.metric,
@@ -133,6 +135,8 @@ class Declaration(ABC, WithOptions):
             "estimand": own.estimand.format(**known) + left_out + runs,
             "null": own.null.format(**known),
         }
+        if not result.labelled and "base" in of_result["columns"]:
+            of_result["columns"] |= {"base": "Reference", "observed": "These rows"}
         declared = {name: getattr(self, name) for name in _DECLARED}
         result = replace(result, **declared | of_result)
         # A copy: parameters that are set later are not those of this result.

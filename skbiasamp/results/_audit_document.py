@@ -87,6 +87,8 @@ _HEADLINES = {
     NOT_MEASURED: "Not measured.",
 }
 
+_REFERENCE = "what the model was trained on, or real rows if the model generated these."
+
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
     "attack": "It compares the model with {baseline}, so errors alone do not count.",
@@ -229,6 +231,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     limit = None if compared is None else Text(compared._against(report.limit), "Limit:")
     paragraphs = [
         limit,
+        None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
         _single_columns(report),
         _everybody(report),
@@ -419,6 +422,13 @@ def _errors(report: AuditReport) -> Section:
         "wrongly more often. These rates do.",
         link=("terms", "Definitions"),
     )
+    if not report.context.get("labelled", True):
+        explained = Text(
+            "These rows have no labels, so nothing in them is right or wrong. They are compared "
+            "with the reference: the rows that the model was trained on, or real rows if the model "
+            "generated these. Both are samples, and intervals count the chance in both.",
+            link=("terms", "Definitions"),
+        )
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
@@ -432,6 +442,8 @@ def _errors(report: AuditReport) -> Section:
     # The last one is of all columns together: the rates have it.
     by_column = selection_tables(records(report.selection), columns)[:-1]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
+    if not report.context.get("labelled", True):
+        title = "How often is each task in each group?"
     return Section(title, [explained, groups, rates, ratio, *by_column], "errors", only="page")
 
 

@@ -62,17 +62,18 @@ def facts(context: Mapping[str, Any]) -> dict[str, str]:
     groups = [
         group_of(group, context.get("group_columns", ())) for group in context.get("groups", ())
     ]
-    n_train = context.get("n_train")
+    n_train, labelled = context.get("n_train"), context.get("labelled", True)
     known = {
         "Model": context.get("model_name") or "not named",
         "Data": context.get("data_name") or "not named",
         "Rows": context.get("rows", ""),
         "Groups": "; ".join(groups[:4]) + (f" and {len(groups) - 4:,} more" if groups[4:] else ""),
         "Training labels": ""
-        if context.get("data_kind") == "texts"
+        if context.get("data_kind") == "texts" or not labelled
         else "none given: the audited labels are used instead"
         if n_train is None
         else f"{n_train:,.15g} rows",
+        "Reference": "" if labelled or n_train is None else f"{n_train:,.15g} rows",
         "Date": context.get("date", ""),
     }
     return {name: text for name, text in known.items() if text}

@@ -67,7 +67,7 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     shown = f"{mean}{value:+.4f}{unit}" + f", {amount}" * bool(amount)
     if rates and not gap_of(result):
         side = "along" if value >= 0 else "against"
-        of = " in the training labels" if reference_labels(result) == "training labels" else ""
+        of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
         shown += f", on average {points(value)} {side} the association{of}"
     verdict = result.verdict
     if verdict == CANNOT:
@@ -112,8 +112,11 @@ def _shift(result: AuditResult) -> str:
     if not result.kind.is_signed or not abs(shift) >= 5e-5:
         return ""
     what = "groups" if result.direction == "T->A" else "tasks"
+    often = "are predicted more or less often than labelled"
+    if not result.labelled:
+        often = "are more or less frequent than in the reference"
     return (
-        f" Over all rows, {what} are predicted more or less often than labelled. This shift adds "
+        f" Over all rows, {what} {often}. This shift adds "
         f"{shift:+.4f} to the published value and is no amplification."
     )
 
@@ -148,7 +151,9 @@ def gap_of(result: AuditResult) -> str:
     of_rows = (
         reference_labels(result) == "training labels" and str(result.params.get("base")) == "test"
     )
-    text = f"{'In the audited rows, the' if of_rows else 'The'} difference between the groups "
+    apart = "From the reference rows to these, the" * (not result.labelled)
+    start = "In the audited rows, the" if of_rows else apart or "The"
+    text = f"{start} difference between the groups "
     text += growth(before, after)
     _, low, high = result.judged
     if math.isnan(low) or abs(2 * result.estimate - (abs(after) - abs(before))) > 2e-3:
@@ -160,4 +165,6 @@ def gap_of(result: AuditResult) -> str:
 
 def reference_labels(result: AuditResult) -> str:
     """Return which labels give the signs."""
+    if not result.labelled:
+        return "reference rows"
     return "training labels" if result.params.get("reference") == "train" else "labels"
