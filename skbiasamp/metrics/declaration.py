@@ -123,8 +123,11 @@ class Declaration(ABC, WithOptions):
         runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
         # A metric that does not say what its associations are is tested as it stands.
         own = self if self.kind.has_attacker or "gap" in result.statistics else Declaration
+        columns_of_pairs = dict(self.columns)
+        if not result.labelled and "base" in columns_of_pairs:
+            columns_of_pairs |= {"base": "Reference", "observed": "These rows"}
         of_result = {
-            "columns": dict(self.columns),
+            "columns": columns_of_pairs,
             "settings": tuple(
                 name
                 for name, parameter in _parameters(type(self)).items()
@@ -135,8 +138,6 @@ class Declaration(ABC, WithOptions):
             "estimand": own.estimand.format(**known) + left_out + runs,
             "null": own.null.format(**known),
         }
-        if not result.labelled and "base" in of_result["columns"]:
-            of_result["columns"] |= {"base": "Reference", "observed": "These rows"}
         declared = {name: getattr(self, name) for name in _DECLARED}
         result = replace(result, **declared | of_result)
         # A copy: parameters that are set later are not those of this result.

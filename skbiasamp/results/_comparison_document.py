@@ -211,10 +211,13 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     rows = list(map(judged, sorted(pairs, key=lambda row: -abs(row[size] or 0))))
     heading, named = naming_of_pairs(result.pairs, result.group_columns)
     form, signs = (rate, "+.2f") if percent else (amount, "+.4f")
+    labels = "Labelled so" if percent else "Labels"
+    if result.churn.empty:  # each model has rows of its own
+        labels = "Training rows"
     change = ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent)))
     columns = {
         **known_columns("Rows"),
-        "Labelled so" if percent else "Labels": shown("base", form),
+        labels: shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
         change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
@@ -227,7 +230,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     tasks = {str(row["task"]): row["task"] for row in rows}
     task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
     explained = {
-        "A->T": f"how often {task} is predicted in each group",
+        "A->T": f"how often {task} is{' predicted' * (not result.churn.empty)} in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
@@ -244,9 +247,11 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     )
 
 
-def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, Text]:
+def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | tuple[Table, Text]:
     """Return the share of each group whose prediction changed, and what the test of it says."""
     rows = [row for row in records(result.churn) if row["model"] == model]
+    if not rows:
+        return ()  # each model has rows of its own
     p, columns = rows[0]["p_value"], as_json(result.group_columns)
     p_text = p_value(p) if p is not None and p < 0.001 else f"= {p_value(p)}"
     if p is None:
@@ -395,12 +400,17 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
     """Return what limits these numbers, with what this comparison adds to it."""
     levels = {result.confidence_level for result in report.values()} - {None}
     level = level_of(levels.pop() or 0.95) if len(levels) == 1 else "confidence"
-    limits = {
+    own_rows = {
+        "Rows of their own": "Each model has rows of its own, and all are compared with one "
+        "reference. The error of the reference cancels in differences; the chance in the rows of "
+        "both models counts."
+    }
+    same_rows = {
         "Same rows": f"All models predict the same rows, so what they have in common cancels in "
         f"the {level} intervals of differences. Two separate intervals may overlap although the "
         "difference is clear.",
-        **_LIMITS,
     }
+    limits = (own_rows if report.context.get("own_rows") else same_rows) | _LIMITS
     if len(report.models) > 1:
         limits["Several models"] = (
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "
