@@ -59,6 +59,7 @@ QUICK = {
     "n_resamples": [9],
     "n_draws": [2],
     "cv": [2, None],
+    "at": [None, 0.9, [1.0, 0.8], 2],
     "attacker": ["exact", LogisticRegression()],
     "hidden_layer_sizes": [(2,)],
     "estimator": [LogisticRegression()],

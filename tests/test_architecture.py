@@ -196,7 +196,17 @@ def test_the_gate_sees_a_second_meaning(tmp_path):
     assert defined_twice(tmp_path) == {"Rows": ["one.py", "other.py"]}
 
 
-METRICS = {"directional", "mals", "multi-attribute", "numeric", "leakage", "dpa", "lic", "dbac"}
+METRICS = {
+    "directional",
+    "mals",
+    "multi-attribute",
+    "signed multi-attribute",
+    "numeric",
+    "leakage",
+    "dpa",
+    "lic",
+    "dbac",
+}
 METRICS |= {"bias disparity", "differential fairness"}
 METRICS |= {"percentage amplification", "label amplification", "matched pairs"}
 BASES = {"AttackAuditor", "CooccurrenceAuditor"}

@@ -1,12 +1,17 @@
-"""The checks before a change is merged start from an empty environment."""
+"""Checks before a change is merged start from an empty environment; the recipe for conda."""
 
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[1] / ".ci" / "run"
+import skbiasamp
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = ROOT / ".ci" / "run"
 
 
 @pytest.mark.skipif(not (SCRIPT.exists() and shutil.which("bash")), reason="needs a checkout, bash")
@@ -31,3 +36,14 @@ def test_nothing_of_the_shell_helps(tmp_path, home):
     homes = {line for line in lines if line.startswith("HOME=")}
     assert homes == {f"HOME={home}"} if home else len(homes) == 1
     assert lines[-1] == "lint and all tests passed"
+
+
+def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package():
+    recipe = (ROOT / "docs" / "recipes" / "conda-recipe.yaml").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert re.search(r'version: "(.*)"', recipe)[1] == skbiasamp.__version__
+    run = recipe.split("  run:\n")[1].split("\n\n")[0]
+    needs = [line.strip("- ").replace(" ", "") for line in run.splitlines()]
+    assert needs[0] == "python>=${{python_min}}"
+    assert needs[1:] == project["dependencies"]
+    assert f'python_min: "{project["requires-python"][2:]}"' in recipe

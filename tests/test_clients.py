@@ -328,11 +328,14 @@ def test_a_grid_of_the_constraint_finds_less_amplification():
     assert abs(after) < before / 3
 
 
-def test_a_search_tries_fairlearn():
+@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "in a pipeline"])
+def test_a_search_tries_fairlearn(scaled):
     client("fairlearn.reductions")
+    model = LogisticRegression()
+    model = make_pipeline(StandardScaler(), model) if scaled else model
     results = [
         search(
-            LogisticRegression(), X, Y, sensitive_features=X["sex"], cv=2, limit=None,
+            model, X, Y, sensitive_features=X["sex"], cv=2, limit=None,
             scoring="accuracy", random_state=0,
         )
         for _ in range(2)

@@ -1062,6 +1062,11 @@ def test_runs_of_sizes_and_attacks_have_the_verdict_of_one_run():
     found = sets.audit_runs(labels, runs, sensitive_features=sex)
     assert found.verdict == "amplifies"
     assert found.low > 0
+    alone = [sets.audit(labels, run, sensitive_features=sex).statistics for run in runs]
+    for name in ("variance", "n_combinations"):
+        of_runs = [statistics[name] for statistics in alone]
+        assert found.statistics[name] == pytest.approx(np.mean(of_runs), abs=1e-12)
+    assert "(variance " in found.sentence
     noise = [rng.integers(0, 2, 400) for _ in range(4)]
     attacks = LeakageAuditor(n_resamples=99, random_state=0)
     result = attacks.audit_runs(labels[:, 0], noise, sensitive_features=sex)

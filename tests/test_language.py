@@ -185,7 +185,7 @@ VAGUE = {
     "mitigation": 33,
     "model_selection": 18,
     "testing.py": 1,
-    "text": 14,
+    "text": 13,
 }
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multioutput import MultiOutputClassifier
 
@@ -263,6 +263,35 @@ def test_automatic_candidates_fit_the_labels():
     pair = auto_candidates((RatioBalancer(), model), binary, 0.02)
     assert "RatioBalancer" not in pair
     assert "CorpusConstraint" in pair
+
+
+def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 4000)
+    skill = rng.normal(size=4000) + sex
+    y = (skill + rng.normal(size=4000) > 2).astype(int)  # rare, so accuracy wants few positives
+    model, name = LogisticRegression(), "AmplificationThreshold, by_group=True"
+
+    def scores(scoring):
+        found = auto_candidates(model, y, 0.4, scoring)[name]
+        predicted = found.fit(skill[:, None], y, sensitive_features=sex).predict(
+            skill[:, None], sensitive_features=sex
+        )
+        return accuracy_score(y, predicted), balanced_accuracy_score(y, predicted)
+
+    accurate, balanced = scores("accuracy"), scores("balanced_accuracy")
+    assert accurate[0] > balanced[0] + 0.03
+    assert balanced[1] > accurate[1] + 0.03
+    assert scores("roc_auc") == accurate  # thresholds do not change it
+    weights = []
+
+    def score(model, X, y, sample_weight=None):
+        weights.append(sample_weight)
+        return accuracy_score(y, model.predict(X), sample_weight=sample_weight)
+
+    few = {"sensitive_features": sex[:300], "cv": 2, "scoring": score, "random_state": 0}
+    search(model, skill[:300, None], y[:300], **few)
+    assert any(weight is not None for weight in weights)  # held-out rows have none
 
 
 def test_the_other_direction_needs_a_classifier_of_the_group():

@@ -23,6 +23,7 @@ from skbiasamp.metrics import (
     directional_amplification,
     mals_amplification,
     multi_attribute_amplification,
+    signed_multi_attribute_amplification,
 )
 
 FOLDER = os.environ.get("SKBIASAMP_ORACLE")
@@ -151,6 +152,8 @@ def test_multi_attribute(case, direction, min_size):
         assert agrees(result.statistics["variance"], expected["var"])
     value = by_function(case, multi_attribute_amplification, **options)
     assert agrees(value, expected["abs_mean"])
+    value = by_function(case, signed_multi_attribute_amplification, **options)
+    assert agrees(value, expected["signed_mean"])
 
 
 @every_case

@@ -141,14 +141,16 @@ def test_an_attack_reveals_more_only_if_it_beats_a_guess(fields, statistics, ver
     ],
 )
 def test_a_size_is_judged_by_its_estimate_which_has_a_direction(fields, verdict):
-    result = a_result(MultiAttributeAuditor(reference="test"), value=0.071, **fields)
+    fields |= {"statistics": {"variance": 0.00123}, "value": 0.071}
+    result = a_result(MultiAttributeAuditor(reference="test"), **fields)
     assert result.verdict == verdict
     assert f"{fields['estimate']:+.4f}" in result.sentence
     assert "mean change" in result.sentence
     assert (
         "published value of the metric, with all of its parts, is +0.0710" in result.sentence
     ) == (verdict != "not measured")
-    assert "change by 7.1 percentage points on average; this is a size" in result.sentence
+    change = "change by 7.1 percentage points on average (variance 0.00123); this is a size"
+    assert change in result.sentence
 
 
 # --------------------------------------------------------------------------- sentences

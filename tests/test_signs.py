@@ -38,12 +38,13 @@ from skbiasamp import (
     DirectionalAuditor,
     LeakageAuditor,
     MALSAuditor,
+    MultiAttributeAuditor,
     NumericAuditor,
     amplification_scorer,
 )
 from skbiasamp.inference import independent_signs
 from skbiasamp.inference.influence import association_moments
-from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor
+from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor, SignedMultiAttributeAuditor
 from skbiasamp.results import AuditResult, ComparisonResult
 
 pytestmark = [
@@ -752,6 +753,28 @@ class Scored:
 
     def predict(self, X):
         return X[:, 1]
+
+
+@pytest.mark.parametrize("direction", ["A->T", "T->A", None])
+@pytest.mark.parametrize("base", ["train", "test"])
+def test_the_signed_mean_of_sets_has_the_interval_and_verdict_of_their_size(direction, base):
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=2000)
+    task = (rng.random((2000, 3)) < (0.3 + 0.1 * group)[:, None]).astype(int)
+    pred = np.where(rng.random(task.shape) < 0.1, 1 - task, task)
+    group_pred = np.where(rng.random(2000) < 0.1, rng.integers(3, size=2000), group)
+    results = []
+    for kind in (MultiAttributeAuditor, SignedMultiAttributeAuditor):
+        auditor = kind(direction, base=base, n_resamples=99, random_state=0)
+        auditor.fit(task[:1000], sensitive_features=group[:1000])
+        sides = {"sensitive_features": group[1000:], "sensitive_pred": group_pred[1000:]}
+        results.append(auditor.audit(task[1000:], pred[1000:], **sides))
+    size, signed = results
+    assert signed.value == size.statistics["signed_mean"] != size.value
+    assert signed.judged == pytest.approx(size.judged, rel=1e-12)
+    assert signed.verdict == size.verdict
+    assert signed.statistics["variance"] == size.statistics["variance"]
+    assert "is a size" not in signed.sentence
 
 
 @pytest.mark.parametrize("metric", [DirectionalAuditor, BiasDisparityAuditor, MALSAuditor])

@@ -6,7 +6,6 @@ import coco_attackers
 import imsitu_attackers
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
 from sklearn.utils import Bunch
 
 from published._rows import Row, page
@@ -86,15 +85,15 @@ def coco(slow):
             )
     if slow:
         pages = page("leakage_coco")
-        any_label, as_often = (pages["curve"](val, test, kind) for kind in pages["SHARES"])
+        pages |= {"val": val, "test": test}
         for f1, published in pages["PAPER"].iloc[1:3].itertuples(index=False):
             yield Row(
                 "Table 1",
                 f"λ_D({100 * f1:.2f}) in %, COCO, original, logistic regression",
                 f"{100 * published:.2f}",
-                100 * pages["at"](as_often, f1),
+                100 * pages["as_often"](f1),
                 "errors keep each object's frequency; if any label can be wrong, it is "
-                f"{100 * pages['at'](any_label, f1):.2f} in two draws, and "
+                f"{100 * pages['any_label'](f1):.2f} in two draws, and "
                 f"{coco_attackers.at(100 * f1, 'logistic regression'):.2f} in the five runs below",
             )
 
@@ -119,25 +118,16 @@ def their_network(splits, table):
             )
 
 
-def with_errors(imsitu, train, test, table, n_draws=100):
+def with_errors(imsitu, train, table, n_draws=100):
     """Yield leakage of perturbed labels at the F1 of the paper's models."""
-    rng = np.random.default_rng(0)
-    verbs = np.unique(train["original"].target)
 
     def at(split, f1):
-        """Return leakage in percent for each draw, at two shares of errors around the F1."""
-        found = []
-        for _ in range(n_draws):
-            points = []
-            for share in (1.03 - f1, 0.97 - f1):
-                learned, judged = (
-                    imsitu["perturbed"](labels, share, verbs, rng)
-                    for labels in (train[split].target, test.target)
-                )
-                quality = f1_score(test.target, judged, average="macro")
-                points.append((quality, imsitu["leakage"](train[split], learned, judged)))
-            found.append(np.interp(f1, *zip(*points, strict=True)))
-        return 100 * np.array(found)
+        """Return leakage in percent for each draw."""
+        how = {"at": f1, "n_draws": 1}
+        draws = [
+            imsitu["leakage"](train[split], random_state=seed, **how) for seed in range(n_draws)
+        ]
+        return 100 * np.array(draws)
 
     nothing = "every verb has as many women as men, so nothing can be learned; "
     for name, _, _, f1, published in table.itertuples(index=False):
@@ -155,7 +145,7 @@ def with_errors(imsitu, train, test, table, n_draws=100):
 def leakage(slow):
     """Yield the rows of Wang et al."""
     imsitu = page("leakage_imsitu")
-    imsitu["test"] = test = fetch_imsitu_annotations(subset="test")
+    imsitu["test"] = fetch_imsitu_annotations(subset="test")
     table = imsitu["PAPER"]
     splits = {
         "original": (None, "14199", "10102", "0.31"),
@@ -189,16 +179,14 @@ def leakage(slow):
     chance = f"{nothing}; with the choice of the epoch, their network has {chosen:.1f}"
     for attacker, (settings, options) in attackers.items():
         for name in splits:
-            ours = imsitu["leakage"](
-                train[name], train[name].target, test.target, settings, **options
-            )
+            ours = imsitu["leakage"](train[name], attacker=settings, **options)
             published = 100 * table.set_index("split").loc[name, "leakage"]
             why = chance if name == "α = 1" else trained
             what = f"λ_D in %, imSitu, {name}, {attacker}"
             yield Row("Table 1", what, f"{published:.2f} ± {splits[name][3]}", 100 * ours, why)
     yield from their_network(splits, table)
     if slow:
-        yield from with_errors(imsitu, train, test, table)
+        yield from with_errors(imsitu, train, table)
     for split, alpha, _, f1, published in table.itertuples(index=False):
         if alpha in (3, 2):
             read_off = np.interp(100 * f1, *zip(*ORIGINAL, strict=True))

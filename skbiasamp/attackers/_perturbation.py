@@ -22,6 +22,7 @@ class Agreement:
 
     `positive` is the class that the F1 of a binary label is about. With `shared` all columns of
     a row have one rate, else each has its own; the classes of one label always share theirs.
+    Labels become as good as predictions, or as `at` if that is given.
     """
 
     def __init__(
@@ -32,7 +33,9 @@ class Agreement:
         equalize: str | None,
         positive: int | None,
         shared: bool,
+        at: float | None = None,
     ) -> None:
+        self._at = at
         self._accuracy = equalize == "accuracy"
         self._shared = shared or not truth.is_matrix
         self._n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
@@ -58,14 +61,16 @@ class Agreement:
             self._columns = self._columns.astype(weight.dtype)
         found = weight @ self._columns
         if self._accuracy:
-            wrong = found / total
+            wrong = found / total if self._at is None else np.full(found.shape, 1 - self._at)
             wrong = wrong.mean(axis=-1, keepdims=True) if self._shared else wrong
             return _at_most_noise(wrong, n_others)
         axis = -2 if self._shared else -1
         right, true, predicted = (
             np.expand_dims(part, axis) for part in np.split(found, 3, axis=-1)
         )
-        return _rates_of_f1(task_f1(right, true, predicted), true, total[..., None], n_others)
+        f1 = task_f1(right, true, predicted)
+        f1 = f1 if self._at is None else np.full(f1.shape, self._at)
+        return _rates_of_f1(f1, true, total[..., None], n_others)
 
 
 def _at_most_noise(wrong: Array, n_others: int) -> tuple[Array, Array]:

@@ -90,8 +90,11 @@ def _tasks(
     if rate is not None and pair.rowwise:
         # Every row of the draw has its own perturbed input.
         by_input = np.full((len(inputs), 1), rate[0, 0])
-        if attack.training is not None:
-            by_input[attack.input_codes] = pair.rates(pair.cells, pair.cells.weight[None])[0, 0]
+        # Audited and validation rows have rates of their own.
+        for part in (attack, attack.validation) if attack.training is not None else ():
+            if part is not None:
+                own = pair.rates(part.cells, part.cells.weight[None])
+                by_input[part.input_codes] = own[0, 0]
         inputs = _perturbed(pair, inputs, by_input, rng)
     per_weight = source.cells.rows_per_weight
     n_rows = max(1, round(float(weight.sum()) * per_weight))
@@ -101,7 +104,7 @@ def _tasks(
     by_cell = _by_cell(pair, source, weight, rate, rng)
     if by_cell is not None:
         target, train = by_cell
-        (how["validation"],) = _validation_rows(attack)
+        (how["validation"],) = _validation_rows(pair, attack, inputs, rng)
         return [
             TrainingTask(source.of_rows, target, held, inputs, seed=int(seed), **how)
             for held, seed in zip(train, seeds[:, 0], strict=False)
@@ -115,7 +118,7 @@ def _tasks(
     rows = inputs if one_each else attack.of_classes
     every = np.tile(np.arange(n_classes), attack.n_inputs)
     found = []
-    validation = _validation_rows(attack)
+    validation = _validation_rows(pair, attack, inputs, rng)
     for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
         for table, counts, seed, judged in zip(
             by_target, counted, by_seed, validation, strict=False
@@ -150,16 +153,21 @@ def _by_cell(
     return codes, pair.training_weights(weight, codes, source.n_classes)
 
 
-def _validation_rows(attack: Attack) -> list[tuple[Array, Array, Array] | None]:
-    """Return inputs, targets and weights of validation rows for each target, as they occur."""
+def _validation_rows(
+    pair: AttackPair, attack: Attack, inputs: Any, rng: np.random.Generator
+) -> list[tuple[Array, Array, Array] | None]:
+    """Return inputs, targets and weights of validation rows for each target."""
     held = attack.validation
     if held is None:
         return [None] * len(attack.names)
     if not attack.n_classes:
         return [(held.of_rows, np.asarray(held.target), held.cells.weight)]
     every = np.tile(np.arange(attack.n_classes), attack.n_inputs)
-    tables = held.tables(held.cells.weight)
-    return [(attack.of_classes, every, table.ravel()) for table in tables]
+    weight = held.cells.weight[None, None]
+    rate = pair.rate_of(attack, pair.rates(held.cells, weight[0]))
+    tables = pair.tables(held, weight, rate, rng)[0, 0]
+    rows = np.repeat(inputs, attack.n_classes, axis=0) if pair.rowwise else attack.of_classes
+    return [(rows, every, table.ravel()) for table in tables]
 
 
 def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Generator) -> Array:

@@ -43,6 +43,7 @@ class Settings:
     n_jobs: int | None = None
     verbose: int = 0
     holdout: bool = False
+    at: float | None = None
 
     def __post_init__(self) -> None:
         # Small integers of NumPy overflow in products.

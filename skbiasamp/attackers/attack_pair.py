@@ -164,6 +164,8 @@ class AttackPair:
         return self._flip_rates(cells, weight)[0]
 
     def _compared(self, cells: Contingency) -> tuple[Side, Side]:
+        if self.settings.at is not None:
+            return (side_of(cells, self.truth),) * 2
         predicted: SideName = "task_pred" if self.truth == "task" else "group_pred"
         if predicted == "task_pred" and cells.has("task_decision"):
             predicted = "task_decision"
@@ -179,6 +181,7 @@ class AttackPair:
                 equalize=self.settings.equalize,
                 positive=positive,
                 shared=self.perturbed == "input",
+                at=self.settings.at,
             )
         return self._agreements[id(cells)].flip_rates(weight)
 

@@ -63,7 +63,7 @@ def make_pair(
     """
     data = InputAndTarget(*on_labels)
     model = on_predictions and InputAndTarget(*on_predictions)
-    perturbed: Literal["input", "target"] | None = None
+    perturbed: Literal["input", "target"] | None = None if settings.at is None else "input"
     if model is not None:
         perturbed = "target" if model.input == data.input else "input"
         predicted: SideName = getattr(model, perturbed)
@@ -148,7 +148,8 @@ def _warn_capped(pair: AttackPair) -> None:
     """Warn if the model is worse than labels that are pure noise."""
     capped = pair.capped
     if capped is not None and capped.any():
-        what = "the predictions"
+        at = pair.settings.at
+        what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
         if len(capped) > 1:
             which = [name for name, one in zip(pair.data.names, capped, strict=True) if one]
             what += f" of {quote(which)}"

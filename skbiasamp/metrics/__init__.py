@@ -19,7 +19,12 @@ from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_a
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.matched_pairs import MatchedPairsAuditor, matched_difference
-from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
+from skbiasamp.metrics.multi_attribute import (
+    MultiAttributeAuditor,
+    SignedMultiAttributeAuditor,
+    multi_attribute_amplification,
+    signed_multi_attribute_amplification,
+)
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
 from skbiasamp.results import GroupDifferences
@@ -44,6 +49,7 @@ __all__ = [
     "Pairs",
     "PercentageAuditor",
     "Rates",
+    "SignedMultiAttributeAuditor",
     "bias_disparity",
     "dataset_leakage",
     "dbac_amplification",
@@ -60,4 +66,5 @@ __all__ = [
     "numeric_amplification",
     "percentage_amplification",
     "prediction_powered_rates",
+    "signed_multi_attribute_amplification",
 ]

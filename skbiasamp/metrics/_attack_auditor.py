@@ -114,7 +114,7 @@ class AttackAuditor(BaseAuditor):
         "reject it, also if group and task are as associated as in the labels."
     )
     # Replication and leakage set these; other metrics need not know them.
-    balanced, fold, holdout = False, False, False
+    balanced, fold, holdout, at = False, False, False, None
     _scores = True
     attacker: Any = Option("auto", StrOptions({"auto", "exact", "mlp"}), _ESTIMATOR)
     quality: Any = Option("balanced_accuracy", StrOptions(set(QUALITIES)), callable)

@@ -298,7 +298,7 @@ def result_of_runs(
         "sign_used": np.sign(np.sum([run.signs.used for run in models], axis=0)),
     }
     # What only some runs have is not of their mean, nor is the error of a run.
-    left_out = {"standard_error", "n_clusters", *pairs.statistics}
+    left_out = {"standard_error", "n_clusters"}
     shared = [name for name in of_runs[0] if all(name in run for run in of_runs)]
     statistics: dict[str, Any] = {
         name: float(np.mean([run[name] for run in of_runs]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Self, cast
 
 import numpy as np
@@ -215,10 +216,19 @@ def _labels_alone(cells: Contingency) -> Contingency:
 class _DatasetLeakage(LeakageAuditor):
     r"""Audit dataset leakage: how well an attacker predicts the group from the labels.
 
+    With `at`, labels get random errors first. A list gives a curve: what predictions of each
+    performance reveal if their errors are random.
+
     Parameters
     ----------
     quality : str or callable, default="accuracy"
         %(quality)s
+    at : float or list of float, default=None
+        Performance of the labels after random errors. None: labels as they are. A list: the value
+        is an array, one for each.
+    equalize : {"auto", "f1", "accuracy"}, default="auto"
+        What `at` is. "auto": "accuracy" for one label a row, "f1" for several. "f1": F1, averaged
+        over tasks. "accuracy": share of correct labels.
     y_train, sensitive_train : array-like, default=None
         Labels and sensitive feature that the attacker learns from. None: it is cross-fitted on
         the audited rows.
@@ -230,9 +240,11 @@ class _DatasetLeakage(LeakageAuditor):
 
     Notes
     -----
-    .. math:: \lambda_D = Q(f(T), A)
+    .. math:: \lambda_D(a) = Q(f(T'), A)
 
-    Q is the quality, and f an attacker.
+    Q is the quality, f an attacker, and :math:`T'` are the labels with random errors and the
+    performance a. Every label is wrong with the same probability; in closed form (``cv=None``),
+    the errors are the expected ones.
 
     Examples
     --------
@@ -241,10 +253,17 @@ class _DatasetLeakage(LeakageAuditor):
     >>> cooks = [1] * 70 + [0] * 30 + [1] * 30 + [0] * 70
     >>> round(dataset_leakage(cooks, sensitive_features=sex, random_state=0), 2)
     0.7
+
+    Of labels with 5 % and 25 % errors, in closed form:
+
+    >>> dataset_leakage(cooks, sensitive_features=sex, at=[0.95, 0.75], cv=None).round(2)
+    array([0.68, 0.6 ])
     """
 
     metric = "dataset leakage"
     question = "Do the labels reveal the group?"
+    at: Any = Option(None, Real, "array-like", None, after="quality")
+    equalize: str = Option("auto", StrOptions({"auto", "f1", "accuracy"}))
     _chosen_on = cast("tuple[Any, Any] | None", None)
 
     def _choose_on(self, validation: Any) -> None:
@@ -278,6 +297,24 @@ class _DatasetLeakage(LeakageAuditor):
     def _attacks(self) -> Any:
         return ("task", "group"), None
 
+    def _value(self, test: Contingency) -> Any:
+        if self.at is None or isinstance(self.at, Real):
+            return super()._value(test)
+        curve = [copy.copy(self).set_params(at=at) for at in np.ravel(self.at).tolist()]
+        return np.array([auditor._value(test) for auditor in curve])
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        performances = np.atleast_1d([] if self.at is None else self.at)
+        shares = performances.dtype.kind in "fiu" and performances.ndim == 1
+        if not shares or not ((performances >= 0) & (performances <= 1)).all():
+            raise InputError("{at} must be shares between 0 and 1; got {seen!r}.", seen=self.at)
+
+    def _check(self, test: Contingency) -> None:
+        super()._check(test)
+        if self.at is not None and test.soft("task"):
+            raise InputError("{at} is a performance of labels, and {y_true} holds numbers.")
+
     def _amplification(self, data: Array, model: Array) -> Array:
         return data
 
@@ -286,6 +323,6 @@ leakage_amplification = function_of(LeakageAuditor, without=("sensitive_pred",))
 dataset_leakage = function_of(
     _DatasetLeakage,
     "dataset_leakage",
-    without=("y_pred", "sensitive_pred", "equalize"),
+    without=("y_pred", "sensitive_pred"),
     validation=True,
 )

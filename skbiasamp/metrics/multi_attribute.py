@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -37,7 +38,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     A model can keep the association of a group with every single task and still change that with
     combinations of tasks [1]_. The value is the mean *size* of the change over groups and sets of
     tasks. It cannot be negative, grows with noise in rare sets, and does not say whether the
-    association grew or shrank: ``result.statistics["signed_mean"]`` does.
+    association grew or shrank: `SignedMultiAttributeAuditor` does.
 
     .. versionadded:: 0.1
 
@@ -85,6 +86,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     where Multi_MALS takes :math:`\Delta_{gm} = [b(m,g) > 1/|G|]\,(\hat b(m,g) - b(m,g))` with
     b(m, g) the group's share among the rows that have m. A group without audited rows leaves the
     mean of A→T. Other undefined pairs add nothing and still count.
+    ``statistics["variance"]`` is the variance of :math:`\Delta_{gm}` over groups and sets, as in
+    the paper, and ``statistics["signed_mean"]`` the mean in the direction of the associations.
 
     References
     ----------
@@ -255,9 +258,14 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
                 "the training labels and the audited ones."
             )
         return (
-            f"{conclusion(result, rates=True)} The rates of sets of tasks change by "
-            f"{points(result.value)} on average; this is a size and has no direction."
+            f"{conclusion(result, rates=True)}{self._about_values(result)}"
             f"{most_affected(result, base='test' if self._in_rows else 'train')}"
+        )
+
+    def _about_values(self, result: AuditResult) -> str:
+        return (
+            f" The rates of sets of tasks change by {points(result.value)} on average (variance "
+            f"{result.statistics['variance']:.3g}); this is a size and has no direction."
         )
 
 
@@ -274,4 +282,70 @@ def _variance(values: Array) -> Any:
         return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
 
 
+class SignedMultiAttributeAuditor(MultiAttributeAuditor):
+    r"""Audit the signed mean of multi-attribute amplification (signed Multi→).
+
+    The sizes of Multi→ grow with noise, and do not say whether a model amplifies. This is the mean
+    of the same changes in the direction of the training correlations, as in `DirectionalAuditor`.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(shared)s
+
+    Attributes
+    ----------
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.signed_multi_attribute_amplification : The value as a function.
+    skbiasamp.MultiAttributeAuditor : The mean size of the changes, as in the paper.
+
+    Notes
+    -----
+    .. math:: \frac{1}{|G||M|} \sum_{g,m} s_{gm} \Delta_{gm}
+
+    where s is the sign of the training correlation of group and set.
+
+    References
+    ----------
+    .. [1] Zhao, Andrews, Xiang. Men also do laundry: multi-attribute bias amplification.
+       ICML 2023.
+
+    Examples
+    --------
+    Three of four women cook and clean, and one of four men. The model predicts both for all women:
+
+    >>> from skbiasamp.metrics import SignedMultiAttributeAuditor
+    >>> both, none = [1, 1], [0, 0]
+    >>> labels = [both, both, both, none] * 10 + [both, none, none, none] * 10
+    >>> predicted = [both] * 40 + [both, none, none, none] * 10
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> auditor = SignedMultiAttributeAuditor(min_size=2, interval=None)
+    >>> auditor.fit(labels, sensitive_features=sex).score(labels, predicted, sensitive_features=sex)
+    0.125
+    """
+
+    metric = "signed multi-attribute"
+    kind = "signed"
+    definition = (
+        "Signed mean of multi-attribute bias amplification (changes as in Zhao et al., 2023): how "
+        "far predictions move sets of tasks in the direction of their association with the group."
+    )
+    question = "Do predictions exaggerate the association between groups and sets of tasks?"
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        return []
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        return replace(super()._measure(train, test, **fixed), size=False, slope=None)
+
+    def _about_values(self, result: AuditResult) -> str:
+        return ""
+
+
 multi_attribute_amplification = function_of(MultiAttributeAuditor)
+signed_multi_attribute_amplification = function_of(SignedMultiAttributeAuditor)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import has_fit_parameter
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._utils.compat import has_method
+from skbiasamp.compose.wrapper import ClassifierWrapper
 from skbiasamp.mitigation._balance import RatioBalancer
 from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
 from skbiasamp.mitigation._domains import DomainIndependentClassifier
 from skbiasamp.mitigation._mixture import MixedClassifier
+from skbiasamp.mitigation._operating import score_of
 from skbiasamp.mitigation._oversample import GroupOverSampler
 from skbiasamp.mitigation._parity import AmplificationParity
 from skbiasamp.mitigation._repair import DataRepair
@@ -25,8 +31,13 @@ from skbiasamp.model_selection import BaseRateThresholdClassifier
 _FOLDS, _ITERATIONS = 3, 5
 
 
-def auto_candidates(estimator: Any, y: Any, limit: float) -> dict[str, Any]:
-    """Return mitigations around a classifier by name: those that fit the labels."""
+def auto_candidates(
+    estimator: Any, y: Any, limit: float, scoring: Any = "accuracy"
+) -> dict[str, Any]:
+    """Return mitigations around a classifier by name: those that fit the labels.
+
+    Thresholds are the best by `scoring`, if it scores labels.
+    """
     sampler, model = estimator if isinstance(estimator, tuple) else (None, estimator)
     labels = to_native(y, "y")
     kind = type_of_target(labels)
@@ -57,7 +68,8 @@ def auto_candidates(estimator: Any, y: Any, limit: float) -> dict[str, Any]:
         }
     if kind == "binary":
         # Half the limit, so that an interval has room within it.
-        options: dict[str, Any] = {"limit": limit / 2, "cv": _FOLDS}
+        scoring = scoring if _scores_decisions(scoring, np.unique(labels)) else "accuracy"
+        options: dict[str, Any] = {"limit": limit / 2, "scoring": scoring, "cv": _FOLDS}
         found |= {
             "AmplificationThreshold": AmplificationThresholdClassifier(model, **options),
             "AmplificationThreshold, by_group=True": AmplificationThresholdClassifier(
@@ -67,28 +79,58 @@ def auto_candidates(estimator: Any, y: Any, limit: float) -> dict[str, Any]:
     if kind in ("binary", "multilabel-indicator"):
         found["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)
     if kind == "binary" and set(np.unique(labels)) == {0, 1} and find_spec("fairlearn"):
-        found |= _of_fairlearn(model)
+        found |= _of_fairlearn(model, scoring)
     return found
 
 
-def _of_fairlearn(model: Any) -> dict[str, Any]:
+def _scores_decisions(scoring: Any, classes: Array) -> bool:
+    """Return whether a scorer takes labels and weights, rather than probabilities."""
+    try:
+        score_of(scoring, classes)(np.ones(4))
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
     from fairlearn.postprocessing import ThresholdOptimizer
     from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
 
-    last = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
-    options = {"sample_weight_name": f"{last}sample_weight"}
-    return {
+    balanced = "balanced_" * (scoring == "balanced_accuracy")
+    options = {"predict_method": "auto", "objective": f"{balanced}accuracy_score"}
+    found = {
         "ThresholdOptimizer": ThresholdOptimizer(
-            estimator=model, predict_method="auto", constraints="demographic_parity"
+            estimator=model, constraints="demographic_parity", **options
         ),
         "ThresholdOptimizer, equalized odds": ThresholdOptimizer(
-            estimator=model, predict_method="auto", constraints="equalized_odds"
+            estimator=model, constraints="equalized_odds", **options
         ),
+    }
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not has_fit_parameter(last, "sample_weight"):
+        return found
+    if last is not model:
+        model = WeightedPipeline(model)
+    return found | {
         "ExponentiatedGradient": ExponentiatedGradient(
-            model, DemographicParity(), max_iter=_ITERATIONS, **options
+            model, DemographicParity(), max_iter=_ITERATIONS
         ),
         "ExponentiatedGradient, AmplificationParity": ExponentiatedGradient(
-            model, AmplificationParity(difference_bound=0.005), max_iter=_ITERATIONS, **options
+            model, AmplificationParity(difference_bound=0.005), max_iter=_ITERATIONS
         ),
-        "GridSearch": GridSearch(model, DemographicParity(), grid_size=_ITERATIONS, **options),
+        "GridSearch": GridSearch(model, DemographicParity(), grid_size=_ITERATIONS),
     }
+
+
+class WeightedPipeline(ClassifierWrapper):
+    """A pipeline whose last step gets the weights, which no step has to request."""
+
+    def __init__(self, estimator: Pipeline) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit the pipeline."""
+        weights = {f"{self.estimator.steps[-1][0]}__sample_weight": sample_weight}
+        with config_context(enable_metadata_routing=False):
+            self.estimator_ = clone(self.estimator).fit(X, y, **weights)
+        return self

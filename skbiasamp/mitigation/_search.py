@@ -198,7 +198,8 @@ def search(
     check_lengths({"X": range(_n_rows(X)), **read})
     auditors = _read_auditors(auditor)
     scoring = _scorers(scoring)
-    models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit)}
+    first = next(iter(scoring.values()))
+    models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, first)}
     scales = {f"noise {scale:g}": scale for scale in _read_noise(noise)}
     models |= {name: _noisy(estimator, scale) for name, scale in scales.items()}
     parts = {name: _parts(name, model) for name, model in models.items()}
@@ -368,11 +369,11 @@ def _read_auditors(auditor: Any) -> list[Any]:
 
 
 def _read_candidates(
-    candidates: Any, estimator: Any, y: Any, limit: float | None
+    candidates: Any, estimator: Any, y: Any, limit: float | None, scoring: Any
 ) -> dict[str, Any]:
     """Return candidates by name, or raise."""
     if isinstance(candidates, str) and candidates == "auto":
-        return auto_candidates(estimator, y, 0.02 if limit is None else limit)
+        return auto_candidates(estimator, y, 0.02 if limit is None else limit, scoring)
     if not isinstance(candidates, Mapping):
         raise InputTypeError(
             "{candidates} must be 'auto' or a dict of classifiers by name, such as {example}. Got "

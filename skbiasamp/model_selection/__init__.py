@@ -3,6 +3,7 @@
 from skbiasamp.model_selection._cross_audit import cross_audit
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
+from skbiasamp.model_selection._rashomon import RashomonResult, audit_rashomon
 from skbiasamp.model_selection._scorer import amplification_scorer
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 
@@ -11,7 +12,9 @@ __all__ = [
     "BaseRateThresholdClassifier",
     "CrossAuditResult",
     "CrossComparisonResult",
+    "RashomonResult",
     "amplification_curve",
     "amplification_scorer",
+    "audit_rashomon",
     "cross_audit",
 ]

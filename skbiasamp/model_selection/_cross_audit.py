@@ -172,8 +172,8 @@ def cross_audit(
             "{{'champion': ..., 'challenger': ...}}.",
             kind=type(estimator).__name__,
         )
-    models = _models(estimator if several else {"": estimator}, auditor)
-    attribute = _attribute(models.values(), X, sensitive_features)
+    models = audited_models(estimator if several else {"": estimator}, auditor)
+    attribute = attribute_of(models.values(), X, sensitive_features, "cross_audit")
     strata = to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
     rng = check_random_state(random_state)
     splits = [list(splitter(cv, strata, rng).split(X, strata, groups)) for _ in range(n_repeats)]
@@ -216,7 +216,7 @@ def cross_audit(
     return results if listed else next(iter(results.values()))
 
 
-def _models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, AuditedClassifier]:
+def audited_models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, AuditedClassifier]:
     """Return clones that are audited by the same metrics."""
     audited = [one for one in estimators.values() if isinstance(one, AuditedClassifier)]
     own = {repr(one.auditor): one.auditor for one in audited if one.auditor is not None}
@@ -242,7 +242,7 @@ def _models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, AuditedCla
     return models
 
 
-def _attribute(models: Any, X: Any, sensitive_features: Any) -> Any:
+def attribute_of(models: Any, X: Any, sensitive_features: Any, function: str) -> Any:
     """Return the sensitive feature that all models are audited by."""
     named = {repr(one.sensitive): one for one in models if one.sensitive is not None}
     if len(named) > 1:
@@ -255,8 +255,9 @@ def _attribute(models: Any, X: Any, sensitive_features: Any) -> Any:
     attribute = model._sensitive(X, sensitive_features, "fit", required=False)
     if attribute is None:
         raise InputError(
-            "cross_audit needs the sensitive feature: pass {sensitive_features}, for example "
-            "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
+            "{function} needs the sensitive feature: pass {sensitive_features}, for example "
+            "X['sex'], or an AuditedClassifier(..., sensitive='sex').",
+            function=function,
         )
     return attribute
 

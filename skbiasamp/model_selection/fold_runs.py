@@ -42,8 +42,8 @@ def run_folds(
 ) -> list[Repeat]:
     """Train a model on every fold of every repeat, and predict the held-out rows."""
     data, passed = X, attribute if model.sensitive is None else None
-    if _needs_rows(model, options["scoring"]):
-        model, data = _of_rows(model, X, attribute)
+    if needs_rows(model, options["scoring"]):
+        model, data = of_rows(model, X, attribute)
         passed = None  # it is found by row number
     metadata = {"sensitive_features": passed, "sample_weight": sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
@@ -76,7 +76,7 @@ def run_folds(
     return repeats
 
 
-def _needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
+def needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
     """Return whether something needs a sensitive feature that nobody would pass on."""
     if requests(model.estimator, "predict"):
         return True
@@ -88,7 +88,7 @@ def _needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
     )
 
 
-def _of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
+def of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
     """Return the same model for row numbers, and the numbers."""
     model._hide(X)
     named = model.sensitive is not None and not callable(model.sensitive)

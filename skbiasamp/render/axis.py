@@ -53,7 +53,11 @@ class Axis:
         if self.limit is not None:
             form, middle = "{:.3g}".format, {**middle, self.limit: "middle"}
         return [
-            (self.at(value), "0" if value == 0 else form(value).replace("-", "−"), anchor)
+            (
+                self.at(value),
+                "0" if value == 0 else form(value).replace("-", "−").replace("%", " %"),
+                anchor,
+            )
             for value, anchor in sorted({**ends, **middle}.items())
         ]
 
