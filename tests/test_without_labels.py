@@ -450,7 +450,7 @@ def test_prompts_of_generators_are_clusters():
     ("changed", "says"),
     [
         ({"y_train": None}, "pass y_train"),
-        ({"auditor": MALSAuditor()}, "compared by auditor=DirectionalAuditor"),
+        ({"auditor": MALSAuditor()}, "such as auditor=DirectionalAuditor"),
         ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
         ({"reference": "c"}, "reference"),
     ],

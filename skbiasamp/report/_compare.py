@@ -12,6 +12,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
 from skbiasamp.metrics.inputs import columns_in, opened_rows
@@ -175,7 +176,10 @@ def compare(
         require_reference(reference_rows, train)
     signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    chosen = allowed(reference_rows) if own is None else own
+    uncertain = groups == "probabilities" and side_of(cells, "group").uncertain
+    # Attackers need known groups; of the others, the first is the one that an audit bounds.
+    able = allowed(reference_rows)[:1] if uncertain else allowed(reference_rows)
+    chosen = able if own is None else own
     every = [(auditor, train, cells, "") for auditor in chosen]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
@@ -188,6 +192,7 @@ def compare(
     each = {model: of_model(cells, model) for model in models}
     accuracy, rates = _described(each, first, labels=reads == "labels")
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
+    context |= {"uncertain_groups": True} if uncertain else {}
     files = described_files(audited_files, training_files)
     return ComparisonReport(results, accuracy, rates, context, files)
 
