@@ -311,15 +311,17 @@ class TrainedPair:
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
             return np.asarray((_shares(folds) * errors).sum(axis=0)), None
-        if quality == "inverse_log_loss":
+        if self._of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         counted = self._counted(attack)
         sure = quality == "confidence" and not counted
         by_input = [np.bincount(codes, held, minlength=every.shape[2]) for held in folds]
         share = _shares(np.array(by_input))
         mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
-        if quality == "inverse_log_loss":
+        if self._of_logs and not self._by_row(attack):
             return np.exp(mean), None
+        if self._of_logs:  # beside sums of logarithms, those of rows
+            mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
         size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
@@ -339,8 +341,12 @@ class TrainedPair:
 
     def _by_row(self, attack: Attack) -> bool:
         """Whether rows are summed by predicted and true class: there are too many to hold these."""
-        of_inputs = self._counted(attack) or self.pair.settings.quality == "inverse_log_loss"
-        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not of_inputs
+        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not self._counted(attack)
+
+    @property
+    def _of_logs(self) -> bool:
+        """Whether logarithms of predictions are averaged, and not predictions."""
+        return self.pair.settings.quality == "inverse_log_loss"
 
     @property
     def in_blocks(self) -> bool:
@@ -374,6 +380,9 @@ class TrainedPair:
         else:
             table, predicted = attack.tables(weight[:, None]), mean[None, None]
         table = pair.perturbed_tables(attack, table, rate, None)
+        if self._of_logs and self._by_row(attack):
+            logs, table = table[..., :-1, :], table[..., -1:, :]
+            return pair.score_of_logs(logs, table), pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
 
 

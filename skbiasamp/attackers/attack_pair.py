@@ -235,6 +235,12 @@ class AttackPair:
             found = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(found - 0.5) if settings.fold else found
 
+    def score_of_logs(self, logs: Array, table: Array) -> Array:
+        """Return 1 / log loss from sums of log probabilities, by predicted and true class."""
+        right, true = np.einsum("dftcc->dtc", logs), table.sum(axis=(1, 3))
+        how: dict[str, Any] = {"balanced": self.settings.balanced, "n_classes": None}
+        return -1 / of_sums("inverse_log_loss", right, true, **how)
+
     @cached_property
     def _n_classes(self) -> Array:
         """How many classes each target has, in labels or in predictions."""
