@@ -16,6 +16,7 @@ from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
 from skbiasamp.metrics.inputs import columns_in, opened_rows
+from skbiasamp.metrics.matched_pairs import matched_models
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
@@ -44,6 +45,7 @@ def compare(
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    pairs: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -94,6 +96,10 @@ def compare(
         The sensitive feature of the training rows.
     %(sample_weight)s
     %(clusters)s
+    pairs : array-like of shape (n_samples,), default=None
+        An id a row: rows with the same differ in nothing but their group. Adds which model treats
+        the groups more differently within pairs, for which no labels are needed. All other
+        intervals take the rows of a pair as a cluster.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow.
     %(groups)s
@@ -162,6 +168,17 @@ def compare(
         return ComparisonReport(results, accuracy, rates, context, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+    matched = pd.DataFrame()
+    if pairs is not None:
+        if columns or is_contingency(y_true) or groups != "intersection" or threshold is not None:
+            text = "{pairs} need arrays of predicted labels, and known groups."
+            raise InputError(text)
+        of_pairs = {name: own for name, own in labels.items() if name != "sensitive_preds"}
+        settings = {"pos_label": pos_label, "random_state": random_state}
+        matched = matched_models(of_pairs | {"pairs": pairs, "reference": reference}, **settings)
+        labels["clusters"] = pairs
+        if y_true is None and train is None:
+            return _of_pairs_alone(matched, y_preds, labels, data_name, call)
     with opened_rows(y_true, columns) as (rows, audited_files):
         cells = RowSource(rows, labels, columns, how).counted(given, train)
     models = models_of(cells)
@@ -194,7 +211,20 @@ def compare(
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
     context |= {"uncertain_groups": True} if uncertain else {}
     files = described_files(audited_files, training_files)
-    return ComparisonReport(results, accuracy, rates, context, files)
+    return ComparisonReport(results, accuracy, rates, context, files, matched)
+
+
+def _of_pairs_alone(
+    matched: pd.DataFrame, y_preds: Any, labels: dict[str, Any], data_name: Any, call: str
+) -> ComparisonReport:
+    """Return the report of models that are compared within matched pairs only."""
+    counted = {"sensitive_features": labels["sensitive_features"]}
+    cells = Contingency.from_labels(None, dict(y_preds), **counted)
+    first = next(model for model in y_preds if model not in set(matched["model"]))
+    models = [first, *matched["model"].unique()]
+    accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
+    context = context_of(cells, None, {"data_name": data_name}, call) | {"labelled": False}
+    return ComparisonReport({}, accuracy, context=context, matched=matched)
 
 
 def _described(

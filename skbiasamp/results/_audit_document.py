@@ -62,7 +62,7 @@ from skbiasamp.results._content import (
     document_of,
     record,
 )
-from skbiasamp.results._differences import GroupDifferences
+from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
@@ -121,7 +121,7 @@ def audit_document(report: AuditReport) -> Document:
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
-        _pairs_section(report.differences),
+        pairs_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
         Section("", [summary_table(report), _sentences(report)], only="short"),
@@ -174,13 +174,6 @@ def model_card(report: AuditReport) -> Document:
         Section("Evaluation", evaluation),
     ]
     return replace(page, title="", sections=sections)
-
-
-def _pairs_section(differences: GroupDifferences | None) -> Section:
-    """Return what matched pairs say, if there are any."""
-    parts = [] if differences is None else differences.to_document().sections
-    items = [item for part in parts for item in part.items]
-    return Section("Groups compared within pairs", items, "pairs", leading=True)
 
 
 # --------------------------------------------------------------------------- in short

@@ -54,6 +54,7 @@ from skbiasamp.results._content import (
     verdict_cell,
     with_interval,
 )
+from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
@@ -76,6 +77,9 @@ _LIMITS = {
 def comparison_document(report: ComparisonReport) -> Document:
     """Return what a report of a comparison says."""
     context, reference = report.context, name_of(report.reference)
+    if report.primary is None:
+        sections = [pairs_section(report.differences), limits_section(_limits(report))]
+        return document_of(context, f"Matched pairs: models compared with {reference}", sections)
     verdicts, models = report[report.primary].verdicts, report.models
     notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
     names = [name_of(model) for model in models]
@@ -113,6 +117,7 @@ def comparison_document(report: ComparisonReport) -> Document:
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
+            pairs_section(report.differences),
             Section("What changed, and for whom?", changes, "changed"),
             Section("Accuracy", [_accuracy(report)], "accuracy"),
             Section("Differences by every metric", every, "differences"),
@@ -124,7 +129,7 @@ def comparison_document(report: ComparisonReport) -> Document:
 
 def _steps(report: ComparisonReport) -> list[Text]:
     """Return what to do next, in its order."""
-    primary = report[report.primary]
+    primary = report[str(report.primary)]
     reference = name_of(report.reference)
     accuracies = {row["model"]: row["difference"] for row in _accuracies(report)}
     every = [report.reference, *report.models]
@@ -170,7 +175,7 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
         title,
         [
             None if first is None else changed_pairs(f"pairs-{i}", first, model),
-            *_churn(f"churn-{i}", report[report.primary], model),
+            *_churn(f"churn-{i}", report[str(report.primary)], model),
             _errors(f"errors-{i}", report, model),
         ],
         f"model-{i}",
