@@ -760,7 +760,7 @@ def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor, n_tasks):
         "sensitive_features": group,
         "sensitive_pred": np.where(rng.random(400) < 0.8, group, 1 - group),
     }
-    auditor = clone(auditor).set_params(n_draws=20, n_resamples=600)
+    auditor = clone(auditor).set_params(n_draws=20, n_resamples=1200)
     errors = []
     for times in (1, 4):
         larger = {name: np.repeat(one, times, axis=0) for name, one in world.items()}

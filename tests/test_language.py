@@ -182,7 +182,7 @@ VAGUE = {
     "counts": 56,
     "inference": 26,
     "metrics": 44,
-    "mitigation": 33,
+    "mitigation": 32,
     "model_selection": 18,
     "testing.py": 1,
     "text": 13,

@@ -854,6 +854,30 @@ def test_estimators_are_compared_fold_by_fold():
     assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
 
 
+def test_folds_vary_at_least_as_much_as_rows():
+    """Nadeau and Bengio's interval, of the larger variance; the few folds tell only the rest."""
+    auditor = DirectionalAuditor(random_state=0, n_resamples=199)
+    for reference in PAIR:  # in some of these comparisons folds agree by chance, in others not
+        options = {"sensitive_features": GROUP, "auditor": auditor, "cv": CV}
+        result = cross_audit(PAIR, X, Y, reference=reference, **options)
+        for name in PAIR.keys() - {reference}:
+            _, low, high = result.pooled.judged(name)
+            rows = 4 * ((high - low) / (2 * stats.norm.isf(0.025))) ** 2
+            gaps = result.folds.set_index("model").loc[name, "difference"]
+            more = max(gaps.var(ddof=1) - rows, 0)
+            error = np.sqrt((rows + more) * (1 / 4 + 100 / 300))
+            df = 3 * ((rows + more) / more) ** 2 if more else 1e9
+            row = result.table.set_index("model").loc[name]
+            reach = stats.t.isf(0.025, df) * error
+            assert_allclose(
+                row[["difference_low", "difference_high"]].astype(float),
+                gaps.mean() + np.array([-reach, reach]),
+                rtol=1e-6,
+            )
+            away = abs(gaps.mean()) / error
+            assert row["p_value"] == pytest.approx(2 * stats.t.sf(away, df), rel=1e-5)
+
+
 def test_their_held_out_predictions_are_compared_on_the_same_rows():
     auditor = DirectionalAuditor(random_state=0, n_resamples=99)
     options = {"sensitive_features": GROUP, "auditor": auditor, "cv": CV}

@@ -71,7 +71,7 @@ def test_each_fold_is_scored_by_itself():
 def test_the_variance_of_training_is_that_of_bouckaert_and_frank():
     rng = np.random.default_rng(0)
     seen, folds = rng.normal(size=(3, 1)), rng.normal(0, 2, size=(3, 5, 1))
-    still = np.zeros((50, 1))
+    still = np.zeros((50, 1, 1))
     low, high, p_value, error = of_draws(seen, seen, still, folds, confidence_level=0.95)
     trained = (1 / 15 + 1 / 4) * folds.ravel().var(ddof=1)
     drawn = seen.var(ddof=1) / 3
@@ -82,8 +82,19 @@ def test_the_variance_of_training_is_that_of_bouckaert_and_frank():
     assert p_value[0] == pytest.approx(2 * stats.t.sf(abs(seen.mean()) / error[0], df))
 
 
+def test_rows_vary_as_what_cuts_of_a_resample_share():
+    """Each value is a number of its rows plus one of its cut: only the first varies with rows."""
+    rng = np.random.default_rng(0)
+    by_rows, by_cuts = rng.normal(0, 3, (20_000, 1, 2)), rng.normal(0, 4, (20_000, 2, 2))
+    no_draws, seen = np.zeros((1, 2)), np.full((1, 2), 0.1)
+    *_, error = of_draws(seen, no_draws, by_rows + by_cuts, confidence_level=0.95)
+    np.testing.assert_allclose(error, 3, rtol=0.05)
+    *_, error = of_draws(seen, no_draws, by_rows, confidence_level=0.95)
+    np.testing.assert_allclose(error, by_rows.std(axis=0, ddof=1)[0])
+
+
 def test_a_fold_without_rows_or_without_errors_counts_for_nothing():
-    seen, resamples = np.array([[0.1], [0.2]]), np.random.default_rng(0).normal(size=(50, 1))
+    seen, resamples = np.array([[0.1], [0.2]]), np.random.default_rng(0).normal(size=(50, 1, 1))
     without = of_draws(seen, seen, resamples, confidence_level=0.95)
     folds = np.full((2, 5, 1), np.nan)
     with warnings.catch_warnings():

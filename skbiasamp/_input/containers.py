@@ -79,6 +79,13 @@ def _from_tensor(value: Any) -> Array:
     return array
 
 
+def as_maps(value: Any) -> Array | None:
+    """Return an array of more than two dimensions, such as images, or None if it is none."""
+    if is_tensor(value) and value.ndim > 2:
+        value = _from_tensor(value)
+    return value if isinstance(value, np.ndarray) and value.ndim > 2 else None
+
+
 def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame | Array:
     """Labels, or rows of labels, one after the other."""
     if len(value) and hasattr(value[0], "toarray"):

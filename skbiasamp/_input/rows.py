@@ -22,12 +22,14 @@ from skbiasamp._input.coding import (
     Column,
     Continuous,
     as_numbers,
+    distinct_maps,
     encode,
     read_weight,
     tally,
 )
 from skbiasamp._input.containers import (
     as_column,
+    as_maps,
     check_index,
     check_lengths,
     check_shapes,
@@ -36,7 +38,7 @@ from skbiasamp._input.containers import (
     to_native,
 )
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._input.labels import Rows
+from skbiasamp._input.labels import Codes, Rows, Side
 from skbiasamp._input.parameters import How, Parameter
 from skbiasamp._input.probable_groups import in_each_group
 from skbiasamp._input.readers import Indicators, Numbers, Reader
@@ -62,7 +64,9 @@ def read_rows(
     if they are to be `apart`.
     """
     options["embedding"] = options.get("embedding", False) and y_score is None
-    how = How(**options)
+    how, seen = How(**options), None
+    if (maps := as_maps(y_score)) is not None:
+        seen, y_score = distinct_maps(maps, "y_score")
     compared = y_score is not None or how.scores or how.texts or how.numbers
     if y_true is None and (y_pred is None or compared):
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
@@ -119,8 +123,15 @@ def read_rows(
         n_dropped,
         of_rows.get("repeats"),
         None if clusters is None else (of_rows["clusters"], n_clusters),
-        None if score is None else tasks.scores(score, task),
+        None if score is None else tasks.scores(score, task) if seen is None else _of(score, seen),
     )
+
+
+def _of(score: Parameter, seen: Array) -> Side:
+    """Return which of some arrays each row has."""
+    assert score.matrix is not None
+    codes = Codes(score.matrix[:, 0].astype(np.intp), len(seen))
+    return Side(tuple(range(len(seen))), codes, open=False, seen=seen)
 
 
 def _read_score(native: dict[str, Any], how: How) -> Parameter | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ _HELD = 1 << 26
 
 def train_attackers(
     pair: AttackPair,
-    attacker: Any,
+    attackers: Sequence[Any],
     rng: np.random.Generator,
 ) -> TrainedPair:
-    """Train an attacker for every draw, fold and target."""
+    """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
     settings = pair.settings
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
@@ -46,20 +47,22 @@ def train_attackers(
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
-    tasks: list[TrainingTask] = []
-    for attack in pair.attacks:
+    tasks: dict[int, list[TrainingTask]] = {id(attacker): [] for attacker in attackers}
+    for attack, attacker in zip(pair.attacks, attackers, strict=True):
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
-            tasks += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
-    found = iter(
+            tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
+    # All that one attacker learns is done side by side.
+    found = chain.from_iterable(
         predictions_of(
             attacker,
-            tasks,
+            tasks[id(attacker)],
             probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
+        for attacker in {id(one): one for one in attackers}.values()
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
@@ -292,7 +295,7 @@ class TrainedPair:
         """Return which draws to score at a time, so that their tables fit into memory."""
         if isinstance(weight, BlockWeights):  # whose tables are small
             return [slice(None)]
-        ends = np.cumsum(self.pair.chunks(len(weight))).tolist()
+        ends = np.cumsum(self.pair.chunks(len(weight), self.folds.shape[1])).tolist()
         return [slice(low, high) for low, high in pairwise([0, *ends])]
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:

@@ -114,6 +114,11 @@ class Attack:
         return int(np.count_nonzero(np.bincount(self.input_codes + 1)))
 
     @property
+    def of_maps(self) -> bool:
+        """Whether inputs have more than two dimensions, such as images."""
+        return self.patterns is not None and self.patterns.ndim > 2
+
+    @property
     def single(self) -> bool:
         """Whether every cell has an input of its own."""
         return self._n_present == len(self.input_codes)
@@ -217,6 +222,20 @@ def of_means(attack: Attack) -> Attack:
     return replace(attack, training=training[0] if training else None)
 
 
+def check_dimensions(attack: Attack, attacker: Any, name: str) -> None:
+    """Raise if inputs of more than two dimensions, called `name`, need another attacker."""
+    if attack.of_maps and isinstance(attacker, str) and attacker != "exact":
+        assert attack.patterns is not None
+        raise InputError(
+            "{name} has {n} dimensions, and attacker={attacker!r} takes two. Pass an estimator "
+            "that takes all of them, such as a skorch net, or flatten the rows: "
+            "{name}.reshape(len({name}), -1).",
+            name=name,
+            n=attack.patterns.ndim,
+            attacker=attacker,
+        )
+
+
 class SharedTables:
     """Tables of several attacks on the same cells; of one input they are counted in one product."""
 
@@ -287,7 +306,7 @@ def _inputs(
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
         return inputs, [joined.reshape(-1)], 0
     if not sides[0].is_matrix:
-        return None, [codes_of(side) for side in sides], 0
+        return sides[0].seen, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
     width, n_bits = sides[0].labels.width, 0
     if perturbed and not sides[0].soft and width <= MOST_BITS:

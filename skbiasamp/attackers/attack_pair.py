@@ -29,6 +29,8 @@ from skbiasamp.counts.draws import divided_into_blocks
 
 # Numbers held at once while drawing.
 _HELD = 1 << 22
+# So often the rows of a resample are cut into folds: what cuts share varies with rows only.
+_CUTS = 2
 
 
 class Qualities(NamedTuple):
@@ -126,6 +128,11 @@ class AttackPair:
     def few(self) -> bool:
         """Whether exact attackers have small tables, see `Attack.few`."""
         return all(attack.few for attack in self.attacks)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds of the audited rows: 1 if attackers learn from other rows."""
+        return 1 if self.data.training is not None else self.settings.cv or 1
 
     # ------------------------------------------------------------------ equalisation
 
@@ -330,9 +337,8 @@ class AttackPair:
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)
 
-    def chunks(self, n_draws: int, blocks: Blocks | None = None) -> list[int]:
+    def chunks(self, n_draws: int, n_folds: int, blocks: Blocks | None = None) -> list[int]:
         """Return how many draws of rows, or of blocks, fit into memory at a time."""
-        n_folds = self.settings.cv or 1
         size = max(
             max(
                 n_folds * (attack.cells.n_cells if blocks is None else blocks.n),
@@ -356,9 +362,13 @@ def drawn_qualities(
 ) -> Qualities:
     """Return the qualities of the best tables, over draws of folds and perturbations.
 
-    In closed form (``cv=None``), and of resampled rows, the perturbation is the expected one.
+    In closed form (``cv=None``), and of resampled rows, the perturbation is the expected one. Those
+    of resampled rows are (resamples, cuts into folds, targets).
     """
-    n_folds, training, noise = pair.settings.cv or 1, pair.data.training, None
+    n_folds, training, noise = pair.n_folds, pair.data.training, None
+    n_cuts = 1
+    if resampled:
+        n_draws, n_cuts = cuts_of(n_draws, n_folds)
     if not resampled:
         # Perturbations draw from a stream of their own, so that models with other errors still
         # get the same folds.
@@ -367,13 +377,25 @@ def drawn_qualities(
     blocks = divided_into_blocks(pair.cells, rng) if pair.few else None
     parts: list[Qualities] = []
     with progress("resamples" if resampled else "draws", n_draws) as step:
-        for n in step.parts(pair.chunks(n_draws, blocks)):
-            folds = draw_folds(pair.cells, n_folds, n, rng, resampled=resampled, blocks=blocks)
+        for n in step.parts(pair.chunks(n_draws, n_folds * n_cuts, blocks)):
+            how: dict[str, Any] = {"resampled": resampled, "blocks": blocks, "n_cuts": n_cuts}
+            folds = draw_folds(pair.cells, n_folds, n, rng, **how)
             learnt = None
             if training is not None:
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
             parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
-    return of_all_draws(parts)
+    qualities = of_all_draws(parts)
+    return by_cuts(qualities, n_cuts) if resampled else qualities
+
+
+def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:
+    """Return how many resamples to draw, and how often to cut the rows of each into folds."""
+    return (n_resamples, 1) if n_folds == 1 else (max(-(-n_resamples // _CUTS), 2), _CUTS)
+
+
+def by_cuts(qualities: Qualities, n_cuts: int) -> Qualities:
+    """Return qualities of resamples as (resamples, cuts, targets)."""
+    return Qualities(*(one.reshape(-1, n_cuts, one.shape[-1]) for one in qualities))
 
 
 def of_all_draws(parts: Sequence[Qualities]) -> Qualities:

@@ -22,6 +22,7 @@ from skbiasamp.attackers.attack import (
     InputAndTarget,
     Inputs,
     Settings,
+    check_dimensions,
     make_attack,
     of_means,
     truth_of,
@@ -29,6 +30,8 @@ from skbiasamp.attackers.attack import (
 from skbiasamp.attackers.attack_pair import (
     AttackPair,
     Qualities,
+    by_cuts,
+    cuts_of,
     drawn_qualities,
     of_all_draws,
 )
@@ -169,6 +172,7 @@ class AttackRun:
     attacker: Any
     trained: TrainedPair | None
     qualities: Qualities
+    of_labels: Any  # the attacker on labels
 
     @property
     def attacker_name(self) -> str:
@@ -185,8 +189,8 @@ class Redrawn(NamedTuple):
     """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
 
     Draws differ in folds, perturbations and training. In resamples, drawn with `seed`, the
-    perturbation is the expected one. Of trained attackers, which resamples do not train again,
-    there are the qualities of each fold by itself.
+    perturbation is the expected one; they are (resamples, cuts into folds, targets). Of trained
+    attackers, which resamples do not train again, there are the qualities of each fold by itself.
     """
 
     draws: Qualities
@@ -206,7 +210,7 @@ def redrawn(
     seed, other = rng.integers(2**63, size=2)
     rng = np.random.default_rng(seed)
     if run.trained is not None:
-        resamples = rescored(run.trained, n_resamples, rng)
+        resamples = by_cuts(rescored(run.trained, n_resamples, rng), 1)
         return Redrawn(run.qualities, resamples, run.trained.by_fold(), seed)
     resamples = drawn_qualities(run.pair, n_resamples, rng, resampled=True, guesses=guesses)
     draws = run.qualities
@@ -218,16 +222,18 @@ def redrawn(
 
 def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
     """Train and score attackers, over draws of folds and perturbations."""
-    attacker, settings = _attacker_of(pair), pair.settings
+    attackers, settings = _attackers_of(pair), pair.settings
+    attacker = attackers[-1]
     if type(attacker) is ExactAttacker and not pair.rowwise:
         n_draws = 1 if settings.cv is None else settings.n_draws
-        return AttackRun(pair, attacker, None, drawn_qualities(pair, n_draws, rng))
+        qualities = drawn_qualities(pair, n_draws, rng)
+        return AttackRun(pair, attacker, None, qualities, attackers[0])
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
     if settings.attacker == "auto":
         pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
-    trained = train_attackers(pair, attacker, rng)
-    return AttackRun(pair, attacker, trained, trained.qualities(rng))
+    trained = train_attackers(pair, attackers, rng)
+    return AttackRun(pair, attacker, trained, trained.qualities(rng), attackers[0])
 
 
 def resampled_together(
@@ -243,45 +249,65 @@ def resampled_together(
         cells = _one_cell_a_row(cells)
     merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
     exact = [run.pair for run in runs.values() if run.trained is None]
-    n_folds = max((pair.settings.cv or 1 for pair in exact), default=1)
+    n_folds = max((pair.n_folds for pair in exact), default=1)
+    n_draws, n_cuts = cuts_of(n_resamples, n_folds)
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     every: list[list[Qualities]] = [[] for _ in runs]
     rng = np.random.default_rng(before.seed)
     together = all(run.in_blocks for run in runs.values())
     blocks = divided_into_blocks(cells, rng) if together else None
-    sizes = min((run.pair.chunks(n_resamples, blocks) for run in runs.values()), key=max)
+    n_parts = n_folds * n_cuts
+    sizes = min((run.pair.chunks(n_draws, n_parts, blocks) for run in runs.values()), key=max)
     n_units = cells.n_cells if blocks is None else blocks.n
-    sizes = min(sizes, chunks(n_resamples, n_folds * n_units), key=max)
+    sizes = min(sizes, chunks(n_draws, n_parts * n_units), key=max)
     first = next(iter(runs.values()))
     reused = training is None and (first.trained is None or n_folds == 1)
     # The blocks of these cells are others than those of one model.
     reused = reused and not (in_blocks(cells) and first.in_blocks)
     reused = reused and merged[0].keeps_draws(first.pair.cells)
-    with progress("resamples", n_resamples) as step:
+    with progress("resamples", n_draws) as step:
         for n in step.parts(sizes):
-            folds = draw_folds(cells, n_folds, n, rng, resampled=True, blocks=blocks)
-            learnt = None if training is None else resample(training.cells, 1, n, rng)
+            how: dict[str, Any] = {"resampled": True, "blocks": blocks, "n_cuts": n_cuts}
+            folds = draw_folds(cells, n_folds, n, rng, **how)
+            learnt = None
+            if training is not None:
+                learnt = np.repeat(resample(training.cells, 1, n, rng), n_cuts, axis=0)
             for i, run in enumerate(runs.values()):
                 if i == 0 and reused:
                     continue
                 weight = merged[i].sums(folds)
                 if run.trained is not None:
-                    every[i].append(run.trained.rescored(weight.sum(axis=1)))
+                    # It does not learn from folds: all cuts are alike.
+                    whole = run.trained.rescored(weight[::n_cuts].sum(axis=1))
+                    every[i].append(by_cuts(whole, 1))
                     continue
                 own = None if run.pair.data.training is None else learnt
-                every[i].append(run.pair.exact(weight, own, None, guesses=False))
+                scored = run.pair.exact(weight, own, None, guesses=False)
+                every[i].append(by_cuts(scored, n_cuts))
     return [of_all_draws(part) if part else before.resamples for part in every]
 
 
-def _attacker_of(pair: AttackPair) -> Any:
+def _attackers_of(pair: AttackPair) -> list[Any]:
+    """Return the attacker of each attack.
+
+    It is the same one, unless a network for images is asked for: labels are no images.
+    """
     settings = pair.settings
     least = min(attack.rows_per_input for attack in pair.attacks)
-    attacker = choose(
-        settings.attacker,
-        few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
-        continuous=not pair.data.n_classes,
-        scores=any(attack.soft for attack in pair.attacks),
-    )
+
+    def chosen(attacker: Any, least: float) -> Any:
+        return choose(
+            attacker,
+            few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
+            continuous=not pair.data.n_classes,
+            scores=any(attack.soft for attack in pair.attacks),
+        )
+
+    attacker = chosen(settings.attacker, least)
+    if pair.model is not None and pair.model.of_maps:
+        check_dimensions(pair.model, settings.attacker, "y_score")
+        if not isinstance(settings.attacker, str):
+            return [chosen("auto", pair.data.rows_per_input), attacker]
     if pair.data.validation is not None and not hasattr(attacker, "fit_many"):
         raise InputError(
             "{validation} chooses the epoch of a network, and the attacker here is {kind}: pass "
@@ -296,7 +322,7 @@ def _attacker_of(pair: AttackPair) -> Any:
                 f"scores has {least:.3g} rows on average: it knows nothing about new scores. Pass "
                 "attacker='auto' or an estimator."
             )
-    return attacker
+    return [attacker] * len(pair.attacks)
 
 
 def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:

@@ -10,10 +10,9 @@ from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
-from skbiasamp._input.containers import check_lengths, columns_of, is_tensor, to_native
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
 from skbiasamp._input.labels import codes_of
-from skbiasamp.attackers.attack import InputAndTarget, Settings, make_attack
+from skbiasamp.attackers.attack import InputAndTarget, Settings, check_dimensions, make_attack
 from skbiasamp.attackers.attack_pair import AttackPair
 from skbiasamp.attackers.attack_run import redrawn, run_attack, warn_constant
 from skbiasamp.attackers.resampling import own_generator
@@ -40,13 +39,6 @@ def attack_features(
 ) -> FeatureLeakage:
     """Cross-fit attackers that predict the sensitive feature from the rows of X."""
     features = as_matrix(X)
-    if features.ndim > 2 and isinstance(settings.attacker, str) and settings.attacker != "exact":
-        raise InputError(
-            "X has {n} dimensions, and attacker={attacker!r} takes two. Pass an estimator that "
-            "takes all of them, such as a skorch net, or flatten the rows: X.reshape(len(X), -1).",
-            n=features.ndim,
-            attacker=settings.attacker,
-        )
     check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
     cells = Contingency.from_labels(
@@ -63,6 +55,7 @@ def attack_features(
         numbers=settings.quality == "inverse_rmse",
         features=features[kept],
     )
+    check_dimensions(attack, settings.attacker, "X")
     warn_constant(attack)
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
@@ -82,8 +75,8 @@ def as_matrix(X: Any) -> Array:
         held: Any = X
         return np.asarray(held.toarray(), dtype=float)
     if np.ndim(X) > 2:
-        held = X.detach().cpu().numpy() if is_tensor(X) else np.asarray(X)
-        return as_numbers(held, "X")
+        maps = as_maps(X)
+        return as_numbers(np.asarray(X) if maps is None else maps, "X")
     columns = []
     for _, column in columns_of(to_native(X, "X")):
         values = np.asarray(column)

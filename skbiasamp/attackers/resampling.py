@@ -86,30 +86,38 @@ def _counts_in_folds(
     return np.moveaxis(folds, -1, 1)
 
 
-def resample(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
-    """Draw rows with replacement, each into a fold at random: (draws, folds, cells), weights.
+def resample(
+    cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator, n_cuts: int = 1
+) -> Array:
+    """Draw rows with replacement, each into a fold at random: weights (draws x cuts, folds, cells).
 
     Every draw is a sample of its own from the rows, as these are one from the population. Equal
     rows may come into several folds, as equal rows of the population may. Rows of a cluster are
-    drawn together.
+    drawn together. The rows of a draw are cut into folds `n_cuts` times.
     """
     counts = _counts(cells)
     size, n = len(counts), int(counts.sum())
     shares = np.full(n_folds, 1 / n_folds)
     if not _draws_rows(counts):
         sizes = rng.multinomial(n, shares, size=n_draws)
-        return _weights(cells, rng.multinomial(sizes, counts / n).astype(float))
+        cuts = [rng.multinomial(sizes, counts / n)]
+        total = cuts[0].sum(axis=1)
+        cuts += [np.moveaxis(rng.multinomial(total, shares), -1, 1) for _ in range(n_cuts - 1)]
+        every = np.stack(cuts, axis=1).reshape(-1, n_folds, size)
+        return _weights(cells, every.astype(float))
     owner = None if (counts == 1).all() else np.repeat(np.arange(size), counts)
     starts = np.arange(n_folds) * size
     # Single precision is exact up to 2**24, and halves what the products have to read.
     single = cells.whole and cells.clusters is None and n < 2**24
-    drawn = np.empty((n_draws, n_folds, size), np.float32 if single else np.float64)
-    for one in drawn:
+    drawn = np.empty((n_draws, n_cuts, n_folds, size), np.float32 if single else np.float64)
+    for of_draw in drawn:
         ends = rng.multinomial(n, shares)
         rows = rng.integers(n, size=n)
-        code = np.repeat(starts, ends) + (rows if owner is None else owner[rows])
-        one[:] = np.bincount(code, minlength=one.size).reshape(one.shape)
-    return _weights(cells, drawn)
+        cell = rows if owner is None else owner[rows]
+        for i, folds in enumerate(of_draw):
+            fold = starts[rng.integers(n_folds, size=n)] if i else np.repeat(starts, ends)
+            folds[:] = np.bincount(fold + cell, minlength=folds.size).reshape(folds.shape)
+    return _weights(cells, drawn.reshape(-1, n_folds, size))
 
 
 def _draws_rows(counts: Array) -> bool:
@@ -142,20 +150,26 @@ def draw_folds(
     *,
     resampled: bool,
     blocks: Blocks | None = None,
+    n_cuts: int = 1,
 ) -> Any:
-    """Return the weight of each cell in each fold: (draws, folds, cells).
+    """Return the weight of each cell in each fold: (draws x cuts, folds, cells).
 
-    If rows are divided into blocks, blocks are drawn as rows are.
+    If rows are divided into blocks, blocks are drawn as rows are. The rows of each resample are cut
+    into folds `n_cuts` times.
     """
     if rng is None or (n_folds == 1 and not resampled):
         return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
     if blocks is not None:
-        n = blocks.n
-        drawn = rng.integers(n, size=(n_draws, n)) if resampled else np.arange(n)
-        fold = np.arange(n_draws)[:, None] * n_folds + rng.integers(n_folds, size=(n_draws, n))
-        counts = np.bincount((fold * n + drawn).ravel(), minlength=n_draws * n_folds * n)
-        return BlockWeights(blocks, counts.reshape(n_draws, n_folds, n).astype(float))
-    return (resample if resampled else split)(cells, n_folds, n_draws, rng)
+        n, every = blocks.n, n_draws * n_cuts
+        drawn = np.arange(n)
+        if resampled:
+            drawn = np.repeat(rng.integers(n, size=(n_draws, n)), n_cuts, axis=0)
+        fold = np.arange(every)[:, None] * n_folds + rng.integers(n_folds, size=(every, n))
+        counts = np.bincount((fold * n + drawn).ravel(), minlength=every * n_folds * n)
+        return BlockWeights(blocks, counts.reshape(every, n_folds, n).astype(float))
+    if resampled:
+        return resample(cells, n_folds, n_draws, rng, n_cuts)
+    return split(cells, n_folds, n_draws, rng)
 
 
 class Merged(NamedTuple):

@@ -399,6 +399,22 @@ def interval_p_value(
     return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
 
 
+def by_rows(resamples: Array, product: str = "nt,nt->t") -> Array:
+    """Return the variance of resampled values (resamples, cuts into folds, values) by rows alone.
+
+    Where the rows of a resample are cut into folds at random, its values also vary by the cut, as
+    the draws do that an estimate is a mean of: this must not count twice. Values of several cuts
+    of the same rows have in common what rows do. The product "nt,nu->tu" gives the covariances.
+    """
+    n, n_cuts, _ = resamples.shape
+    centred = resamples - resamples.mean(axis=0)
+    whole = centred.sum(axis=1)
+    squares = np.einsum(product, whole, whole)
+    if n_cuts > 1:
+        squares = squares - sum(np.einsum(product, cut, cut) for cut in np.moveaxis(centred, 1, 0))
+    return np.asarray(squares / (max(n_cuts * (n_cuts - 1), 1) * (n - 1)))
+
+
 def of_draws(
     seen: Array,
     draws: Array,
@@ -412,15 +428,16 @@ def of_draws(
     """Return intervals of the means of `seen`, p-values that they are 0, and standard errors.
 
     All are (draws, targets). `draws` of folds, perturbations and training differ as those of
-    `seen` do, and `resamples` vary as rows do. Only their spread is used: resamples are biased as
-    estimates are, and their percentiles were measured to be too short where few rows are wrong.
+    `seen` do, and `resamples` (resamples, cuts into folds, targets) vary as rows do. Only their
+    spread is used: resamples are biased as estimates are, and their percentiles were measured to be
+    too short where few rows are wrong.
     If resamples do not train again, `folds` (draws, folds, targets) tell how much training varies:
     Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
     `n_changed` of `n_rows` predictions differ.
     """
     value, n_draws = seen.mean(axis=0), len(draws)
     tail = (1 - confidence_level) / 2
-    rows = resamples.var(axis=0, ddof=1)
+    rows = np.maximum(by_rows(resamples), 0.0)
     noise = draws.var(axis=0, ddof=1) / len(seen) if n_draws > 1 else np.zeros(value.shape)
     # Few draws, or folds, know their own variance badly: Welch and Satterthwaite's degrees of
     # freedom.
@@ -437,7 +454,8 @@ def of_draws(
     reach = -special.stdtrit(df, tail) * error
     low, high = value - reach, value + reach
     # So far in the tails resamples know nothing.
-    least = 2 / (1 + len(resamples))
+    n, n_cuts, _ = resamples.shape
+    least = 2 / (1 + n if n_cuts == 1 else n_cuts * n)
     away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
     p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
     if n_changed is not None and n_changed < FEW:

@@ -34,7 +34,7 @@ from skbiasamp.counts.merging import renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.intervals import of_draws
+from skbiasamp.inference.intervals import by_rows, of_draws
 from skbiasamp.inference.runs import shared_rows
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
@@ -334,7 +334,7 @@ class AttackAuditor(BaseAuditor):
                 results[model] = same._result_of(attacked[model], test, rng)
             first = attacked[cells.models[0]].again
             if first is None:
-                return results, dict.fromkeys(results, np.full(2, np.nan))
+                return results, dict.fromkeys(results, np.full((2, 1), np.nan))
             runs = {model: attacks.done for model, attacks in attacked.items()}
             shared = together(cells, cells.models)
             drawn = resampled_together(runs, shared, self.n_resamples, first)
@@ -343,8 +343,8 @@ class AttackAuditor(BaseAuditor):
 
     def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
         by_run, drawn = self._runs(cells)
-        results, draws = [*by_run.values()], np.stack([*drawn.values()])
-        rows = shared_rows(np.cov(draws)) + _common_noise(results, draws)
+        results, rows_of = [*by_run.values()], _covariances([*drawn.values()])
+        rows = shared_rows(rows_of) + _common_noise(results, rows_of)
         return mean_of_results(self, results, rows, method)
 
     def _compare_runs(
@@ -362,8 +362,8 @@ class AttackAuditor(BaseAuditor):
             for name, result in results.items()
         }
 
-        def drawn(names: list[str]) -> Array:
-            return np.stack([draws[name] for name in names])
+        def covariances(names: list[str]) -> Array:
+            return _covariances([draws[name] for name in names])
 
         return compare_runs(
             self,
@@ -371,8 +371,8 @@ class AttackAuditor(BaseAuditor):
             reference,
             runs,
             models,
-            lambda names: np.cov(drawn(names)),
-            lambda names: _common_noise([results[name] for name in names], drawn(names)),
+            covariances,
+            lambda names: _common_noise([results[name] for name in names], covariances(names)),
         )
 
     def _attack(
@@ -394,10 +394,10 @@ class AttackAuditor(BaseAuditor):
         pair = done.pair
         data, model = (quality.mean(axis=0) for quality in done.qualities[:2])
         n = int(pair.cells.total) if test.whole else pair.cells.total
-        chance = pair.chance()
+        chance, maps = pair.chance(), pair.model is not None and pair.model.of_maps
         statistics: dict[str, Any] = {
             "attacker": done.attacker_name,
-            "input": "scores" if test.soft("task_pred") else "predictions",
+            "input": "scores" if test.soft("task_pred") or maps else "predictions",
             "chance_data": float(chance.data.mean()),
             "chance_model": float(chance.model.mean()),
             **pair.flips,
@@ -449,10 +449,15 @@ class AttackAuditor(BaseAuditor):
         return {"group": group, "task": task}
 
 
-def _common_noise(results: list[AuditResult], draws: Array) -> float:
+def _covariances(draws: list[Array]) -> Array:
+    """Return the covariances of runs by rows, of their values (resamples, cuts into folds)."""
+    return by_rows(np.stack(np.broadcast_arrays(*draws), axis=-1), "nt,nu->tu")
+
+
+def _common_noise(results: list[AuditResult], covariances: Array) -> float:
     """Return the variance by folds and perturbations, which are the same for all runs."""
     errors = np.array([result.statistics.get("standard_error", np.nan) for result in results])
-    return max(float((errors**2 - draws.var(axis=1, ddof=1)).mean()), 0.0)
+    return max(float((errors**2 - np.diagonal(covariances)).mean()), 0.0)
 
 
 class _Attacked(NamedTuple):

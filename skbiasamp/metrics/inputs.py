@@ -17,6 +17,7 @@ from skbiasamp._input.checks import (
     require_group_pred,
     require_task_pred,
 )
+from skbiasamp._input.containers import as_maps
 from skbiasamp._input.errors import PARAMETER_OF, InputError, InputTypeError, meant, quote, speaking
 from skbiasamp._io.files import are_files, as_patterns, opened
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
@@ -88,7 +89,9 @@ def count_labels(
             return Contingency.from_frame(frame, **asked)
     if not is_contingency(y_true) and "y_score" in labels:
         # Leakage of scores: without predictions they are these, whatever columns they have.
-        alone = labels["y_pred"] is None
+        if labels["y_score"] is None and as_maps(labels["y_pred"]) is not None:
+            labels = labels | {"y_score": labels["y_pred"], "y_pred": None}
+        alone = labels["y_pred"] is None and as_maps(labels["y_score"]) is None
         given = {"y_pred": labels["y_score"], "y_score": None} if alone else {}
         with speaking({"y_pred": "y_score"} if alone and labels["y_score"] is not None else {}):
             read = read_labels(

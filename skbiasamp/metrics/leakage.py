@@ -85,9 +85,9 @@ class LeakageAuditor(AttackAuditor):
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2755 [+0.2164, +0.3346], p = 0.002 (400 rows, exact attacker)
+    leakage: +0.2755 [+0.2211, +0.3299], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
-    (all) (all) 400        0.4745         0.7500 0.2755         0.2755 0.2164 0.3346   0.002
+    (all) (all) 400        0.4745         0.7500 0.2755         0.2755 0.2211 0.3299   0.002
 
     The same as a function. Three in four of the women are predicted to cook, and one in four of
     the men. From the predictions an attacker guesses the group in 75 % of the rows, and in 50 %
@@ -126,7 +126,9 @@ class LeakageAuditor(AttackAuditor):
         y_score : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
             What the attacker sees in place of `y_pred`: scores, logits, or an embedding. Labels
             then become as accurate as `y_pred`. If only an embedding is passed, its accuracy is
-            unknown, and ``equalize="auto"`` leaves labels as they are.
+            unknown, and ``equalize="auto"`` leaves labels as they are. An array or tensor may have
+            more dimensions, such as images or feature maps, if `attacker` is an estimator that
+            takes them, such as a skorch network; labels are then attacked as by "auto".
         **labels
             `sensitive_features`, `sensitive_pred`, `sample_weight`, `clusters` and names of
             columns, as for `DirectionalAuditor.audit`.
@@ -189,7 +191,7 @@ class LeakageAuditor(AttackAuditor):
         if training is None or done.pair.model is None:
             return {}
         # Attackers that learn from the same rows differ in their seeds only.
-        settings = replace(done.pair.settings, attacker=done.attacker, equalize=None, n_draws=1)
+        settings = replace(done.pair.settings, attacker=done.of_labels, equalize=None, n_draws=1)
         with collected():  # the audit has warned about these labels
             labels = _labels_alone(test), _labels_alone(training)
             pair = make_pair(*labels, settings, ("task", "group"), None)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -13,39 +12,34 @@ import pandas as pd
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
-from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, take_rows
+from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers.networks import check_total
 from skbiasamp.attackers.optional_torch import find_device, import_torch, seeded
-from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
+from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.mitigation._adversarial_networks import (
     Networks,
     build,
     build_adversaries,
+    check_parameter_groups,
     outputs_of,
 )
 from skbiasamp.mitigation._adversarial_path import weight_path
-from skbiasamp.mitigation._adversarial_training import Training, distinct_rows
-from skbiasamp.mitigation._pairs import (
-    check_frame,
-    checked_data,
-    input_errors,
-    read_pairs,
-    require_y,
-)
+from skbiasamp.mitigation._adversarial_reading import RowsReader
+from skbiasamp.mitigation._adversarial_rows import parts_of
+from skbiasamp.mitigation._adversarial_training import Training
+
+_HISTORY = ["phase", "loss", "adversary_loss", "valid_loss", "valid_adversary_loss"]
 
 
 @filling
 class AdversarialClassifier(
-    SensitiveColumns,
+    RowsReader,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     TransformerMixin,
@@ -96,6 +90,14 @@ class AdversarialClassifier(
         Epochs of the network in turns with the adversaries.
     adversary_steps : int, default=2
         Steps of the adversaries for each step of the network.
+    param_groups : list of (str, dict), default=()
+        Options of Adam for some parameters of the network, as of skorch's optimizers: a pattern of
+        names, such as "encoder.*", and options, such as ``{"lr": 1e-4}``. A parameter is in the
+        first group whose pattern it matches. ``{"frozen_epochs": 5}`` freezes them, with the
+        running means of their layers, for the first 5 epochs of the network.
+    mixed_precision : bool, default=False
+        True trains with bfloat16 in the operations that torch regards as safe (autocast). It is
+        faster on GPUs and CPUs that support it. Predictions use float32.
     balance : {"group", "class"}, default="group"
         How adversaries weight the groups. "group": equally, as in the paper; the network must then
         also hide a label that is associated with the group. "class": equally within each class;
@@ -126,8 +128,13 @@ class AdversarialClassifier(
         One row for each epoch: ``phase`` ("predictor", "adversary" or "alternating"), the mean
         ``loss`` of the task and the mean ``adversary_loss``. An adversary that ignores its input
         has a loss of ``log(len(groups_))``.
+        With `validation`, it has ``valid_loss`` and ``valid_adversary_loss`` too.
     n_iter_ : int
         Epochs of the network.
+    best_epoch_ : int or None
+        With `validation`, the row of `history_` whose networks are kept: the smallest
+        ``valid_loss`` minus `adversary_weight` times the adversaries' losses, among the epochs of
+        the last phase. A loss counts up to ``log(len(groups_))``, the loss of a guess.
     n_features_in_, feature_names_in_
         Those of the network's columns.
 
@@ -203,6 +210,8 @@ class AdversarialClassifier(
     adversary_epochs: int = Option(10, Interval(Integral, 0, None, closed="left"))
     max_epochs: int = Option(50, Interval(Integral, 0, None, closed="left"))
     adversary_steps: int = Option(2, Interval(Integral, 1, None, closed="left"))
+    param_groups: Any = Option((), list, tuple)
+    mixed_precision: bool = Option(False, "boolean")
     balance: str = Option("group", StrOptions({"group", "class"}))
     sensitive: Any = Option(None, *SENSITIVE)
     drop_sensitive: bool = Option(False, "boolean")
@@ -210,66 +219,53 @@ class AdversarialClassifier(
     random_state: Any = Option(None, "random_state")
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        sensitive_features: Any = None,
+        validation: Any = None,
     ) -> Self:
         """Train the network and its adversaries.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training data; of more dimensions if `module` takes them.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels: classes, or 0/1 indicator columns.
+        X : array-like or data frame of shape (n_samples, n_features), Dataset or DataLoader
+            Training data; of more dimensions if `module` takes them. A torch Dataset is read batch
+            by batch, and its rows are not compared. Its rows are x, (x, y) or (x, y, sensitive),
+            and it has ``__getitem__``. Of a DataLoader its Dataset is read, with its workers and
+            its `collate_fn`; `batch_size` is this classifier's.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), default=None
+            Labels: classes, or 0/1 indicator columns. None: those of a Dataset, which is read once
+            for them. Pass labels to save this.
         sample_weight : array-like of shape (n_samples,), optional
             Weights, for network and adversaries; rows of weight 0 are left out.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
-            The sensitive feature, if `sensitive` does not name it.
+            The sensitive feature, if `sensitive` does not name it and no Dataset holds it.
+        validation : tuple (X, y) or (X, y, sensitive_features), or Dataset, default=None
+            Rows that choose the epoch, see `best_epoch_`. None: the last epoch.
 
         Returns
         -------
         self : object
         """
         self._validate_params()
+        check_parameter_groups(self.param_groups)
         torch = import_torch("AdversarialClassifier")
         device = find_device(self.device, needed=True)
-        given = self.sensitive is not None or sensitive_features is not None
-        hides = given or self.adversary_weight > 0
-        check_frame(X)
-        require_y(self, y)
-        features = self._hide(X)
-        with self._noting(X):
-            inputs, y = checked_data(
-                self,
-                features,
-                y,
-                dtype=np.float32,
-                multi_output=True,
-                allow_nd=self.module is not None,
-                ensure_min_samples=2 if hides else 1,  # a row of each group
-            )
-        attribute = self._sensitive(X, sensitive_features, "fit") if hides else None
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        weight = check_sample_weight(
-            sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
-        )
-        with np.errstate(over="ignore"):
-            check_total(weight.sum())
-        held = np.flatnonzero(weight)
-        target, group = self._read_labels(y[held]), None
-        if attribute is not None:
-            attribute = to_native(attribute, "sensitive_features")
-            check_lengths({"X": inputs, "sensitive_features": attribute})
-            group = self._read_groups(target, take_rows(attribute, held))
-        self._shape = inputs.shape[1:]
-        start, adversaries_start, order = np.random.SeedSequence(
+        start, adversaries_start, order, *reading = np.random.SeedSequence(
             int(check_random_state(self.random_state).randint(2**31))
-        ).spawn(3)
+        ).spawn(5)
         # The caller may have switched gradients off.
         with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start), device):
-            rows = distinct_rows(inputs[held], target, group, weight[held], device)
-            networks, n_seen = build(rows.inputs, len(self.classes_), self)
-            if group is not None:
+            seed = _number(reading[0])
+            rows = self._training_rows(X, y, sample_weight, sensitive_features, device, seed)
+            judged = None
+            if validation is not None:
+                judged = self._validation_rows(validation, device, _number(reading[1]))
+            networks, n_seen = build(rows.first(2), len(self.classes_), self)
+            if rows.group is not None:
                 with seeded(_number(adversaries_start), device):
                     networks.adversaries = build_adversaries(
                         n_seen,
@@ -278,14 +274,15 @@ class AdversarialClassifier(
                         device,
                         masked=not networks.layers,
                     )
-            training = Training(networks, rows, self, order)
+            training = Training(networks, rows, self, order, judged)
             with progress("epochs", training.n_epochs) as step:
                 epochs = []
                 for epoch in training.epochs():
                     epochs.append(epoch)
                     step.advance()
-        self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
+        self.history_ = pd.DataFrame(epochs, columns=_HISTORY[: 3 if judged is None else 5])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
+        self.best_epoch_ = None if judged is None else training.best[1]
         trained = [*networks.learners, *networks.adversaries]
         if not all(
             torch.isfinite(one).all() for net in trained for one in net.state_dict().values()
@@ -313,7 +310,7 @@ class AdversarialClassifier(
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
-        logits = self._outputs(X)[0]
+        logits = self._outputs(X)
         return self.classes_[logits.argmax(axis=1)] if self._one_label else (logits > 0).astype(int)
 
     def predict_proba(self, X: Any) -> Array:
@@ -328,7 +325,7 @@ class AdversarialClassifier(
         -------
         probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
         """
-        logits = self._outputs(X)[0]
+        logits = self._outputs(X)
         return softmax(logits, axis=1) if self._one_label else expit(logits)
 
     def decision_function(self, X: Any) -> Array:
@@ -343,7 +340,7 @@ class AdversarialClassifier(
         -------
         scores : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_tasks)
         """
-        logits = self._outputs(X)[0]
+        logits = self._outputs(X)
         binary = self._one_label and len(self.classes_) == 2
         return logits[:, 1] - logits[:, 0] if binary else logits
 
@@ -360,7 +357,7 @@ class AdversarialClassifier(
         representation : ndarray of shape (n_samples, n_outputs)
             The outputs of the layers, flat and side by side; or the masked inputs.
         """
-        return self._outputs(X)[1]
+        return self._outputs(X, representation=True)
 
     def path(
         self,
@@ -368,7 +365,7 @@ class AdversarialClassifier(
         y: Any,
         *,
         sensitive_features: Any,
-        weights: Iterable[float] = (0, 0.1, 0.3, 1, 3),
+        weights: Sequence[float] = (0, 0.1, 0.3, 1, 3),
         seeds: int = 5,
         test_size: float = 0.25,
         auditor: Any = None,
@@ -419,25 +416,11 @@ class AdversarialClassifier(
 
     # ------------------------------------------------------------------ inside
 
-    def _outputs(self, X: Any) -> tuple[Array, Array]:
+    def _outputs(self, X: Any, *, representation: bool = False) -> Array:
         check_is_fitted(self)
         torch = import_torch("AdversarialClassifier")
         # Networks that were trained on a GPU work without one.
         device = find_device(self.device, needed=False)
-        inputs = checked_data(
-            self,
-            self._features(X),
-            dtype=np.float32,
-            allow_nd=self.module is not None,
-            reset=False,
-        )
-        if inputs.shape[1:] != self._shape:
-            raise InputError(
-                "{X} has rows of shape {shape}, and fit saw rows of {known}. Pass rows like those "
-                "of the training data.",
-                shape=inputs.shape[1:],
-                known=self._shape,
-            )
         # In float64 a row gets the same number whatever rows it comes with; networks of users
         # may not be made for it.
         own = self.module is None and isinstance(self.mask, bool)
@@ -447,50 +430,10 @@ class AdversarialClassifier(
             None if self.mask_ is None else deepcopy(self.mask_).to(device, dtype),
             self.layers_,
         )
-        return outputs_of(networks, torch.tensor(inputs, dtype=dtype, device=device))
-
-    def _read_labels(self, y: Any) -> Array:
-        """Return codes of classes, or an indicator matrix."""
-        with input_errors():
-            check_classification_targets(y)
-            kind = type_of_target(y, input_name="y")
-        if kind == "multilabel-indicator":
-            self._one_label = False
-            target = (y.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
-            self.classes_ = np.arange(target.shape[1])
-            return target
-        if kind not in ("binary", "multiclass"):
-            raise InputError(
-                "{y} is {kind}: pass one column of classes, or 0/1 columns, one a task.", kind=kind
-            )
-        self._one_label = True
-        self.classes_, target = np.unique(y, return_inverse=True)
-        return target.reshape(-1)
-
-    def _read_groups(self, target: Array, attribute: Any) -> Array:
-        """Return codes of groups; warn or raise if a class reveals them."""
-        pairs = read_pairs(self.classes_[target] if self._one_label else target, attribute)
-        pairs.require_classes()
-        self.groups_ = pairs.groups
-        if self.balance == "class":
-            if not pairs.one_label:
-                raise InputError(
-                    "{balance='class'} balances groups within classes, and {y} is multilabel: pass "
-                    "{balance='group'}."
-                )
-            pairs.require_all(
-                why="balance='class' weighs groups the same in each class. Leave that class out, "
-                "merge groups or classes, or pass balance='group'."
-            )
-        elif pairs.one_label and (pairs.counts == 0).any():
-            a, t = np.argwhere(pairs.counts == 0)[0]
-            warnings.warn(
-                f"There are no rows of group {pairs.groups[a]!r} with class {pairs.tasks[t]!r}: "
-                "the class reveals the group, so no network can predict one and hide the other.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return pairs.group
+        with seeded(0, device):  # a Dataset may draw random numbers
+            inputs = self._rows(X)
+            parts = parts_of(inputs, self.batch_size, dtype=dtype, device=device)
+            return outputs_of(networks, parts, len(inputs), representation=representation)
 
 
 def _number(seed: np.random.SeedSequence) -> int:

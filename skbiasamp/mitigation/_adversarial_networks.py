@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import pairwise
 from math import prod
@@ -12,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array, check_call
+from skbiasamp._input.checks import Array, check_call, check_count
 from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp.attackers.optional_torch import import_torch
 
-_AT_ONCE = 4096  # rows whose outputs are computed together
+_FROZEN = "frozen_epochs"  # the option of a group of parameters that is not the optimizer's
 _ADVERSARY_WIDTH = 64
 
 
@@ -63,32 +64,91 @@ class Networks:
         """Set the predictor to training and adversaries to evaluation, or the other way round."""
         for one in self.learners:
             one.train(learning)
+            for module in one.modules() if learning else ():
+                own = [*module.parameters(recurse=False)]
+                frozen = own and not any(parameter.requires_grad for parameter in own)
+                if frozen and hasattr(module, "running_mean"):
+                    module.eval()
         for one in self.adversaries:
             one.train(not learning)
 
 
-def outputs_of(networks: Networks, inputs: Any) -> tuple[Array, Array]:
-    """Return logits, and what adversaries see, flat and side by side."""
-    torch = import_torch()
-    logits, flat = [], []
+def outputs_of(
+    networks: Networks, parts: Iterable[Any], n_rows: int, *, representation: bool
+) -> Array:
+    """Return the logits of all rows, or what adversaries see of them, flat and side by side."""
+    torch, done = import_torch(), 0
+    found = np.empty(0)
     with torch.inference_mode():
         networks.train(False)
-        for part in inputs.split(_AT_ONCE):
-            given, _, seen = networks(part)
-            logits.append(given.double().cpu().numpy())
-            flat.append(torch.cat([one.flatten(1) for one in seen], dim=1).double().cpu().numpy())
-    return np.concatenate(logits), np.concatenate(flat)
+        for part in parts:
+            logits, _, seen = networks(part)
+            flat = torch.cat([one.flatten(1) for one in seen], 1) if representation else logits
+            if not done:
+                # Small arrays between large ones would keep the memory of these from being reused.
+                found = np.empty((n_rows, flat.shape[1]))
+            found[done : done + len(part)] = flat.double().cpu().numpy()
+            done += len(part)
+    return found
+
+
+def check_parameter_groups(given: Any) -> None:
+    """Raise unless each group is a pattern of names and its options."""
+    for group in given:
+        pair = isinstance(group, tuple | list) and len(group) == 2
+        if not pair or not isinstance(group[0], str) or not isinstance(group[1], dict):
+            text = "{param_groups} must hold pairs such as ('encoder.*', {options}); got {seen!r}."
+            raise InputTypeError(text, options={"lr": 1e-4}, seen=group)
+        check_count(f"{_FROZEN} of param_groups", group[1].get(_FROZEN, 0), least=0)
+
+
+def parameter_groups(networks: Networks, given: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
+    """Return the groups of an optimizer, and after how many epochs which parameters thaw.
+
+    Other parameters that the user has frozen stay as they are.
+    """
+    torch = import_torch()
+    options_of_adam = torch.optim.Adam([torch.zeros(1)]).defaults
+    left = dict(networks.predictor.named_parameters())
+    groups, frozen = [], []
+    for pattern, options in given:
+        unknown = [name for name in options if name not in (*options_of_adam, _FROZEN)]
+        if unknown:
+            raise InputError(
+                "{param_groups} has {unknown} for {pattern!r}. Pass options of torch.optim.Adam, "
+                "such as 'lr', or {frozen!r}.",
+                unknown=quote(unknown),
+                pattern=pattern,
+                frozen=_FROZEN,
+            )
+        names = [name for name in left if fnmatchcase(name, pattern)]
+        if not names:
+            raise InputError(
+                "{param_groups}: {pattern!r} matches no parameter of {module} that no group before "
+                "it has. There are {names}.",
+                pattern=pattern,
+                names=quote([*left], most=20),
+            )
+        options, parameters = dict(options), [left.pop(name) for name in names]
+        if n_epochs := options.pop(_FROZEN, 0):
+            frozen.append((n_epochs, [one.requires_grad_(True) for one in parameters]))
+        groups.append({**options, "params": parameters})
+    others = [] if networks.mask is None else networks.mask.parameters()
+    groups.append({"params": [*left.values(), *others]})
+    for group in groups:
+        group["params"] = [one for one in group["params"] if one.requires_grad]
+    return [group for group in groups if group["params"]], frozen
 
 
 # --------------------------------------------------------------------------- as they are asked for
 
 
-def build(inputs: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int]]:
+def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int]]:
     """Return the networks without adversaries, and how many numbers each layer gives.
 
-    They are for the rows of a tensor, with the settings of an `AdversarialClassifier`.
+    They are for rows like the first ones, with the settings of an `AdversarialClassifier`.
     """
-    shape, device = tuple(inputs.shape[1:]), inputs.device
+    shape, device = tuple(first.shape[1:]), first.device
     if settings.module is None:
         sizes = settings.hidden_layer_sizes
         hidden = tuple(sizes) if np.ndim(sizes) else ()
@@ -110,7 +170,7 @@ def build(inputs: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[in
         mask = _made("mask", settings.mask, shape)
     layers = find_layers(predictor, settings.layer, masked=mask is not None)
     networks = Networks(predictor.to(device), None if mask is None else mask.to(device), layers)
-    return networks, count_outputs(networks, inputs[:2], n_outputs)
+    return networks, count_outputs(networks, first, n_outputs)
 
 
 def build_adversaries(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from skbiasamp._input.checks import check_count, check_instance
+from skbiasamp._input.coding import as_numbers
 from skbiasamp._utils.progress import progress
 from skbiasamp.metrics import LeakageAuditor
 
@@ -20,7 +22,7 @@ def weight_path(
     y: Any,
     attribute: Any,
     *,
-    weights: Iterable[float],
+    weights: Sequence[float],
     seeds: int,
     test_size: float,
     auditor: Any,
@@ -32,13 +34,13 @@ def weight_path(
             auditor, ("audit", "set_params"), "auditor must be an auditor, such as LeakageAuditor()"
         )
     auditor = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
-    weights, found = list(weights), []
-    with progress("adversarial training", seeds * len(weights)) as step:
+    values, found = np.ravel(as_numbers(weights, "weights")).tolist(), []
+    with progress("adversarial training", seeds * len(values)) as step:
         for seed in range(seeds):
             parts = train_test_split(X, y, attribute, test_size=test_size, random_state=seed)
             X_train, X_test, y_train, y_test, train, test = parts
             measure = clone(auditor).set_params(interval=None, random_state=seed)
-            for weight in weights:
+            for weight in values:
                 trained = clone(model).set_params(adversary_weight=weight, random_state=seed)
                 trained.fit(X_train, y_train, sensitive_features=train)
                 leakage = measure.score(

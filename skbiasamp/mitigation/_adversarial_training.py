@@ -8,82 +8,52 @@ with an adversary weight of 0 it is the network trained alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp.attackers.networks import distinct_inputs, draw_rows
+from skbiasamp._input.errors import InputError
+from skbiasamp.attackers.networks import draw_rows
 from skbiasamp.attackers.optional_torch import import_torch, seeded
-from skbiasamp.mitigation._adversarial_networks import Networks
-
-
-class TrainingRows(NamedTuple):
-    """Distinct rows, in an order of their own, and what share of all rows each stands for.
-
-    `inputs` and `target` are tensors; `group` holds codes of `n_groups` groups, or is None.
-    """
-
-    inputs: Any
-    target: Any
-    group: Array | None
-    n_groups: int
-    weight: Array
-    n_rows: int
-
-    def balanced(self, *, within_classes: bool) -> Array:
-        """Return factors of the weights with which all groups weigh the same."""
-        assert self.group is not None
-        stratum = self.target.cpu().numpy() if within_classes else np.zeros(len(self.group), int)
-        cell = stratum * self.n_groups + self.group
-        share = np.bincount(cell, self.weight)[cell]
-        return np.bincount(stratum, self.weight)[stratum] / (self.n_groups * share)
-
-
-def distinct_rows(
-    inputs: Array, target: Array, group: Array | None, weight: Array, device: Any
-) -> TrainingRows:
-    """Return the distinct rows of inputs, labels and group, and how much each weighs."""
-    torch = import_torch()
-    n = len(inputs)
-    columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
-    columns += [] if group is None else [group.reshape(n, 1)]
-    table, code = distinct_inputs(np.hstack(columns).astype(np.float32))
-    first = np.unique(code, return_index=True)[1]
-    total = np.bincount(code, weight)
-    whole = bool((weight == np.rint(weight)).all())
-    return TrainingRows(
-        torch.tensor(table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:]), device=device),
-        torch.as_tensor(target[first], device=device),
-        None if group is None else group[first],
-        0 if group is None else int(group.max()) + 1,
-        total / total.sum(),
-        int(total.sum()) if whole else n,
-    )
+from skbiasamp.mitigation._adversarial_networks import Networks, parameter_groups
+from skbiasamp.mitigation._adversarial_rows import TrainingRows, consecutive
 
 
 class Training:
-    """Training in three phases, with the settings of an `AdversarialClassifier`."""
+    """Training in three phases, with the settings of an `AdversarialClassifier`.
+
+    With validation rows, the networks end as they were in the best epoch of the last phase.
+    """
 
     def __init__(
-        self, networks: Networks, rows: TrainingRows, settings: Any, seed: np.random.SeedSequence
+        self,
+        networks: Networks,
+        rows: TrainingRows,
+        settings: Any,
+        seed: np.random.SeedSequence,
+        validation: TrainingRows | None = None,
     ) -> None:
-        torch = import_torch()
+        adam = import_torch().optim.Adam
         # What is drawn for the adversaries does not change what is drawn for the predictor.
         self.rng, self.adversary_rng = map(np.random.default_rng, seed.spawn(2))
         self.networks, self.rows, self.settings = networks, rows, settings
+        self.validation = validation
+        self.best = float("inf"), 0  # the value of validation rows, and its epoch
+        self.state: list[Any] = []
         self.batch_size = int(settings.batch_size)  # small integers of NumPy overflow
         self.steps = max(1, rows.n_rows // self.batch_size)
-        # Parameters that the user has frozen stay as they are.
-        self.weights = [p for one in networks.learners for p in one.parameters() if p.requires_grad]
-        self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
+        self.device = rows.target.device
+        groups, self.frozen = parameter_groups(networks, settings.param_groups)
+        self.weights = [p for group in groups for p in group["params"]]
+        self._thaw(0)
+        self.optimizer = adam(groups, settings.learning_rate)
         if networks.adversaries:
-            self.adversary_optimizer = torch.optim.Adam(
-                [p for one in networks.adversaries for p in one.parameters()],
-                settings.learning_rate,
-            )
-            self.group = torch.as_tensor(rows.group, device=rows.inputs.device)
+            weights = [p for adversary in networks.adversaries for p in adversary.parameters()]
+            self.adversary_optimizer = adam(weights, settings.learning_rate)
+            self.group = self._codes(rows)
             self.balance = rows.balanced(within_classes=settings.balance == "class")
             self.factor = self._tensor(self.balance)
 
@@ -94,28 +64,99 @@ class Training:
         adversarial = settings.adversary_epochs if self.networks.adversaries else 0
         return int(settings.pretrain_epochs + adversarial + settings.max_epochs)
 
-    def epochs(self) -> Iterator[tuple[str, float, float]]:
-        """Train, and yield (phase, loss, adversaries' mean loss) of every epoch."""
+    def epochs(self) -> Iterator[tuple[Any, ...]]:
+        """Train, and yield phase, loss, adversaries' mean loss and validation losses of epochs."""
         settings, nan = self.settings, float("nan")
-        for _ in range(settings.pretrain_epochs):
-            losses = [self._step(batch, adversary_weight=0) for batch in self._batches()]
-            yield "predictor", float(np.mean(losses)), nan
+        unknown = () if self.validation is None else (nan, nan)
+        for epoch in range(settings.pretrain_epochs):
+            self._thaw(epoch)
+            losses = [self._step(batch, 0) for batch in self.rows.loaded(self._batches())]
+            validated = self._validate(epoch, last=not settings.max_epochs)
+            yield "predictor", _mean(losses), nan, *validated
         # Alone, too: only an adversary that has learned something is worth hiding from.
         for _ in range(settings.adversary_epochs if self.networks.adversaries else 0):
-            losses = [self._step_adversaries(batch) for batch in self._adversary_batches(1)]
-            yield "adversary", nan, float(np.mean(losses))
-        for _ in range(settings.max_epochs):
+            batches = self.rows.loaded(self._adversary_batches(1))
+            losses = [self._step_adversaries(batch) for batch in batches]
+            yield "adversary", nan, _mean(losses), *unknown
+        for epoch in range(settings.max_epochs):
+            self._thaw(settings.pretrain_epochs + epoch)
             losses, adversary_losses, steps = [], [], settings.adversary_steps
-            batches = iter(self._adversary_batches(steps) if self.networks.adversaries else ())
-            for batch in self._batches():
+            drawn = self._adversary_batches(steps) if self.networks.adversaries else ()
+            batches = self.rows.loaded(drawn)
+            for batch in self.rows.loaded(self._batches()):
                 adversary_losses += [self._step_adversaries(one) for one in islice(batches, steps)]
-                losses.append(self._step(batch, adversary_weight=settings.adversary_weight))
-            adversary_loss = float(np.mean(adversary_losses)) if adversary_losses else nan
-            yield "alternating", float(np.mean(losses)), adversary_loss
+                losses.append(self._step(batch, settings.adversary_weight))
+            epoch += self.n_epochs - settings.max_epochs
+            yield "alternating", _mean(losses), _mean(adversary_losses), *self._validate(epoch)
+        for _, parameters in self.frozen:
+            for parameter in parameters:
+                parameter.requires_grad_(True)
+        for network, state in zip(self._networks, self.state, strict=False):
+            network.load_state_dict(state)
+
+    @property
+    def _networks(self) -> list[Any]:
+        return [*self.networks.learners, *self.networks.adversaries]
+
+    def _thaw(self, epoch: int) -> None:
+        """Let the parameters learn that are no longer frozen in an epoch of the network."""
+        for n_epochs, parameters in self.frozen:
+            for parameter in parameters:
+                parameter.requires_grad_(epoch >= n_epochs)
+        self.learning = [p for p in self.weights if p.requires_grad]
+        if not self.learning:
+            raise InputError(
+                "All parameters of {module} are frozen in epoch {epoch}, so it learns nothing. "
+                "Leave some out of {param_groups}, or set their requires_grad.",
+                epoch=epoch + 1,
+            )
+
+    def _validate(self, epoch: int, *, last: bool = True) -> tuple[float, ...]:
+        """Return the loss and the adversaries' mean loss on validation rows; keep the best epoch.
+
+        Only an epoch of the last phase can be the best.
+        """
+        rows, settings = self.validation, self.settings
+        if rows is None:
+            return ()
+        torch, adversaries = import_torch(), self.networks.adversaries
+        task, hidden = torch.zeros(2, device=self.device)
+        weight = self._tensor(rows.weight)
+        if adversaries:
+            group = self._codes(rows)
+            balanced = weight * self._tensor(
+                rows.balanced(within_classes=settings.balance == "class")
+            )
+        for network in self._networks:
+            network.eval()
+        with torch.no_grad(), self._autocast():
+            batches = [
+                (torch.tensor(part), None) for part in consecutive(len(weight), self.batch_size)
+            ]
+            for inputs, index, _ in rows.loaded(batches):
+                logits, _, seen = self.networks(inputs)
+                task += _loss(logits, rows.target[index], weight[index])
+                if adversaries:
+                    hidden += self._adversary_loss(seen, group[index], balanced[index])
+        loss, adversary_loss = task.item(), hidden.item() / max(1, len(adversaries))
+        # An adversary that is worse than a guess hides nothing more.
+        capped = min(adversary_loss, float(np.log(max(1, rows.n_groups)))) * len(adversaries)
+        if last and (value := loss - settings.adversary_weight * capped) < self.best[0]:
+            self.best = value, epoch
+            self.state = [deepcopy(network.state_dict()) for network in self._networks]
+        return loss, adversary_loss if adversaries else float("nan")
+
+    def _codes(self, rows: TrainingRows) -> Any:
+        return import_torch().as_tensor(rows.group, device=self.device)
+
+    def _autocast(self) -> Any:
+        torch = import_torch()
+        enabled = self.settings.mixed_precision
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=enabled)
 
     def _tensor(self, weight: Array) -> Any:
         torch = import_torch()
-        return torch.as_tensor(weight, dtype=torch.float32, device=self.rows.inputs.device)
+        return torch.as_tensor(weight, dtype=torch.float32, device=self.device)
 
     def _batches(self) -> Iterator[tuple[Any, Any]]:
         """Yield rows and weights of an epoch's steps; few distinct rows are in all of them."""
@@ -143,47 +184,50 @@ class Training:
         yield from map(self._equal, np.concatenate(parts, axis=1))
 
     def _equal(self, rows: Array) -> tuple[Any, Any]:
-        return import_torch().as_tensor(rows, device=self.rows.inputs.device), 1 / len(rows)
+        return import_torch().as_tensor(rows, device=self.device), 1 / len(rows)
 
-    def _step(self, batch: tuple[Any, Any], *, adversary_weight: float) -> float:
+    def _step(self, batch: tuple[Any, Any, Any], adversary_weight: float) -> Any:
         """Take a step of the predictor, and return the loss of its task."""
-        index, weight = batch
-        networks, inputs = self.networks, self.rows.inputs[index]
+        inputs, index, weight = batch
+        networks = self.networks
         networks.train(True)
-        logits, masked, seen = networks(inputs)
-        loss = task = _loss(logits, self.rows.target[index], weight)
-        if networks.mask is not None:
-            lost = (inputs - masked).abs().flatten(1).mean(dim=1)
-            loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
-        if adversary_weight and networks.adversaries:
-            balanced = weight * self.factor[index]
-            if networks.layers:
-                loss = loss - adversary_weight * self._adversary_loss(seen, index, balanced)
-            else:
-                loss = loss + adversary_weight * self._certainty(seen, balanced)
+        with self._autocast():
+            logits, masked, seen = networks(inputs)
+            loss = task = _loss(logits, self.rows.target[index], weight)
+            if networks.mask is not None:
+                lost = (inputs - masked).abs().flatten(1).mean(dim=1)
+                loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
+            if adversary_weight and networks.adversaries:
+                balanced = weight * self.factor[index]
+                if networks.layers:
+                    against = self._adversary_loss(seen, self.group[index], balanced)
+                    loss = loss - adversary_weight * against
+                else:
+                    loss = loss + adversary_weight * self._certainty(seen, balanced)
         self.optimizer.zero_grad()
-        loss.backward(inputs=self.weights)
+        loss.backward(inputs=self.learning)
         self.optimizer.step()
-        return task.item()
+        return task.detach()
 
-    def _step_adversaries(self, batch: tuple[Any, Any]) -> float:
+    def _step_adversaries(self, batch: tuple[Any, Any, Any]) -> Any:
         """Take a step of the adversaries, and return their mean loss."""
         torch = import_torch()
-        index, weight = batch
-        with seeded(int(self.adversary_rng.integers(2**63)), self.rows.inputs.device):
+        inputs, index, weight = batch
+        with seeded(int(self.adversary_rng.integers(2**63)), self.device):
             self.networks.train(False)
-            with torch.no_grad():
-                seen = self.networks(self.rows.inputs[index])[2]
-            loss = self._adversary_loss(seen, index, weight)
+            with self._autocast():
+                with torch.no_grad():
+                    seen = self.networks(inputs)[2]
+                loss = self._adversary_loss(seen, self.group[index], weight)
             self.adversary_optimizer.zero_grad()
             loss.backward()
             self.adversary_optimizer.step()
-        return loss.item() / len(self.networks.adversaries)
+        return loss.detach() / len(self.networks.adversaries)
 
-    def _adversary_loss(self, seen: Sequence[Any], index: Any, weight: Any) -> Any:
+    def _adversary_loss(self, seen: Sequence[Any], group: Any, weight: Any) -> Any:
         """Return the sum of the adversaries' losses."""
         pairs = zip(self.networks.adversaries, seen, strict=True)
-        return sum(_loss(adversary(one), self.group[index], weight) for adversary, one in pairs)
+        return sum(_loss(adversary(one), group, weight) for adversary, one in pairs)
 
     def _certainty(self, seen: Sequence[Any], weight: Any) -> Any:
         """Return how far adversaries are from guessing: the cross-entropy to equal probabilities.
@@ -192,17 +236,22 @@ class Training:
         """
         pairs = zip(self.networks.adversaries, seen, strict=True)
         return sum(
-            -(weight * adversary(one).log_softmax(dim=1).mean(dim=1)).sum()
+            -(weight * adversary(one).float().log_softmax(dim=1).mean(dim=1)).sum()
             for adversary, one in pairs
         )
 
 
 def _loss(logits: Any, target: Any, weight: Any) -> Any:
     """Return cross-entropy, of several tasks their mean; weights sum to 1."""
-    functional = import_torch().nn.functional
+    functional, logits = import_torch().nn.functional, logits.float()
     if target.ndim == 1:
         each = functional.cross_entropy(logits, target, reduction="none")
     else:
         each = functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
         each = each.mean(dim=1)
     return (weight * each).sum()
+
+
+def _mean(losses: Sequence[Any]) -> float:
+    """Return the mean of an epoch's losses, which leave their device only here."""
+    return float(import_torch().stack(losses).double().mean()) if losses else float("nan")

@@ -150,7 +150,7 @@ class CrossComparisonResult:
     directional A->T over 5 folds, compared with 'tree'
      model  estimate     low   high  difference  difference_low  difference_high  p_value  changed
       tree   -0.0227 -0.0454 0.0000           -               -                -        -        -
-    linear    0.0411  0.0033 0.0789      0.0638          0.0284           0.0992   0.0075   0.2417
+    linear    0.0411  0.0033 0.0789      0.0638          0.0058           0.1218   0.0310   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
     ...
     The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0230 to ...

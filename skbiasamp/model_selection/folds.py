@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from numbers import Integral
 from operator import itemgetter
 from typing import Any
@@ -70,21 +71,32 @@ def of_each_row_once(auditor: Any, splits: Any) -> Any:
 
 
 def over_folds(
-    table: pd.DataFrame, measure: str, confidence_level: float, *, corrected: bool
+    table: pd.DataFrame,
+    measure: str,
+    confidence_level: float,
+    *,
+    corrected: bool,
+    rows: float = 0.0,
 ) -> tuple[float, float, float, float]:
     """Return the mean of a column over folds, its interval, and the p-value of 0.
 
     Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
     further rows. `corrected` adds Nadeau and Bengio's share for training rows, or test rows, that
-    folds have in common.
+    folds have in common. `rows` is the variance of the mean by the audited rows alone, 0 if it is
+    not known: folds vary at least as much as rows make them, and the few folds have to tell only
+    how much more.
     """
     values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
     mean, (n_repeats, n_folds) = float(values.mean()), values.shape
     if n_folds == 1:
         return mean, float("nan"), float("nan"), float("nan")
     part = 1 / n_folds + corrected * table["n_test"].mean() / table["n_train"].mean()
-    error = float(np.sqrt(values.var(axis=1, ddof=1).mean() * part))
-    student = stats.t(n_repeats * (n_folds - 1))
+    known = n_folds * rows
+    more = max(float(values.var(axis=1, ddof=1).mean()) - known, 0.0)
+    error = float(np.sqrt((known + more) * part))
+    # Welch and Satterthwaite's degrees of freedom: only a part of the variance is that of folds.
+    df = n_repeats * (n_folds - 1) * ((known + more) / more if more else np.inf) ** 2
+    student = stats.t(df) if math.isfinite(df) else stats.norm()
     reach = float(student.isf((1 - confidence_level) / 2)) * error
     # Folds that all agree leave no doubt, also if they agree on 0.
     p_value = 2 * student.sf(abs(mean) / error) if error != 0 else mean == 0
