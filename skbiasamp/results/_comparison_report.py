@@ -84,6 +84,7 @@ class ComparisonReport(Report[ComparisonResult]):
         "data_files",
     )
     _always = ("accuracy", "rates", "context")
+    _newer = ("citation", "matched")
 
     results: dict[str, ComparisonResult]
     accuracy: Annotated[pd.DataFrame, table_reader(_ACCURACY, rest=float)] = field(
