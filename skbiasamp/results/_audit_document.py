@@ -69,7 +69,7 @@ from skbiasamp.results._content import (
     ends,
     record,
 )
-from skbiasamp.results._differences import GroupDifferences
+from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
@@ -92,6 +92,8 @@ _HEADLINES = {
     CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     NOT_MEASURED: "Not measured.",
 }
+
+_REFERENCE = "what the model was trained on, or real rows if the model generated these."
 
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
@@ -125,7 +127,7 @@ def audit_document(report: AuditReport) -> Document:
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
-        _pairs_section(report.differences),
+        pairs_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
         Section("", [summary_table(report), _sentences(report)], only="short"),
@@ -213,13 +215,6 @@ def _measured_how(report: AuditReport) -> Table:
     )
 
 
-def _pairs_section(differences: GroupDifferences | None) -> Section:
-    """Return what matched pairs say, if there are any."""
-    parts = [] if differences is None else differences.to_document().sections
-    items = [item for part in parts for item in part.items]
-    return Section("Groups compared within pairs", items, "pairs", leading=True)
-
-
 # --------------------------------------------------------------------------- in short
 
 
@@ -273,6 +268,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     paragraphs = [
         # A verdict with a limit stands before what was found.
         None if compared is None else Text(compared._against(report.limit), "Limit:"),
+        None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
         _everybody(report),
         Text(rest) if rest else None,
@@ -462,6 +458,13 @@ def _errors(report: AuditReport) -> Section:
         "wrongly more often. These rates do.",
         link=("terms", "Definitions"),
     )
+    if not report.context.get("labelled", True):
+        explained = Text(
+            "These rows have no labels, so nothing in them is right or wrong. They are compared "
+            "with the reference: the rows that the model was trained on, or real rows if the model "
+            "generated these. Both are samples, and intervals count the chance in both.",
+            link=("terms", "Definitions"),
+        )
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
@@ -475,6 +478,8 @@ def _errors(report: AuditReport) -> Section:
     # The last one is of all columns together: the rates have it.
     by_column = selection_tables(records(report.selection), columns)[:-1]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
+    if not report.context.get("labelled", True):
+        title = "How often is each task in each group?"
     return Section(title, [explained, groups, rates, ratio, *by_column], "errors", only="page")
 
 
