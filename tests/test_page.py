@@ -324,8 +324,7 @@ def test_pairs_say_whose_rows_they_rest_on():
     """Of MALS, all groups of a task share its rows; each group has its own A→T, however many."""
     how = {"reference": "test", "interval": "analytic"}
     auditors = [DirectionalAuditor(**how), MALSAuditor(**how)]
-    sex, label = ["f", "m"] * 40, [1, 0, 0, 1, 1, 1, 0, 0] * 10
-    predicted = [1, 0, 1, 1, 1, 1, 0, 1] * 10
+    sex, label, predicted = ["f", "m"] * 40, [1, 0, 1, 0, 1, 1, 0, 0] * 10, [1] * 60 + [0] * 20
     report = skbiasamp.audit(label, predicted, sensitive_features=sex, auditor=auditors)
     headings = [part_of(report, Table, id=f"pairs-{i}").columns[-1] for i in (1, 2)]
     assert headings == ["Rows", "Rows of the task"]
