@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
@@ -340,3 +341,60 @@ def test_f1_falls_with_the_rate(true, n_others, rates):
         f1_at(np.array([rate]), true, np.array([[40.0]]), n_others)[0] for rate in sorted(rates)
     )
     assert low >= high - 1e-12
+
+
+# --------------------------------------------------------------------------- the bracket
+
+
+def every_sample(n):
+    """Yield the counts of four cells that n rows may have."""
+    for counts in product(range(n + 1), repeat=3):
+        if sum(counts) <= n:
+            yield np.array([*counts, n - sum(counts)])
+
+
+@pytest.mark.parametrize(
+    "law", [[0.3, 0.2, 0.2, 0.3], [0.35, 0.15, 0.2, 0.3], [0.1, 0.2, 0.3, 0.4]]
+)
+def test_the_best_attacker_is_between_cross_fitted_and_in_sample_tables(law):
+    """The expectation over all samples of eight rows; the best attacker knows the law."""
+    n, below, above = 8, 0.0, 0.0
+    group, predicted = (axis.ravel() for axis in np.indices((2, 2)))
+    auditor = LeakageAuditor(
+        attacker="exact", balanced=False, equalize=None, cv=4, n_draws=40, interval=None
+    )
+    for seed, counts in enumerate(every_sample(n)):
+        rows = np.repeat(np.arange(4), counts)
+        result = auditor.set_params(random_state=seed).audit(
+            1 - predicted[rows], predicted[rows], sensitive_features=group[rows]
+        )
+        chance = stats.multinomial.pmf(counts, n, law)
+        below += chance * result.table["quality_model"].mean()
+        above += chance * result.statistics["in_sample_model"]
+        table = np.zeros((2, 2))
+        np.add.at(table, (predicted[rows], group[rows]), 1)
+        assert_allclose(result.statistics["in_sample_model"], table.max(axis=1).sum() / n)
+        # Labels are predictions by other names: they reveal as much.
+        assert_allclose(result.statistics["in_sample_data"], result.statistics["in_sample_model"])
+    best = np.reshape(law, (2, 2)).max(axis=0).sum()
+    assert below + 0.01 < best < above - 0.01
+
+
+def test_the_bracket_of_an_audit_is_its_closed_form_and_the_sentence_says_it():
+    sex, cooks = ["f"] * 200 + ["m"] * 200, ([1] * 100 + [0] * 100) * 2
+    predicted = [1] * 150 + [0] * 50 + [1] * 40 + [0] * 160
+    for auditor in (LeakageAuditor, DPAAuditor):
+        crossed = auditor(random_state=0, n_resamples=19)
+        result = crossed.audit(cooks, predicted, sensitive_features=sex)
+        closed = auditor(cv=None, interval=None).audit(cooks, predicted, sensitive_features=sex)
+        for side in ("data", "model"):
+            ends = result.table[f"quality_{side}"].mean(), result.statistics[f"in_sample_{side}"]
+            assert ends[0] <= ends[1] + 1e-12
+            assert_allclose(ends[1], closed.table[f"quality_{side}"].mean())
+        text = f"No attacker exceeds {100 * result.statistics['in_sample_model']:.1f} % on these"
+        assert text in result.sentence
+        # In closed form the table is that number, and other qualities have no such bound.
+        assert "in_sample_model" not in closed.statistics
+        other = auditor(quality="f1", interval=None, random_state=0)
+        seen = other.audit(cooks, predicted, sensitive_features=sex).statistics
+        assert "in_sample_model" not in seen

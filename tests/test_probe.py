@@ -206,3 +206,60 @@ def test_images_go_to_attackers_that_take_them(hold):
             LeakageProbe(attacker=attacker).fit(held, sensitive_features=sex)
     with pytest.raises(ValueError, match="X has missing or infinite values in 200 rows"):
         probe.fit(images * np.nan, sensitive_features=sex)
+
+
+def test_features_that_reveal_the_group_together_are_ranked_first():
+    """Sex is whether two coins differ: each alone tells nothing, and without it all is lost."""
+    first, second, noise = (np.tile(np.repeat([0, 1], n), 200 // n) for n in (200, 100, 50))
+    X = pd.DataFrame({"noise": noise, "first": first, "second": second})
+    sex = np.where(first != second, "f", "m")
+    table = LeakageProbe(random_state=0).rank_features(X, sensitive_features=sex)
+    assert set(table["feature"][:2]) == {"first", "second"}
+    assert not table["proxy"].any()
+    lost = table.set_index("feature")["lost"]
+    assert lost["noise"] == 0
+    assert (lost[["first", "second"]] > 0.4).all()
+    # Of two features, what is lost without one is what the other falls short of all.
+    two = LeakageProbe(random_state=0).rank_features(X[["first", "second"]], sensitive_features=sex)
+    alone = two.set_index("feature")["leakage"]
+    for row in two.itertuples():
+        other = {"first": "second", "second": "first"}[row.feature]
+        assert row.lost == pytest.approx(1 - alone[other])
+
+
+def test_a_copy_reveals_as_much_and_nothing_is_lost_without_it():
+    """The feature is the sex with every tenth row wrong: 90 % of the rows, by any attacker."""
+    sex = np.tile([0, 1], 500)
+    wrong = np.where(np.arange(1000) % 20 < 2, 1 - sex, sex)
+    table = LeakageProbe(random_state=0).rank_features(
+        np.column_stack([np.arange(1000) // 2 % 2, wrong, wrong]), sensitive_features=sex
+    )
+    assert table["feature"].tolist() == [1, 2, 0]
+    np.testing.assert_allclose(table["leakage"][:2], 0.9)
+    np.testing.assert_allclose(table["lost"], 0, atol=1e-12)
+    assert table["proxy"].tolist() == [True, True, False]
+
+
+def test_features_are_ranked_wherever_the_sensitive_feature_is(people):
+    named = LeakageProbe(sensitive="sex", random_state=0)
+    table = named.rank_features(people)
+    assert table["feature"].tolist() == ["job", "height", "age"]
+    assert "sex" not in set(table["feature"])
+    assert not hasattr(named, "leakage_")
+    rest = people.drop(columns="sex")
+    passed = LeakageProbe(random_state=0).rank_features(rest, sensitive_features=people["sex"])
+    pd.testing.assert_frame_equal(passed, table)
+    alone = LeakageProbe(sensitive="sex", confidence_level=1 - 0.05 / 3, random_state=0)
+    own = alone.fit(people[["sex", "height"]])
+    row = table.set_index("feature").loc["height"]
+    assert row["leakage"] == pytest.approx(own.leakage_, abs=0.01)
+    numbers = people[["height", "age"]].to_numpy()
+    for X in (numbers, sparse.csr_matrix(numbers)):
+        found = LeakageProbe(random_state=0).rank_features(X, sensitive_features=people["sex"])
+        assert found["feature"].tolist() == [0, 1]
+    lone = LeakageProbe(random_state=0).rank_features(
+        numbers[:, :1], sensitive_features=people["sex"]
+    )
+    assert np.isnan(lone["lost"].item())
+    with pytest.raises(ValueError, match="needs the sensitive feature in rank_features"):
+        LeakageProbe().rank_features(rest)

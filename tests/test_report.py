@@ -1104,20 +1104,22 @@ def test_a_group_without_audited_rows_does_not_spoil_the_findings():
         # 10 of 100 against 4 of 100; and with a hundredth less.
         ({("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 4, ("m", 0, 0): 96},
          "Among rows not labelled '1', the model predicts it for 10.0 % of the group f and 4.0 % "
-         "of the group m (false positive rate). Amplification"),
+         "of the group m (false positive rate; difference 6.0 percentage points, 95 % interval "
+         "−1.4 to 13.8). Amplification"),
         ({("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 6, ("m", 0, 0): 94}, None),
         ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30},
          "Among rows labelled '1', the model predicts it for 70.0 % of the group m and 50.0 % of "
-         "the group f (true positive rate). Amplification"),
+         "the group f (true positive rate; difference 20.0 percentage points, 95 % interval 6.4 to "
+         "32.6). Amplification"),
         ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30,
           ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
-         "of the group m and 50.0 % of the group f (true positive rate). Among rows not labelled "
+         "interval 6.4 to 32.6). Among rows not labelled "
          "so: 15.0 % and 10.0 % (false positive rate)."),
-        # As in the estimate, 29 rows are too few to speak of, 30 are not.
-        ({("f", 0, 0): 100, ("m", 0, 1): 29}, None),
-        ({("f", 0, 0): 100, ("m", 0, 1): 30},
+        # Nine rows are too few to speak of, ten are not.
+        ({("f", 0, 0): 100, ("m", 0, 1): 9}, None),
+        ({("f", 0, 0): 100, ("m", 0, 1): 10},
          "Among rows not labelled '1', the model predicts it for 100.0 % of the group m and 0.0 % "
-         "of the group f (false positive rate)."),
+         "of the group f (false positive rate; difference 100.0 percentage points"),
     ],
 )  # fmt: skip
 def test_a_gap_of_error_rates_is_said(rows, expected):

@@ -140,7 +140,10 @@ that ignores its input; `above_chance_low` and `above_chance_high`, the interval
 of the attacker on predictions minus that of the guess; `flip_rate`, the mean rate of random
 errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
 some target. Predictions reveal more than labels only if the value's interval is above 0 and
-`above_chance_low` is above 0 as well.""",
+`above_chance_low` is above 0 as well. With a cross-fitted exact attacker and (balanced) accuracy,
+`in_sample_data` and `in_sample_model` are what the best attacker reaches on the rows that it
+learned from: more, on average, than any attacker reaches on new rows. The qualities in the table
+are less than the best attacker reaches.""",
     "fitted": """
 groups_, tasks_ : list
     Groups and tasks of the training labels.

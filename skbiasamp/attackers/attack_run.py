@@ -236,6 +236,22 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
     return AttackRun(pair, attacker, trained, trained.qualities(rng), attackers[0])
 
 
+def in_sample(run: AttackRun) -> dict[str, float]:
+    """Return what the best tables reach on the rows that they learn from: no attacker beats them.
+
+    The best attacker of the population is in expectation between them and cross-fitted tables.
+    """
+    pair, settings = run.pair, run.pair.settings
+    best = settings.quality in ("accuracy", "balanced_accuracy") and not settings.fold
+    crossed = settings.cv is not None and pair.data.training is None
+    if run.trained is not None or not (best and crossed):
+        return {}
+    closed = replace(pair, settings=replace(settings, cv=None))
+    found = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
+    means = {"data": found.data.mean(), "model": found.model.mean()}
+    return {f"in_sample_{side}": float(mean) for side, mean in means.items()}
+
+
 def resampled_together(
     runs: Mapping[str, AttackRun], cells: Contingency, n_resamples: int, before: Redrawn
 ) -> list[Qualities]:

@@ -6,16 +6,18 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+import pandas as pd
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._input.options import Option, WithOptions
-from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions
+from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions, take_rows
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
 from skbiasamp.attackers.attack import Settings
 from skbiasamp.attackers.features import attack_features
 from skbiasamp.attackers.qualities import QUALITIES
+from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 from skbiasamp.inference.intervals import of_draws
 
@@ -159,6 +161,77 @@ callable, default="accuracy"
         self.leakage_, self.chance_ = float(found.qualities[0].mean()), found.chance
         self.interval_, self.attacker_ = (float(low[0]), float(high[0])), found.attacker
         return self
+
+    def rank_features(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
+        """Rank features by what they reveal about the sensitive feature.
+
+        Use it to find out why balanced data still reveal the group. It trains attackers on each
+        feature alone, and on all others without it. The probe need not be fitted, and stays as it
+        is.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features, as for `fit`.
+        sensitive_features : array-like of shape (n_samples,), optional
+            The sensitive feature, if `sensitive` does not name it.
+
+        Returns
+        -------
+        table : DataFrame
+            One row a feature: its name or position (``feature``); the attacker's score from it
+            alone (``leakage``) with its interval (``low``, ``high``), which holds for all features
+            together; whether it is a ``proxy``: it alone predicts better than chance; and by how
+            much the score of all features falls without it (``lost``): about 0 if others reveal the
+            same. First comes what has most, of what it reveals alone above chance and what is lost.
+
+        Examples
+        --------
+        Height reveals the sex, and centimetres reveal no more than inches:
+
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from skbiasamp import LeakageProbe
+        >>> rng = np.random.default_rng(0)
+        >>> sex = rng.choice(["f", "m"], 500)
+        >>> height = np.where(sex == "f", 165, 178) + rng.normal(0, 7, 500)
+        >>> X = pd.DataFrame({"age": rng.normal(40, 9, 500), "cm": height, "inch": height / 2.54})
+        >>> probe = LeakageProbe(random_state=0)
+        >>> ranked = probe.rank_features(X, sensitive_features=sex)
+        >>> ranked[["feature", "leakage", "proxy"]].round(1)
+          feature  leakage  proxy
+        0      cm      0.8   True
+        1    inch      0.8   True
+        2     age      0.5  False
+        >>> bool((ranked["lost"].abs() < 0.02).all())
+        True
+        """
+        self._validate_params()
+        probe = clone(self)
+        attribute = probe._sensitive(X, sensitive_features, "rank_features")
+        X = probe._hide(X)
+        # The same folds for all; columns that hold the sensitive feature are gone.
+        seed = int(own_generator(self.random_state).integers(2**31))
+        probe.set_params(sensitive=None, random_state=seed)
+        whole = probe.fit(X, sensitive_features=attribute).leakage_
+        names = getattr(probe, "feature_names_in_", range(probe.n_features_in_))
+        n = len(names)
+        probe.set_params(confidence_level=1 - (1 - self.confidence_level) / n)  # Bonferroni
+        rows = []
+        for at, name in enumerate(names):
+            others = [i for i in range(n) if i != at]
+            lost = np.nan
+            if others:
+                left = take_rows(X, others, axis=1)
+                lost = whole - probe.fit(left, sensitive_features=attribute).leakage_
+            probe.fit(take_rows(X, [at], axis=1), sensitive_features=attribute)
+            above = probe.leakage_ - probe.chance_
+            proxy = probe.interval_[0] > probe.chance_
+            rows.append((max(above, lost), name, probe.leakage_, *probe.interval_, proxy, lost))
+        columns = ["most", "feature", "leakage", "low", "high", "proxy", "lost"]
+        table = pd.DataFrame(rows, columns=columns)
+        table = table.sort_values("most", ascending=False, kind="stable", ignore_index=True)
+        return table.drop(columns="most")
 
     def transform(self, X: Any) -> Any:
         """Return X unchanged.

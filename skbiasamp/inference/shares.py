@@ -15,14 +15,34 @@ _HALVINGS = 36
 _BLOCK = 1 << 13  # pairs at once: more do not stay in the processor's cache
 
 
-def share_interval(share: Any, rows: Any) -> tuple[Array, Array]:
+def share_interval(share: Any, rows: Any, z: Any = _Z) -> tuple[Array, Array]:
     """Return Wilson's 95 % interval of a share of so many rows; NaN without rows."""
     share, n = np.broadcast_arrays(np.asarray(share, dtype=float), np.asarray(rows, dtype=float))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.clip(share, 0, 1)
-        reach = _Z * np.sqrt(p * (1 - p) / n + (_Z / n) ** 2 / 4)
-        low, high = ((p + _Z**2 / (2 * n) + side * reach) / (1 + _Z**2 / n) for side in (-1, 1))
+        reach = z * np.sqrt(p * (1 - p) / n + (z / n) ** 2 / 4)
+        low, high = ((p + z**2 / (2 * n) + side * reach) / (1 + z**2 / n) for side in (-1, 1))
     return np.clip(low, 0, 1), np.clip(high, 0, 1)  # of rounding
+
+
+def differences_to_lowest(share: Array, rows: Array) -> tuple[Array, Array, Array]:
+    """Return how far each share is above the lowest of its task, and the limits of intervals.
+
+    The intervals are Newcombe's, of two shares, and hold for all pairs of a task together (Tukey).
+    Shares and their numbers of rows are categories × tasks; a NaN share is in no difference.
+    """
+    known = ~np.isnan(share)
+    z = np.array([critical_values(int(n))[0] for n in known.sum(axis=0)])
+    low, high = share_interval(share, rows, z)
+    lowest = np.where(known, share, np.inf).argmin(axis=0)[None]
+    base, base_low, base_high = (
+        np.take_along_axis(values, lowest, axis=0) for values in (share, low, high)
+    )
+    difference = share - base
+    low = difference - np.hypot(share - low, base_high - base)
+    high = difference + np.hypot(high - share, base - base_low)
+    own = np.arange(len(share))[:, None] == lowest
+    return difference, np.where(own, np.nan, low), np.where(own, np.nan, high)
 
 
 @lru_cache

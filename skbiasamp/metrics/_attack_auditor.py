@@ -21,6 +21,7 @@ from skbiasamp.attackers.attack_pair import AttackPair, Qualities
 from skbiasamp.attackers.attack_run import (
     AttackRun,
     Redrawn,
+    in_sample,
     make_pair,
     redrawn,
     resampled_together,
@@ -400,7 +401,7 @@ class AttackAuditor(BaseAuditor):
             "input": "scores" if test.soft("task_pred") or maps else "predictions",
             "chance_data": float(chance.data.mean()),
             "chance_model": float(chance.model.mean()),
-            **pair.flips,
+            **(pair.flips | in_sample(done)),
         }
         if test.clusters is not None:
             statistics["n_clusters"] = test.clusters.total

@@ -96,7 +96,9 @@ def how_well_guessed(result: AuditResult, auditor: Any, attack: tuple[str, str])
     if auditor.equalize is None:
         other = f"the true {labels}"
     on_labels, on_model = (form(float(result.table[name].mean())) for name in auditor.columns)
-    return (
+    text = (
         f"{intro}, an attacker guesses the {target} {how.format(on_model)}, compared with "
         f"{on_labels} {source} {other}."
     )
+    best = result.statistics.get("in_sample_model")
+    return text if best is None else f"{text} No attacker exceeds {form(best)} on these rows."

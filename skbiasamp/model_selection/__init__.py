@@ -1,5 +1,6 @@
 """Selecting and validating models by their amplification."""
 
+from skbiasamp.model_selection._class_scores import class_scorers
 from skbiasamp.model_selection._cross_audit import cross_audit
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
@@ -16,5 +17,6 @@ __all__ = [
     "amplification_curve",
     "amplification_scorer",
     "audit_rashomon",
+    "class_scorers",
     "cross_audit",
 ]

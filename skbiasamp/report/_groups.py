@@ -15,8 +15,9 @@ from skbiasamp._input.spelling import spelt
 from skbiasamp.counts.cells import column, naming_side
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
+from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.row_sets import RowSets, Shares
-from skbiasamp.inference.shares import ratios_to_highest, share_interval
+from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
 
 # Error rates, and whether they are of rows that have the task.
 ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
@@ -126,7 +127,8 @@ def describe_groups(
     numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
     for name, positive in ERRORS.items():
         errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
-        numbers |= share_columns(name, errors)
+        enough = np.stack([task.n for task in errors], axis=1) > FEW - 1e-9
+        numbers |= share_columns(name, errors) | difference_columns(name, errors, enough)
     numbers |= ratios
     rates |= {name: values.ravel() for name, values in numbers.items()}
     return pd.DataFrame(groups | _accuracies(test, tasks, right)), pd.DataFrame(rates)
@@ -137,6 +139,16 @@ def share_columns(name: str, tasks: list[Shares]) -> dict[str, Array]:
     share = np.stack([task.share for task in tasks], axis=1)
     low, high = share_interval(share, np.stack([task.rows for task in tasks], axis=1))
     return {name: share, f"{name}_low": low, f"{name}_high": high}
+
+
+def difference_columns(name: str, tasks: list[Shares], counted: Array) -> dict[str, Array]:
+    """Return how far each share that counts is above the lowest of its task, with intervals."""
+    share, rows = (
+        np.stack([getattr(task, part) for task in tasks], axis=1) for part in ("share", "rows")
+    )
+    found = differences_to_lowest(np.where(counted, share, np.nan), rows)
+    ends = (f"{name}_difference{end}" for end in ("", "_low", "_high"))
+    return dict(zip(ends, found, strict=True))
 
 
 def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) -> dict[str, Array]:

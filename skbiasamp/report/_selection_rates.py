@@ -29,6 +29,7 @@ from skbiasamp.report._groups import (
     ERRORS,
     TaskRows,
     are_unknown,
+    difference_columns,
     favoured,
     impact_ratios,
     outcomes_of,
@@ -111,11 +112,12 @@ def _rates_of(
     counted = (share >= min_share) & ~unknown & (n > 0)
     numbers = {"n": n, "share": share, "selected": selected}
     numbers |= share_columns("selection_rate", shares) | {"counted": counted}
+    numbers |= difference_columns("selection_rate", shares, counted)
     numbers |= impact_ratios(shares, "categories", counted)
     if test.has("task") and test.has("task_pred"):
         for name, positive in ERRORS.items():
-            errors = [sets.shares(pred, true == positive).share for sets, true, pred in tasks]
-            numbers[name] = np.stack(errors, axis=1)
+            errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
+            numbers |= share_columns(name, errors) | difference_columns(name, errors, counted)
     table = pd.DataFrame(pair_names(tuple(categories), test.tasks)).rename(
         columns={"group": "category"}
     )

@@ -20,11 +20,11 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._json import PAIR, may_lack
+from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack
 from skbiasamp.results._report import Context, DataFile, Report
 
 _ACCURACY = {"model": str, "accuracy": float, "difference": float}
-_RATES = {"model": str, **PAIR, **may_lack(Name, "impact_ratio_interval")}
+_RATES = {"model": str, **PAIR, **DIFFERENCES, **may_lack(Name, "impact_ratio_interval")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

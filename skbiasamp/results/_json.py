@@ -20,6 +20,7 @@ from skbiasamp._io.json import (
     Share,
     Wrong,
     check_intervals,
+    limited,
     load_json,
     object_reader,
     one_of,
@@ -212,6 +213,12 @@ def may_lack(kind: Any, *names: str) -> dict[str, Any]:
 
 
 PAIR = {"group": Name, "task": Name}
+_DIFFER = ("true_positive_rate", "false_positive_rate", "selection_rate")
+DIFFERENCES = may_lack(
+    Annotated[float, limited(-1, 1)],
+    *_with_ends(*(f"{name}_difference" for name in _DIFFER)),
+)
 RATES = may_lack(Share, *_with_ends(*_RATES)) | may_lack(Count, *_with_ends("impact_ratio"))
+RATES |= DIFFERENCES
 TESTS = may_lack(Share, "p_value", "p_adjusted")
 FLAGS = may_lack(Flag, "sign_certain", "reliable")

@@ -76,6 +76,8 @@ class SelectionRates(Paged):
 
         The names are those of Fairlearn. The equalized odds difference is the larger one of the
         differences in true and in false positive rate. Only categories in the ratios are compared.
+        The 95 % intervals of differences (``_low``, ``_high``) hold for all pairs of categories of
+        a column together; tables of older versions have none.
         """
         return rate_differences(self.table)
 
@@ -95,24 +97,36 @@ def rate_differences(table: pd.DataFrame) -> pd.DataFrame:
     for keys, own in table[table["counted"]].groupby(
         [table["by"], table["task"].map(repr)], sort=False
     ):
-        spans = {name: _span(own[name]) for name in _MEASURES if name in own}
+        spans = {name: _span(own, name) for name in _MEASURES if name in own}
         rates = own["selection_rate"].dropna()
         ratio = np.nan if not len(rates) or rates.max() == 0 else rates.min() / rates.max()
         row: dict[str, Any] = {
             "by": keys[0],
             "task": own["task"].iloc[0],
-            "demographic_parity_difference": spans.pop("selection_rate"),
+            **_named("demographic_parity", spans.pop("selection_rate")),
             "demographic_parity_ratio": ratio,
         }
+        for name, span in spans.items():
+            row |= _named(name, span)
         if spans:
-            row |= {f"{name}_difference": span for name, span in spans.items()}
-            row["equalized_odds_difference"] = max(spans.values())
+            row |= _named("equalized_odds", max(spans.values()))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _span(rates: pd.Series[Any]) -> float:
-    return float(rates.max() - rates.min())
+def _span(table: pd.DataFrame, name: str) -> tuple[float, float, float]:
+    """Return how far the highest rate is above the lowest, with its interval if there is one."""
+    rates = table[name]
+    # Of equal rates the last, as the first is the lowest.
+    highest: dict[Any, Any] = table.iloc[-1 - int(rates.fillna(-1)[::-1].argmax())].to_dict()
+    low, high = (highest.get(f"{name}_difference_{end}", np.nan) for end in ("low", "high"))
+    return float(rates.max() - rates.min()), low, high
+
+
+def _named(name: str, span: tuple[float, float, float]) -> dict[str, float]:
+    return dict(
+        zip((f"{name}_difference{end}" for end in ("", "_low", "_high")), span, strict=True)
+    )
 
 
 FOUR_FIFTHS = 0.8
@@ -236,7 +250,7 @@ def selection_document(rates: Any) -> Document:
 
 def _differences(rows: list[dict[str, Any]]) -> Section:
     cells: Cells = {
-        title: shown(key, lambda value: number(value, ".3f"))
+        title: with_interval(key, lambda value: number(value, ".3f"))
         for key, title in _TITLES.items()
         if rows and key in rows[0]
     }
@@ -245,7 +259,7 @@ def _differences(rows: list[dict[str, Any]]) -> Section:
         cells,
         lambda row: {"name": name_of(row["by"])},
         id="differences-table",
-        caption="Highest rate minus lowest rate, of categories in the ratios; without intervals",
+        caption="Highest rate minus lowest rate, of categories in the ratios, with 95 % intervals",
         first="Sensitive column",
     )
     title = "Largest differences between categories"

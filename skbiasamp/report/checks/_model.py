@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import Said
 from skbiasamp._utils.formatting import (
     amount,
     group_of,
     listed,
     number,
+    points,
     rate,
     task_of,
 )
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
@@ -186,40 +185,34 @@ class ErrorRates(Check):
         report = seen.report
         if "false_positive_rate" not in report.rates:
             return None
-        n_groups = len(report.groups)
-        share = report.rates["base_rate"].to_numpy(float).reshape(n_groups, -1)
-        n = report.groups["n"].to_numpy(float)[:, None]
-        counted = {  # groups x tasks; NaN with few rows
-            kind: np.where(
-                rows >= FEWEST_ROWS, report.rates[kind].to_numpy(float).reshape(share.shape), np.nan
-            )
-            for kind, rows in (
-                ("false_positive_rate", n * (1 - share)),
-                ("true_positive_rate", n * share),
-            )
-        }
-        gaps = {kind: _gaps(rates) for kind, rates in counted.items()}
-        kind = max(gaps, key=lambda kind: gaps[kind].max())
-        if gaps[kind].max() < _GAP:
+        # Differences are NaN for groups of few rows.
+        gaps = report.rates[[f"{kind}_difference" for kind in _LABELLED]].fillna(-1)
+        kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
+        gap = gaps[f"{kind}_difference"]
+        if gap.max() < _GAP:
             return None
-        at = int(gaps[kind].argmax())
-        task = report.rates["task"].iloc[at]
-        rates = counted[kind][:, at]
-        ends = [int(np.nanargmax(rates)), int(np.nanargmin(rates))]
+        at, n_tasks = int(gap.to_numpy().argmax()), len(gap) // len(report.groups)
+        row: Any = report.rates.iloc[at]
+        task, of_task = row["task"], report.rates.iloc[at % n_tasks :: n_tasks]
+        base: Any = of_task[of_task[f"{kind}_difference"] == 0].iloc[0]
         most, least = (
-            group_of(report.groups["group"].iloc[i], report.context.get("group_columns", ()))
-            for i in ends
+            group_of(side["group"], report.context.get("group_columns", ())) for side in (row, base)
         )
-        (other,) = counted.keys() - {kind}
-        highest, lowest = counted[other][ends, at]
+        (other,) = _LABELLED.keys() - {kind}
+        known = [side[f"{other}_difference"] for side in (row, base)]
+        highest, lowest = (side[other] for side in (row, base))
+        low, high = (
+            number(100 * row[f"{kind}_difference_{end}"], ".1f") for end in ("low", "high")
+        )
         also = (
             f" Among rows {_LABELLED[other]} so: {rate(highest)} and {rate(lowest)} "
             f"({_name(other)})."
-        ) * (not np.isnan([highest, lowest]).any())
+        ) * (not np.isnan(known).any())
         return (
             f"Among rows {_LABELLED[kind]} '{task_of(task)}', the model predicts it for "
-            f"{rate(rates[ends[0]])} of the group {most} and {rate(rates[ends[1]])} of the group "
-            f"{least} ({_name(kind)}).{also} Amplification does not measure these error rates.",
+            f"{rate(row[kind])} of the group {most} and {rate(base[kind])} of the group {least} "
+            f"({_name(kind)}; difference {points(row[f'{kind}_difference'])}, 95 % interval {low} "
+            f"to {high}).{also} Amplification does not measure these error rates.",
             f"Decide which of the two errors does more harm: to predict '{task_of(task)}' wrongly, "
             "or to miss it. Compare its rate between groups before you use the model.",
         )
@@ -230,13 +223,6 @@ _LABELLED = {"false_positive_rate": "not labelled", "true_positive_rate": "label
 
 def _name(kind: str) -> str:
     return kind.replace("_", " ")
-
-
-def _gaps(rates: Array) -> Array:
-    """Return how far groups differ, a task; below 0 if no group has enough rows."""
-    unknown = np.isnan(rates)
-    highest = np.where(unknown, -np.inf, rates).max(axis=0)
-    return np.asarray(highest - np.where(unknown, np.inf, rates).min(axis=0))
 
 
 class Probabilities(Check):

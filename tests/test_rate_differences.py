@@ -1,0 +1,117 @@
+"""Differences between groups' rates have intervals: Newcombe's, for all pairs together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import studentized_range
+
+import skbiasamp
+from skbiasamp.report import AuditReport
+
+FPR = [f"false_positive_rate_difference{end}" for end in ("", "_low", "_high")]
+
+
+def rows(counts):
+    """Return labels, predictions and groups: `counts` of false positives and rows, by group."""
+    pred = np.concatenate([np.repeat([1, 0], [k, n - k]) for k, n in counts.values()])
+    group = np.repeat(list(counts), [n for _, n in counts.values()])
+    positives = np.repeat(list(counts), 20)
+    true = np.repeat([0, 1], [len(pred), len(positives)])
+    return true, np.append(pred, np.ones(len(positives), int)), np.append(group, positives)
+
+
+# R. G. Newcombe, "Interval estimation for the difference between independent proportions",
+# Statistics in Medicine 17, 1998, Table II: method 10 (score), contrasts (a) to (c) and (g).
+PUBLISHED = {
+    (56, 70, 48, 80): (0.0524, 0.3339),
+    (9, 10, 3, 10): (0.1705, 0.8090),
+    (6, 7, 2, 7): (0.0582, 0.8062),
+    (5, 56, 0, 29): (-0.0381, 0.1926),
+}
+
+
+@pytest.mark.parametrize("counts", PUBLISHED)
+def test_two_groups_have_the_published_intervals(counts):
+    true, pred, group = rows({"a": counts[:2], "b": counts[2:]})
+    found = skbiasamp.selection_rates(pred, y_true=true, sensitive_features=group).differences
+    assert found[FPR[1:]].iloc[0].tolist() == pytest.approx(PUBLISHED[counts], abs=5e-5)
+    difference = counts[0] / counts[1] - counts[2] / counts[3]
+    assert found[FPR[0]].item() == pytest.approx(difference, abs=1e-12)
+    assert found["equalized_odds_difference_low"].item() == found[FPR[1]].item()
+    if min(counts[1], counts[3]) >= 10:
+        rates = skbiasamp.audit(true, pred, sensitive_features=group).rates
+        assert rates.loc[0, FPR].tolist() == found[FPR].iloc[0].tolist()
+        assert rates.loc[1, FPR[0]] == 0
+
+
+def test_three_groups_have_intervals_for_all_pairs_together():
+    counts = {"a": (30, 100), "b": (45, 150), "c": (80, 120)}
+    true, pred, group = rows(counts)
+    rates = skbiasamp.audit(true, pred, sensitive_features=group).rates.set_index("group")
+    z = studentized_range.isf(0.05, 3, np.inf) / np.sqrt(2)
+
+    def wilson(k, n):
+        centre, reach = (
+            k / n + z**2 / (2 * n),
+            z * np.sqrt(k / n * (1 - k / n) / n + z**2 / (4 * n**2)),
+        )
+        return (centre + np.array([-1, 1]) * reach) / (1 + z**2 / n)
+
+    (low, high), (base_low, base_high) = wilson(*counts["c"]), wilson(*counts["a"])
+    p, base = 80 / 120, 0.3
+    expected = (
+        p - base - np.hypot(p - low, base_high - base),
+        p - base + np.hypot(high - p, base - base_low),
+    )
+    assert rates.loc["c", FPR].tolist() == pytest.approx([p - base, *expected], abs=1e-12)
+    assert rates.loc["a", FPR].isna().tolist() == [False, True, True]
+    assert rates.loc["b", FPR[1]] < 0 < rates.loc["b", FPR[2]]
+
+
+def test_the_finding_about_error_rates_has_the_interval():
+    true, pred, group = rows({"a": (56, 70), "b": (48, 80)})
+    # A group of few rows is left out.
+    true, pred, group = (
+        np.append(one, [last] * 2) for one, last in ((true, 0), (pred, 1), (group, "c"))
+    )
+    report = skbiasamp.audit(true, pred, sensitive_features=group)
+    text = next(str(found) for found in report.findings if "false positive rate" in str(found))
+    assert "80.0 % of the group a and 60.0 % of the group b" in text
+    assert "difference 20.0 percentage points, 95 % interval 5.2 to 33.4" in text
+
+
+def test_comparisons_have_differences_for_each_model():
+    true, pred, group = rows({"a": (56, 70), "b": (48, 80)})
+    report = skbiasamp.compare(true, {"x": true, "y": pred}, sensitive_features=group)
+    rates = report.rates.set_index(["model", "group"])
+    assert rates.loc[("y", "a"), FPR[1:]].tolist() == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert rates.loc[("x", "a"), FPR[0]] == 0
+
+
+def test_reports_with_and_without_differences_are_read():
+    true, pred, group = rows({"a": (5, 56), "b": (0, 29)})
+    report = skbiasamp.audit(true, pred, sensitive_features=group)
+    assert (report.rates[FPR[1]] < 0).any()
+    content = report.to_dict()
+    pd.testing.assert_frame_equal(AuditReport.from_dict(content).rates, report.rates)
+    kept = [i for i, name in enumerate(content["rates"]["columns"]) if "_difference" not in name]
+    columns = [content["rates"]["columns"][i] for i in kept]
+    data = [[row[i] for i in kept] for row in content["rates"]["data"]]
+    older = content["rates"] | {"columns": columns, "data": data}
+    assert FPR[0] not in AuditReport.from_dict(content | {"rates": older}).rates
+
+
+def test_equal_rates_have_an_interval_around_zero():
+    true, pred, group = rows({"a": (10, 50), "b": (10, 50)})
+    found = skbiasamp.selection_rates(pred, y_true=true, sensitive_features=group).differences
+    difference, low, high = found[FPR].iloc[0]
+    assert difference == 0
+    assert low == -high < 0
+
+
+@pytest.mark.parametrize("least", [0.0, 0.3])
+def test_categories_that_do_not_count_are_in_no_difference(least):
+    true, pred, group = rows({"a": (56, 70), "b": (48, 80), "c": (20, 20)})
+    rates = skbiasamp.selection_rates(pred, y_true=true, sensitive_features=group, min_share=least)
+    difference = rates.differences[FPR[0]].item()
+    assert difference == pytest.approx(0.2 if least else 0.4, abs=1e-12)
