@@ -212,8 +212,10 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
 
 def _of_tasks(result: AuditResult) -> bool:
     """Return whether the rows of a pair are those of its task, whatever its group is."""
-    rows = result.table.assign(task=result.table["task"].map(str)).groupby("task")["n"].nunique()
-    return result.direction != "A->T" and result.table["group"].nunique() > 1 and rows.max() == 1
+    table = result.table
+    if result.direction == "A->T" or "n" not in table or table["group"].nunique() < 2:
+        return False
+    return bool(table["n"].groupby(table["task"].map(str)).nunique().max() == 1)
 
 
 def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
