@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from skbiasamp._input.checks import require_auditor
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import (
     N_JOBS,
     Interval,
@@ -56,6 +57,7 @@ from skbiasamp.results.mitigation_search import (
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
 
 
+@keywords()
 @validate_params(
     {
         "limit": [Interval(Real, 0, None, closed="neither"), None],

@@ -64,10 +64,10 @@ def lines(slider: Slider) -> dict[str, Any]:
             {
                 "groups": slider.above,
                 "signs": slider.signs,
+                "counted": slider.counted,
                 "thresholds": slider.thresholds,
                 "limit": slider.limit,
                 "reach": slider.reach,
-                "fewest": Slider.FEWEST,
                 "x": [x(at) for at in range(n + 1)],
             }
         ),
@@ -75,11 +75,9 @@ def lines(slider: Slider) -> dict[str, Any]:
 
 
 def _gap(slider: Slider, rates: list[list[float]]) -> float:
-    """Return how far the rates of groups are apart, unless these are small."""
-    now = [values[slider.start] for values in rates]
-    sizes = [others[0] + labelled[0] for others, labelled in slider.above]
-    large = [rate for rate, size in zip(now, sizes, strict=True) if size >= Slider.FEWEST]
-    return max(large or now) - min(large or now)
+    """Return how far the rates of the groups that count are apart."""
+    now = [values[slider.start] for values, of in zip(rates, slider.counted, strict=True) if of]
+    return max(now) - min(now)
 
 
 def _verdict(span: list[float], limit: float | None) -> str:

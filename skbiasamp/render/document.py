@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -52,7 +52,8 @@ class Code:
 class Card:
     """A verdict: its word, a headline, and what it says in a sentence, for which a page has texts.
 
-    `name`: of what it is the verdict, if there are several.
+    `name`: of what it is the verdict, if there are several. `others` are verdicts that stand before
+    it: of what, word and side.
     """
 
     verdict: str
@@ -62,6 +63,7 @@ class Card:
     name: str = ""
     texts: Sequence[Text] = ()
     notes: Sequence[Text] = ()
+    others: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -186,8 +188,9 @@ class Slider:
 
     `above` are the rows of each group with a score above each threshold, without and with the
     label. The first threshold is none: all rows are above it. `signs` of the groups make the
-    amplification, and `start` is the position of the threshold in use. `reach` says by how much the
-    intervals of accuracy and of amplification reach to either side at each threshold.
+    amplification, the rates of groups that are `counted` are compared, and `start` is the position
+    of the threshold in use. `reach` says by how much the intervals of accuracy and of amplification
+    reach to either side at each threshold.
     """
 
     caption: str
@@ -195,14 +198,13 @@ class Slider:
     thresholds: Sequence[float | None]
     above: Sequence[Sequence[Sequence[float]]]
     signs: Sequence[int]
+    counted: Sequence[bool]
     start: int
     reach: Sequence[Sequence[float]]
     limit: float | None = None
 
-    FEWEST: ClassVar[int] = 30  # rows of a group that counts, as in the estimate
-
-    @classmethod
-    def numbers(cls, above: Any, signs: Any) -> tuple[Any, Any, Any]:
+    @staticmethod
+    def numbers(above: Any, signs: Any) -> tuple[Any, Any, Any]:
         """Return at each threshold the rate of each group, the accuracy and the amplification.
 
         `above` may hold several such tables: groups × labels × thresholds are the last axes.
@@ -216,7 +218,7 @@ class Slider:
         changes = rates - labelled[..., :1] / sizes
         # What all groups share is no gap.
         changes -= (changes * sizes).sum(axis=-2, keepdims=True) / total[..., None]
-        gaps = np.where(sizes >= cls.FEWEST, np.asarray(signs)[:, None], 0) * changes
+        gaps = np.asarray(signs)[:, None] * changes
         return rates, right.sum(axis=-2) / total, gaps.mean(axis=-2)
 
 

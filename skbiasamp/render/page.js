@@ -30,7 +30,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 // A slider moves the threshold; without this script picture and numbers are of the one in use.
 for (const figure of document.querySelectorAll("figure.slider")) {
-  const {groups, signs, thresholds, limit, reach, fewest, x} = JSON.parse(figure.dataset.counts);
+  const {groups, signs, counted, thresholds, limit, reach, x} = JSON.parse(figure.dataset.counts);
   const input = figure.querySelector("input");
   const say = (key, text) => {
     for (const one of figure.querySelectorAll(`[data-say="${key}"]`)) one.textContent = text;
@@ -48,7 +48,7 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const right = groups.map(([others, labelled]) => others[0] - others[at] + labelled[at]);
     const changes = rates.map((rate, i) => rate - groups[i][1][0] / sizes[i]);
     const shift = sum(changes.map((change, i) => change * sizes[i])) / sum(sizes);
-    const value = sum(changes.map((change, i) => (sizes[i] >= fewest ? signs[i] : 0) * (change - shift))) / rates.length;
+    const value = sum(changes.map((change, i) => signs[i] * (change - shift))) / rates.length;
     const level = thresholds[at];
     const name = level === null ? "all rows" : `above ${Number(level.toPrecision(4))}`;
     say("threshold", name);
@@ -58,8 +58,7 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const share = (value) => percent(Math.min(Math.max(value, 0), 1));
     say("accuracy", percent(accuracy));
     say("accuracy-interval", span(accuracy, reach[0], share));
-    const large = rates.filter((_, i) => sizes[i] >= fewest);
-    const known = large.length ? large : rates;
+    const known = rates.filter((_, i) => counted[i]);
     say("gap", percent(Math.max(...known) - Math.min(...known)));
     say("amplification", signed(value));
     say("amplification-interval", span(value, reach[1], signed));

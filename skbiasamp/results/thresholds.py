@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import group_of
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.document import Item, Section, Slider, Text
 from skbiasamp.results._json import records
 
@@ -39,7 +40,9 @@ def threshold_section(report: Any) -> Section:
             rates.get(name, of / size) for name, of, size in zip(groups, base, sizes, strict=True)
         ]
         predicted = counts.sum(axis=(0, 1)) / sizes.sum()
-        above, sign = counts.transpose(1, 0, 2), [signs.get(name, 0) for name in groups]
+        large = sizes >= FEWEST_ROWS
+        above = counts.transpose(1, 0, 2)
+        sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
         errors = (report.curve["high"] - report.curve["low"]).to_numpy() / 2 / ndtri(0.975)
         slider = Slider(
             caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
@@ -48,6 +51,7 @@ def threshold_section(report: Any) -> Section:
             thresholds=[None, *report.curve["threshold"].tolist()],
             above=above.tolist(),
             signs=sign,
+            counted=(large | ~large.any()).tolist(),
             start=int(np.abs(predicted - np.average(share, weights=sizes)).argmin()),
             reach=_reach(above, sign, errors).tolist(),
             limit=report.limit,
