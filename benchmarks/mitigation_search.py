@@ -45,7 +45,7 @@ Balanced models weight both classes equally (`class_weight="balanced"`), and the
 scored by balanced accuracy; the others by accuracy. The limit is 0.02, and 0.04 on COMPAS, whose
 half of 3,083 rows cannot show less.
 
-The next table counts splits. *Amplifies*: the interval before lies above 0. *Less*: that of the
+The next table counts searches. *Amplifies*: the interval before lies above 0. *Less*: that of the
 change lies below 0. *Cheap*: and at most one percentage point of accuracy is lost. *In both*: and
 at most one of balanced accuracy.
 
