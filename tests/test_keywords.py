@@ -120,9 +120,17 @@ MODULES = [skbiasamp] + [
 ]  # fmt: skip
 PUBLIC = {f"{module.__name__}.{name}": getattr(module, name)
           for module in MODULES for name in module.__all__}  # fmt: skip
+
+
+def _takes_known_keywords(function):
+    """Return whether a function has parameters, and passes no others on."""
+    parameters = inspect.signature(function).parameters.values()
+    return parameters and all(each.kind is not each.VAR_KEYWORD for each in parameters)
+
+
 CALLED = {
     name: function for name, function in PUBLIC.items()
-    if inspect.isfunction(function) and inspect.signature(function).parameters
+    if inspect.isfunction(function) and _takes_known_keywords(function)
 } | {"from_labels": Contingency.from_labels, "from_frame": Contingency.from_frame}  # fmt: skip
 
 

@@ -1115,9 +1115,9 @@ def test_a_group_without_audited_rows_does_not_spoil_the_findings():
           ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
          "interval 6.4 to 32.6). Among rows not labelled "
          "so: 15.0 % and 10.0 % (false positive rate)."),
-        # Nine rows are too few to speak of, ten are not.
-        ({("f", 0, 0): 100, ("m", 0, 1): 9}, None),
-        ({("f", 0, 0): 100, ("m", 0, 1): 10},
+        # As in the estimate, 29 rows are too few to speak of, 30 are not.
+        ({("f", 0, 0): 100, ("m", 0, 1): 29}, None),
+        ({("f", 0, 0): 100, ("m", 0, 1): 30},
          "Among rows not labelled '1', the model predicts it for 100.0 % of the group m and 0.0 % "
          "of the group f (false positive rate; difference 100.0 percentage points"),
     ],
@@ -1251,9 +1251,9 @@ def test_markdown_is_one_table_whatever_labels_hold():
     ).to_markdown()
     lines = text.splitlines()
     rows = [line for line in lines if line.startswith("|")]
-    # Rates of the picture, results, and rates by group.
+    # Rates of the picture, how metrics were measured, results, and rates by group.
     columns = [len(re.findall(r"(?<!\\)\|", row)) - 1 for row in rows]
-    assert columns == [5] * (2 + 2) + [6] * (2 + 4) + [9] * (2 + 2)
+    assert columns == [5] * (2 + 2) + [5] * (2 + 4) + [6] * (2 + 4) + [9] * (2 + 2)
     assert "<script" not in text
     assert r"a\|b \| c \| d\\ \*e\* \[f\](javascript:g)" in text
     assert "- Training labels. No training labels were given" in text
@@ -1277,6 +1277,33 @@ def test_markdown_has_the_sections_and_results_of_a_model_card(amplified):
         "#### Factors", "#### Metrics", "### Results",
     ]  # fmt: skip
     assert "| f | 400 | 75.0 % | 80.0 % (75.8 to 83.6) | +5.0 | 1.00 (1.00 to 1.00) |" in rest
+
+
+def test_a_model_card_has_runs_attacker_and_base_and_what_was_left_out():
+    sex = np.array(["f"] * 100 + ["m"] * 100 + [None] * 7, object)
+    y = np.tile([0, 1, 1], 69)
+    auditors = [
+        DirectionalAuditor(reference="test"), DirectionalAuditor(base="train"),
+        DirectionalAuditor(base=pd.DataFrame([[0.5], [0.4]], ["f", "m"], [1])),
+        LeakageAuditor(attacker=LogisticRegression(), n_draws=1),
+        LeakageAuditor(equalize=None),
+    ]  # fmt: skip
+    train = {"y_train": y[:200], "sensitive_train": sex[:200]}
+    for name, auditor in zip("abcde", auditors, strict=True):
+        auditor.metric = name
+    report = skbiasamp.audit(
+        y, y, sensitive_features=sex, missing="drop", auditor=auditors, **train
+    )
+    text = report.to_markdown()
+    assert "- Left out: 7 rows without a sensitive feature" in text
+    rows = [line for line in text.splitlines() if re.match(r"\| [a-e]( A→T)? \| 1 \|", line)]
+    cells = [[cell.strip() for cell in line.split("|")[3:6]] for line in rows]
+    assert cells == [
+        ["–", "labels", "none"], ["–", "training labels", "none"],
+        ["–", "rates of the user's own", "none"],
+        ["LogisticRegression", "equally accurate random labels", "none"],
+        ["exact", "labels", "none"],
+    ]  # fmt: skip
 
 
 def test_text_and_notebook_say_the_same(amplified):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 from skbiasamp.render.axis import Axis
 
 MOST_ROWS = 500  # of a table
@@ -186,8 +188,9 @@ class Slider:
 
     `above` are the rows of each group with a score above each threshold, without and with the
     label. The first threshold is none: all rows are above it. `signs` of the groups make the
-    amplification, the rates of groups that are `counted` are compared, and `start`
-    is the position of the threshold in use.
+    amplification, the rates of groups that are `counted` are compared, and `start` is the position
+    of the threshold in use. `reach` says by how much the intervals of accuracy and of amplification
+    reach to either side at each threshold.
     """
 
     caption: str
@@ -197,7 +200,26 @@ class Slider:
     signs: Sequence[int]
     counted: Sequence[bool]
     start: int
+    reach: Sequence[Sequence[float]]
     limit: float | None = None
+
+    @staticmethod
+    def numbers(above: Any, signs: Any) -> tuple[Any, Any, Any]:
+        """Return at each threshold the rate of each group, the accuracy and the amplification.
+
+        `above` may hold several such tables: groups × labels × thresholds are the last axes.
+        """
+        others, labelled = np.moveaxis(np.asarray(above, dtype=float), -2, 0)
+        # All rows are above the first threshold; a group without rows has rates of 0.
+        sizes = np.maximum((others + labelled)[..., :1], np.finfo(float).tiny)
+        total = sizes.sum(axis=-2)
+        rates = (others + labelled) / sizes
+        right = others[..., :1] - others + labelled
+        changes = rates - labelled[..., :1] / sizes
+        # What all groups share is no gap.
+        changes -= (changes * sizes).sum(axis=-2, keepdims=True) / total[..., None]
+        gaps = np.asarray(signs)[:, None] * changes
+        return rates, right.sum(axis=-2) / total, gaps.mean(axis=-2)
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,12 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import (
     Bullets,
     Card,
+    Cell,
     Document,
     Figures,
     Item,
     Section,
+    Table,
     Terms,
     Text,
 )
@@ -61,6 +63,7 @@ from skbiasamp.results._audit_tables import (
 )
 from skbiasamp.results._content import (
     LIMITS,
+    Cells,
     count,
     document_of,
     ends,
@@ -71,7 +74,7 @@ from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
-from skbiasamp.results._sentences import gap_of, is_half_of_gap, published
+from skbiasamp.results._sentences import gap_of, is_half_of_gap, published, reference_labels
 from skbiasamp.results.explanation import explanation_section
 from skbiasamp.results.thresholds import threshold_section
 
@@ -150,6 +153,8 @@ def model_card(report: AuditReport) -> Document:
     page = audit_document(report)
     parts = {section.id: section.items for section in page.sections}
     data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
+    if dropped := report.context.get("n_dropped"):
+        data.append(Text(f"{dropped:,.15g} rows without a sensitive feature", "Left out:"))
     metrics = [
         (metric_name(name), f"{result.question} {definition(result)}")
         for name, result in report.items()
@@ -164,7 +169,7 @@ def model_card(report: AuditReport) -> Document:
     tested = [
         Section("Testing Data", [Bullets(data)]),
         Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
-        Section("Metrics", [Terms(metrics)]),
+        Section("Metrics", [Terms(metrics), _measured_how(report)]),
     ]
     evaluation = [
         Section("Testing Data, Factors & Metrics", tested),
@@ -175,6 +180,37 @@ def model_card(report: AuditReport) -> Document:
         Section("Evaluation", evaluation),
     ]
     return replace(page, title="", sections=sections)
+
+
+def _measured_how(report: AuditReport) -> Table:
+    """Return the runs, the attacker and the base of each metric, and which pairs it leaves out."""
+
+    def base(result: AuditResult) -> str:
+        if result.kind.has_attacker:
+            return "labels" if result.params.get("equalize", "") is None else result.baseline
+        chosen = result.params.get("base", "train")
+        texts = {"test": "labels", "train": reference_labels(result)}
+        return texts.get(str(chosen), "rates of the user's own")
+
+    def left_out(result: AuditResult) -> str:
+        n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
+        few = result.statistics.get("n_small_pairs", 0)
+        parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
+        return ", ".join(parts) or "none"
+
+    columns: Cells = {
+        "Runs": lambda row: Cell(f"{row[1].statistics.get('n_runs', 1):.0f}"),
+        "Attacker": lambda row: Cell(row[1].statistics.get("attacker", "–")),
+        "Base": lambda row: Cell(base(row[1])),
+        "Pairs left out": lambda row: Cell(left_out(row[1])),
+    }
+    return Table.of(
+        list(report.items()),
+        columns,
+        lambda row: {"name": metric_name(row[0])},
+        caption="How each value was measured; the base is what predictions are compared with",
+        first="Metric",
+    )
 
 
 def _pairs_section(differences: GroupDifferences | None) -> Section:
