@@ -1,6 +1,7 @@
 """Gates and limits of reports: passed, failed or inconclusive, in Python as in the command."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -111,7 +112,8 @@ def test_a_limit_is_a_number_of_0_or_more(limit):
 
 @pytest.mark.parametrize("on", [5, [], ["directional", 3], {"directional"}])
 def test_what_is_checked_is_named_by_text(on):
-    with pytest.raises(TypeError, match="on must be the name of a result"):
+    text = re.escape(f"on must be the name of a result; got {on!r}.")
+    with pytest.raises(TypeError, match=text):
         report_of(MORE).gate(0.02, on=on)
 
 

@@ -57,6 +57,12 @@ def test_a_store_shows_what_the_rows_would(store):
     pd.testing.assert_frame_equal(shown.to_frame(), expected.to_frame())
 
 
+def test_a_store_makes_the_folders_that_it_is_in(tmp_path):
+    store = Store(tmp_path / "team" / "model")
+    store.add(cells_of(rows_of()), "2026-01")
+    assert (tmp_path / "team" / "model" / "2026-01.json").exists()
+
+
 def test_late_rows_are_added_to_their_period(store):
     first, late = rows_of(seed=1), rows_of(seed=2)
     store.add(cells_of(first), "2026-01")
