@@ -104,7 +104,7 @@ class RatioBalancer(Sampler):
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if self.sets and not pairs.one_label:
-            pairs = pairs.of_sets()
+            pairs = pairs.of_sets()[0]
         if self.unpaired == "error":
             pairs.require_all(
                 why="the ratio can only be kept by dropping all rows of the task. Do that with "
