@@ -25,7 +25,12 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     if tested and not pair["significant"]:
         return " No single pair changes significantly."
     observed, before = rate(pair["observed"]), rate(pair["base"])
-    if result.direction == "A->T":
+    if not result.labelled:
+        what = f"of the group {group} are {task} in these rows"
+        if result.direction != "A->T":
+            what = f"of those with {task} in these rows are of the group {group}"
+        text, of = f"{observed} {what}, and {before} ", {"train": "in the reference rows"}
+    elif result.direction == "A->T":
         text = f"the group {group} is predicted {task} for {observed} of its rows, and {before} "
         of = {"test": "are labelled so", "train": "are labelled so in training"}
     elif result.direction == "T->A":

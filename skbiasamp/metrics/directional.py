@@ -118,6 +118,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
         """Question that the metric answers."""
         if self.direction == "T->A":
             return "Do predicted groups exaggerate the association between task and group?"
+        if isinstance(self.base, str) and not self._in_rows:
+            return "Are group and task more associated in these rows than in the reference rows?"
         return "Do predictions exaggerate the association between group and task?"
 
     @property

@@ -154,6 +154,7 @@ class Bars:
     end: float
     gap: str = ""
     n_left_out: int = 0
+    apart: bool = False  # whether they are rates of other rows and of these
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ from skbiasamp.results._content import (
     ends,
     record,
 )
-from skbiasamp.results._differences import GroupDifferences
+from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
@@ -92,6 +92,8 @@ _HEADLINES = {
     CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     NOT_MEASURED: "Not measured.",
 }
+
+_REFERENCE = "what the model was trained on, or real rows if the model generated these."
 
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
@@ -125,7 +127,7 @@ def audit_document(report: AuditReport) -> Document:
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
-        _pairs_section(report.differences),
+        pairs_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
         Section("", [summary_table(report), _sentences(report)], only="short"),
@@ -213,13 +215,6 @@ def _measured_how(report: AuditReport) -> Table:
     )
 
 
-def _pairs_section(differences: GroupDifferences | None) -> Section:
-    """Return what matched pairs say, if there are any."""
-    parts = [] if differences is None else differences.to_document().sections
-    items = [item for part in parts for item in part.items]
-    return Section("Groups compared within pairs", items, "pairs", leading=True)
-
-
 # --------------------------------------------------------------------------- in short
 
 
@@ -273,6 +268,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     paragraphs = [
         # A verdict with a limit stands before what was found.
         None if compared is None else Text(compared._against(report.limit), "Limit:"),
+        None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
         _everybody(report),
         Text(rest) if rest else None,
@@ -305,10 +301,19 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
 def _of_columns(report: AuditReport) -> str:
     """Return the headline if some column alone shows what all of them together do not."""
     clauses = [
-        f"{verdict} the association with {listed([name_of(name) for name in names])}"
+        f"{verdict} {_association(report.context, names)}"
         for verdict, names in columns_alone(report).items()
     ]
     return f"The model {listed(clauses)}. No clear effect of all columns together."
+
+
+def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
+    """Return what is associated: sensitive columns, if they are known, and the task."""
+    tasks = context.get("tasks", ())
+    if not columns:
+        return ASSOCIATION
+    task = f"'{task_of(tasks[0])}'" if len(tasks) == 1 else "the tasks"
+    return f"the association between {listed([name_of(name) for name in columns])} and {task}"
 
 
 def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
@@ -352,7 +357,7 @@ def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
     if not one_difference or result.amplified != ASSOCIATION:
-        return headline
+        return headline.replace(ASSOCIATION, _association(context, columns))
     task = f"'{task_of(tasks[0])}'"
     first, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
     of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
@@ -436,7 +441,7 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
         heading(name),
         [
             Text(
-                result.question,
+                "" if conclusion else result.question,  # which stands above what is folded
                 link=(f"term-{key}", f"Definition of {metric_name(name)}"),
                 quiet=True,
             ),
@@ -462,6 +467,13 @@ def _errors(report: AuditReport) -> Section:
         "wrongly more often. These rates do.",
         link=("terms", "Definitions"),
     )
+    if not report.context.get("labelled", True):
+        explained = Text(
+            "These rows have no labels, so nothing in them is right or wrong. They are compared "
+            "with the reference: the rows that the model was trained on, or real rows if the model "
+            "generated these. Both are samples, and intervals count the chance in both.",
+            link=("terms", "Definitions"),
+        )
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
@@ -475,6 +487,8 @@ def _errors(report: AuditReport) -> Section:
     # The last one is of all columns together: the rates have it.
     by_column = selection_tables(records(report.selection), columns)[:-1]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
+    if not report.context.get("labelled", True):
+        title = "How often is each task in each group?"
     return Section(title, [explained, groups, rates, ratio, *by_column], "errors", only="page")
 
 

@@ -172,7 +172,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     # Shares of two groups mirror each other: their numbers are those of the metric.
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         several = ["Adjusted p"] * (len(rows) > 1)
-        columns |= known_columns("Interval", *several, "Rows")
+        columns |= known_columns("Interval", *several)
+        columns["Rows of the task" if _of_tasks(result) else "Rows"] = shown("n", count)
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
@@ -184,7 +185,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         mark,
         n=len(result.table),
         id=table_id,
-        caption=f"{name}: {heading.lower()}s, strongest first"
+        caption=name
+        + f": {heading.lower()}s, strongest first" * bool(rows[1:])
         + f", those with fewer than {FEWEST_ROWS} rows last" * (any(few) and not all(few))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
@@ -206,6 +208,14 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
     if known and low is not None and high is not None and (low > 0 or high < 0):
         notes += ("also clear if all pairs are judged together",)
     return numbers | row | {"notes": notes}
+
+
+def _of_tasks(result: AuditResult) -> bool:
+    """Return whether the rows of a pair are those of its task, whatever its group is."""
+    table = result.table
+    if result.direction == "A->T" or "n" not in table or table["group"].nunique() < 2:
+        return False
+    return bool(table["n"].groupby(table["task"].map(str)).nunique().max() == 1)
 
 
 def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
@@ -281,25 +291,44 @@ def rates_of(report: AuditReport) -> list[dict[str, Any]]:
     return rows
 
 
+def _with_reference(report: AuditReport) -> list[dict[str, Any]]:
+    """Return the rates of each pair; rows without labels are compared with the reference."""
+    rows = rates_of(report)
+    result = None if report.primary is None else report[report.primary]
+    if result is None or result.labelled or result.direction != "A->T":
+        return rows
+    pairs = {repr((row["group"], row["task"])): row["base"] for row in records(result.table)}
+    for row in rows:
+        row["base_rate"] = before = pairs.get(repr((row["group"], row["task"])))
+        row["change"] = None if before is None else row["predicted_rate"] - before
+    return rows
+
+
 def rates_table(report: AuditReport) -> Table | None:
     """Return the rates of each pair, the largest change first."""
-    rows = sorted(rates_of(report), key=lambda row: -abs(row["change"] or 0))
+    rows = sorted(_with_reference(report), key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
+    apart = not report.context.get("labelled", True)
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
     predicted, labelled = (name in rows[0] for name in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
-    columns = known_columns("Rows", *["Labelled so"] * labelled)
+    columns = known_columns("Rows", *["Labelled so"] * (labelled and not apart))
+    if apart and labelled:
+        columns["Reference"] = shown("base_rate", rate)
     if predicted:
-        columns["Selection rate"] = with_interval("predicted_rate")
+        columns["Selection rate" if not apart else "Rate"] = with_interval("predicted_rate")
         if labelled:
             columns["Change, percentage points"] = lambda row: in_points(row["change"])
         errors = ("Accuracy", "True positive rate", "False positive rate")
-        columns |= known_columns("Impact ratio", *errors * labelled)
+        columns |= known_columns("Impact ratio", *errors * (labelled and not apart))
     caption, marks = "labelled", "Labels"
     if predicted:
         caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
         marks = "From labels to predictions" if labelled else "Predictions"
+    if apart and labelled:
+        caption = "of the reference (ring) and of these rows (dot), with 95 % intervals"
+        marks = "From the reference to these rows"
 
     favourable = as_json(report.context.get("favourable"))
     wanted = "" if favourable is None else f"; impact ratios of {_wanted(favourable)}"
@@ -357,7 +386,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     shows what all of them together do not, its groups are shown.
     """
     ends = ("base_rate", "predicted_rate")
-    known = [row for row in rates_of(report) if row["change"] is not None]
+    known = [row for row in _with_reference(report) if row["change"] is not None]
     columns = report.context.get("group_columns", ())
     for name in next(iter(columns_alone(report).values()), [])[:1]:
         known, columns = _of_column(report, name), [name]
@@ -382,22 +411,29 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     gap = ""
     if len(rows) == 2:
         before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)
+        sides = ("the labels", "the predictions")
+        if not result.labelled:
+            sides = ("the reference rows", "these rows")
         gap = (
-            f"Difference between the groups: {points(before)} in the labels, {points(after)} in "
-            f"the predictions{_interval_of_gap(rows)}."
+            f"Difference between the groups: {points(before)} in {sides[0]}, {points(after)} in "
+            f"{sides[1]}{_interval_of_gap(rows)}."
         )
     elif shared:
         gap = (
             f"All rows together: {in_points(shared).text} percentage points. The association "
             "changes by what groups differ from that."
         )
+    task = f"“{task_of(rows[0]['task'])}”"
+    asked = f"How often is each group labelled {task}, and how often is it predicted so?"
+    if not result.labelled:
+        asked = f"How often is {task} in each group of the reference rows, and of these rows?"
     return Bars(
-        f"How often is each group labelled “{task_of(rows[0]['task'])}”, and how often is it "
-        "predicted so?",
+        asked,
         [_bar(row, pairs, result, columns, shared) for row in rows],
         Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
         n_rows - len(rows),
+        apart=not result.labelled,
     )
 
 
@@ -429,7 +465,7 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
     """Return the rates of each category of a sensitive column, and each task."""
     at = list(report.context["group_columns"]).index(column)
     sums: dict[str, dict[str, Any]] = {}
-    for row in rates_of(report):
+    for row in _with_reference(report):
         if row["change"] is None:
             continue
         own = {"group": row["group"][at], "task": row["task"]}

@@ -262,6 +262,14 @@ class AuditResult(Shown, OfMetric):
         return self.kind.verdict(side_of_zero(*self.judged), self.statistics)
 
     @property
+    def labelled(self) -> bool:
+        """Whether the audited rows have labels.
+
+        If not, they are compared with other rows, the reference, as generated rows with real ones.
+        """
+        return bool(self.statistics.get("labelled", True))
+
+    @property
     def _undefined(self) -> bool:
         """Whether there is nothing to compare: no value, or no pair that has both sides."""
         return math.isnan(self.value) or bool(np.isnan(self._column("delta", 1.0)).all())
