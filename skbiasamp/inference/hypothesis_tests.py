@@ -10,6 +10,7 @@ from scipy import special, stats
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.keywords import keywords
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes
@@ -19,6 +20,7 @@ from skbiasamp.inference.pairs import Pairs
 ADJUSTMENTS = ("holm", "fdr", None)
 
 
+@keywords()
 def paired_p_values(gained: Any, lost: Any) -> Any:
     """Compute p-values of McNemar's exact test of labels against predictions on the same rows.
 
@@ -59,6 +61,7 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
     return np.minimum(np.where(gained + lost == 0, 1.0, p_values), 1.0)
 
 
+@keywords()
 def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     """Adjust p-values for multiple tests.
 

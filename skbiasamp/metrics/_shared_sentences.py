@@ -47,9 +47,10 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     same = result.table["delta"] == pair["delta"]
     if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
         effect = "; whether this widens the difference is uncertain"
-    if gap_of(result):
-        effect = ""
     people = f" ({in_people(pair['delta'])} of this group)" * (result.direction == "A->T")
+    # What all groups share is a part of the pair's change, and widens or narrows nothing.
+    if gap_of(result) or (people and abs(result.statistics.get("shift", 0.0)) >= 5e-5):
+        effect = ""
     known = of.get(base, "is the given base rate")
     return f" {_largest(result, pair)}: {text}{known}{effect}{people}."
 

@@ -15,6 +15,7 @@ from scipy import stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._input.rows import read_clusters
@@ -408,6 +409,7 @@ def _swapped(d: Array, w: Array, n_resamples: int, rng: np.random.Generator) -> 
     return (1 + more) / (1 + n_resamples)
 
 
+@keywords()
 def matched_difference(
     y_pred: Any, *, sensitive_features: Any, pairs: Any, pos_label: Any = None
 ) -> float:

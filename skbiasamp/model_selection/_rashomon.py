@@ -99,13 +99,16 @@ class RashomonResult:
         )
         if row["model"] not in self.means:
             return text
-        level = level_of(self.means[row["model"]].confidence_level or 0.95)
         ends = f"{rate(row['share_low'])} to {rate(row['share_high'])}"
-        return (
-            f"{text} It is above 0 for {rate(row['share_above'])} of them (95 % confidence "
-            f"interval {ends}). Their mean is {row['estimate']:+.4f} ({level} confidence interval "
-            f"{row['low']:+.4f} to {row['high']:+.4f}): {row['verdict']}."
+        text += (
+            f" It is above 0 for {rate(row['share_above'])} of them (95 % confidence interval "
+            f"{ends}). Their mean is {row['estimate']:+.4f}"
         )
+        level = self.means[row["model"]].confidence_level
+        if level is not None:
+            interval = f"{level_of(level)} confidence interval {row['low']:+.4f} to"
+            text += f" ({interval} {row['high']:+.4f}): {row['verdict']}"
+        return f"{text}."
 
     def __repr__(self) -> str:
         shown = self.classes.to_string(index=False, float_format="{:.4f}".format, na_rep="-")

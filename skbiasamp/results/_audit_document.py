@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import pandas as pd
 
 from skbiasamp._utils.formatting import (
     ABOVE,
@@ -35,10 +37,12 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import (
     Bullets,
     Card,
+    Cell,
     Document,
     Figures,
     Item,
     Section,
+    Table,
     Terms,
     Text,
 )
@@ -47,6 +51,7 @@ from skbiasamp.results._audit_tables import (
     bars_of,
     columns_table,
     curve_table,
+    gap_of_largest,
     groups_table,
     interval_of,
     rates_of,
@@ -58,21 +63,22 @@ from skbiasamp.results._audit_tables import (
 )
 from skbiasamp.results._content import (
     LIMITS,
+    Cells,
     count,
     document_of,
+    ends,
     record,
 )
 from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._report import AuditReport, Finding
+from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
-from skbiasamp.results._sentences import gap_of
+from skbiasamp.results._sentences import gap_of, is_half_of_gap, published, reference_labels
 from skbiasamp.results.explanation import explanation_section
 from skbiasamp.results.thresholds import threshold_section
 
 _MOST_STEPS = 5
-_IS_HALF = "interval of this change"
 _LESS_THAN = "about {about} than {baseline} would"
 # The sentence that the page opens with.
 _HEADLINES = {
@@ -149,6 +155,8 @@ def model_card(report: AuditReport) -> Document:
     page = audit_document(report)
     parts = {section.id: section.items for section in page.sections}
     data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
+    if dropped := report.context.get("n_dropped"):
+        data.append(Text(f"{dropped:,.15g} rows without a sensitive feature", "Left out:"))
     metrics = [
         (metric_name(name), f"{result.question} {definition(result)}")
         for name, result in report.items()
@@ -163,7 +171,7 @@ def model_card(report: AuditReport) -> Document:
     tested = [
         Section("Testing Data", [Bullets(data)]),
         Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
-        Section("Metrics", [Terms(metrics)]),
+        Section("Metrics", [Terms(metrics), _measured_how(report)]),
     ]
     evaluation = [
         Section("Testing Data, Factors & Metrics", tested),
@@ -174,6 +182,37 @@ def model_card(report: AuditReport) -> Document:
         Section("Evaluation", evaluation),
     ]
     return replace(page, title="", sections=sections)
+
+
+def _measured_how(report: AuditReport) -> Table:
+    """Return the runs, the attacker and the base of each metric, and which pairs it leaves out."""
+
+    def base(result: AuditResult) -> str:
+        if result.kind.has_attacker:
+            return "labels" if result.params.get("equalize", "") is None else result.baseline
+        chosen = result.params.get("base", "train")
+        texts = {"test": "labels", "train": reference_labels(result)}
+        return texts.get(str(chosen), "rates of the user's own")
+
+    def left_out(result: AuditResult) -> str:
+        n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
+        few = result.statistics.get("n_small_pairs", 0)
+        parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
+        return ", ".join(parts) or "none"
+
+    columns: Cells = {
+        "Runs": lambda row: Cell(f"{row[1].statistics.get('n_runs', 1):.0f}"),
+        "Attacker": lambda row: Cell(row[1].statistics.get("attacker", "–")),
+        "Base": lambda row: Cell(base(row[1])),
+        "Pairs left out": lambda row: Cell(left_out(row[1])),
+    }
+    return Table.of(
+        list(report.items()),
+        columns,
+        lambda row: {"name": metric_name(row[0])},
+        caption="How each value was measured; the base is what predictions are compared with",
+        first="Metric",
+    )
 
 
 # --------------------------------------------------------------------------- in short
@@ -198,7 +237,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     name = report.primary
     if name is None:
         return []
-    result = report[name]
+    result, columns = report[name], report.by_column
     # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result.sentence.partition(". ")
     gap = gap_of(result)
@@ -208,25 +247,29 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
     )
     p = p_value(result.p_value)
+    tested = "measured" if p == "–" else f"p-value {p},"
+    tested += f" from {count(result.n_samples)} rows. 0 means no change."
     if result.confidence_level is None:
         sure = f"estimate {number(result.estimate)} without an interval"
         sure += ", so chance cannot be ruled out."
+    elif is_half_of_gap(result):
+        half = "The metric counts half of this change, the mean over both groups"
+        sure = f"{tested} {half}: {sure}."
     else:
-        if _IS_HALF in gap:
-            sure += ". It is half of this change, as the mean over both groups"
-        sure += ". 0 means no change. " + ("Measured" if p == "–" else f"p-value {p},")
-        sure += f" from {count(result.n_samples)} rows."
+        sure += f"; {tested}"
     if gap and result.verdict == NO_EFFECT:
         gap += " Chance alone can explain such a change."
+    headline = _headline(result, report.context)
+    if alone := [name for names in columns_alone(report).values() for name in names]:
+        headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
+        sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
     compared = report._compared
     word = _word(result) if compared is None else compared.word
-    # A verdict with a limit stands before what was found.
-    limit = None if compared is None else Text(compared._against(report.limit), "Limit:")
     paragraphs = [
-        limit,
+        # A verdict with a limit stands before what was found.
+        None if compared is None else Text(compared._against(report.limit), "Limit:"),
         None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
-        _single_columns(report),
         _everybody(report),
         Text(rest) if rest else None,
     ]
@@ -234,7 +277,12 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         word,
         SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
         report.verdict,
-        headline=_of_columns_alone(report) or _headline(result, report.context),
+        headline=headline,
+        name="" if columns.empty else "all columns together",
+        others=[
+            (name_of(name), verdict, SIDE_OF[verdict])
+            for name, verdict in columns.reindex(columns=["column", "verdict"]).to_numpy()
+        ],
         texts=[
             *(text for text in paragraphs if text is not None),
             Text(
@@ -247,30 +295,26 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
             ),
         ],
     )
-    return [card, bars_of(report, result), columns_table(report.by_column, result)]
+    return [card, bars_of(report, result), columns_table(columns, result)]
 
 
-def _single_columns(report: AuditReport) -> Text | None:
-    """Return what the model does to each of several sensitive columns by itself."""
-    table = report.by_column
-    if table.empty:
-        return None
-    each = (f"{name_of(name)}: {verdict}" for name, verdict in table[["column", "verdict"]].values)
-    return Text(f"{'; '.join(each)}.", "Each sensitive column by itself:")
-
-
-def _of_columns_alone(report: AuditReport) -> str | None:
+def _of_columns(report: AuditReport) -> str:
     """Return the headline if some column alone shows what all of them together do not."""
-    table = report.by_column
-    if table.empty or report.primary is None or report[report.primary].verdict != NO_EFFECT:
-        return None
     clauses = [
         f"{verdict} the association with {listed([name_of(name) for name in names])}"
-        for verdict in (AMPLIFIES, REVERSES)
-        if (names := table.loc[table["verdict"] == verdict, "column"].tolist())
+        for verdict, names in columns_alone(report).items()
     ]
-    alone = f"of single columns, the model {listed(clauses)}" if clauses else None
-    return alone and f"No clear effect of all columns together; {alone}."
+    return f"The model {listed(clauses)}. No clear effect of all columns together."
+
+
+def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
+    """Return estimate, interval and adjusted p-value of sensitive columns."""
+    rows = records(by_column[by_column["column"].isin(names)])
+    return " ".join(
+        f"{name_of(row['column'])}: {number(row['estimate'])} (confidence interval "
+        f"{ends(row['low'], row['high'])}, adjusted p-value {p_value(row['p_adjusted'])})."
+        for row in rows
+    )
 
 
 def _everybody(report: AuditReport) -> Text | None:
@@ -384,8 +428,6 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
     if result.confidence_level is not None:
         numbers.append(f"{level_of(result.confidence_level)} interval {interval_of(result)}")
     numbers += [f"p {p}" if "<" in p else f"p = {p}"] if p != "–" else []
-    if number(result.value) != numbers[0]:
-        numbers.append(f"published value {number(result.value)}")
     return Section(
         heading(name),
         [
@@ -396,6 +438,7 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
             ),
             Figures(_word(result), SIDE_OF[result.verdict], numbers),
             Text(result.sentence) if conclusion else None,
+            Text(beside) if (beside := published(result)) else None,
             strongest_pairs(f"pairs{key.removeprefix('audit')}", title, result),
             *word_tables(f"words{key.removeprefix('audit')}", result),
         ],

@@ -133,7 +133,7 @@ def _steps(report: ComparisonReport) -> list[Text]:
     reference = name_of(report.reference)
     accuracies = {row["model"]: row["difference"] for row in _accuracies(report)}
     every = [report.reference, *report.models]
-    amplify = [name_of(model) for model in every if primary.own_verdict(model) == AMPLIFIES]
+    amplify = [model for model in every if primary.own_verdict(model) == AMPLIFIES]
     steps = []
     for model, verdict in primary.verdicts.items():
         name, (value, low, high) = name_of(model), primary.judged(model)
@@ -152,10 +152,13 @@ def _steps(report: ComparisonReport) -> list[Text]:
         elif DIRECTION_OF.get(verdict, 0) < 0 and accuracies.get(model, 0) < 0:
             cost = points(accuracies[model])
             text = f"'{name}' {verdict} than '{reference}', and its accuracy is {cost} lower."
-            steps.append(Text(text, "Cost.", "Look at the errors of each group before you choose."))
+            text += _largest_change_of_errors(report, model)
+            steps.append(Text(text, "Cost.", "Decide which errors do most harm before you choose."))
     level = "A difference that was used to choose a model is too large on average."
     if amplify:
-        level = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
+        own = dict(zip(primary.table["model"], primary.table["estimate"], strict=True))
+        named = [f"{name_of(model)} ({number(own[model])})" for model in amplify]
+        level = f"By themselves, these models amplify: {listed(named, _MOST_NAMED)}."
     action = "Audit the model that you choose (skbiasamp audit), on other rows."
     return [*steps, Text(level, "Choice.", action)]
 
@@ -285,19 +288,36 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | t
     return table, Text(says)
 
 
-def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
+def _largest_change_of_errors(report: ComparisonReport, model: str) -> str:
+    """Say which rate of errors, of which group, changes most."""
+    named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))[1]
+    changes = [
+        (abs(new - old), f"the {title.lower()} of {named(row)}, from {rate(old)} to {rate(new)}")
+        for row in _error_rates(report, model)
+        for key, title in _RATES.items()
+        if (new := row.get(key)) is not None and (old := row[f"{key}, reference"]) is not None
+    ]
+    return f" Of all rates, this one changes most: {max(changes)[1]}." if changes else ""
+
+
+def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
     """Return the error rates of both models by group."""
     own, before = (
         [row for row in records(report.rates) if row["model"] == name]
         for name in (model, report.reference)
     )
-    rows = [
+    return [
         row
         | {f"{key}, reference": old.get(key) for key in _RATES}
         | {"change": (row["accuracy"] - old["accuracy"]) * 100}
         for row, old in zip(own, before, strict=True)
         if row.get("accuracy") is not None
     ]
+
+
+def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
+    """Return the error rates of both models by group."""
+    rows = _error_rates(report, model)
     if not rows:
         return None
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))

@@ -10,6 +10,7 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
+    name_of,
     number,
     p_value,
     rate,
@@ -59,9 +60,11 @@ def facts(context: Mapping[str, Any]) -> dict[str, str]:
     context = as_json(context)
     if not context:
         return {}
-    groups = [
-        group_of(group, context.get("group_columns", ())) for group in context.get("groups", ())
-    ]
+    columns, known_groups = (context.get(key, ()) for key in ("group_columns", "groups"))
+    groups = [group_of(group, columns) for group in known_groups]
+    if len(columns) > 1 and len(groups) > 4:  # of many combinations, the columns
+        sizes = [len({str(group[i]) for group in known_groups}) for i in range(len(columns))]
+        groups = [f"{name_of(name)} ({n})" for name, n in zip(columns, sizes, strict=True)]
     n_train, labelled = context.get("n_train"), context.get("labelled", True)
     known = {
         "Model": context.get("model_name") or "not named",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import pandas as pd
 
 from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
-from skbiasamp._utils.formatting import CANNOT, DIRECTION_OF, NO_EFFECT
+from skbiasamp._utils.formatting import AMPLIFIES, CANNOT, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
@@ -351,3 +351,12 @@ def differences_of(matched: pd.DataFrame, context: Mapping[str, Any]) -> GroupDi
     least = -1 if "model" in matched else 0  # of a model, they are differences
     percent = bool(((means >= least) & (means <= 1)).all())
     return GroupDifferences(matched, 0.95, columns, percent, title="Pairs")
+
+
+def columns_alone(report: AuditReport) -> dict[str, list[str]]:
+    """Return the columns that show by themselves what all together do not, by their verdict."""
+    if report.by_column.empty or report.primary is None:
+        return {}
+    by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
+    names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
+    return names if report[report.primary].verdict == NO_EFFECT else {}

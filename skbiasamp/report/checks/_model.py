@@ -18,6 +18,7 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
@@ -185,8 +186,11 @@ class ErrorRates(Check):
         report = seen.report
         if "false_positive_rate" not in report.rates:
             return None
-        # Differences are NaN for groups of few rows.
-        gaps = report.rates[[f"{kind}_difference" for kind in _LABELLED]].fillna(-1)
+        differences = report.rates[[f"{kind}_difference" for kind in _LABELLED]]
+        share = report.rates["base_rate"].to_numpy(float)
+        n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
+        enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
+        gaps = differences.where(enough, -1).fillna(-1)
         kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
         gap = gaps[f"{kind}_difference"]
         if gap.max() < _GAP:
@@ -289,13 +293,17 @@ class ImpactRatio(Check):
             return None
         row: Any = below.sort_values("impact_ratio").iloc[0]
         group = group_of(row["group"], context.get("group_columns", ()))
+        wanted = context["favourable"]
+        wanted = wanted if isinstance(wanted, list) else [wanted]
+        wanted = [f"'{task_of(name)}'" for name in wanted]
         more = f" {len(below) - 1} more groups are clearly below it." * (len(below) > 1)
         return (
-            f"What people want is predicted for the group {group} {row['impact_ratio']:.2f} times "
-            f"as often ({row['impact_ratio_low']:.2f} to {row['impact_ratio_high']:.2f}) as for "
-            f"the group for which it is predicted most often: below four fifths.{more}",
+            f"What people want ({listed(wanted)}) is predicted for the group {group} "
+            f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
+            f"{row['impact_ratio_high']:.2f}) as for the group for which it is predicted most "
+            f"often: below four fifths.{more}",
             Said(
                 "Find out whether something explains it that has nothing to do with the group "
-                "({given}), and which law applies."
+                "(pass that as {given}), and which law applies."
             ),
         )
