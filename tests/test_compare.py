@@ -699,10 +699,7 @@ def test_the_largest_change_is_said_as_a_rate_of_what_it_is_given():
     how = {"reference": "test", "n_resamples": 99, "random_state": 0}
     more = {"old": hired, "new": [1] * 4 + hired[4:]}
     told = DirectionalAuditor(**how).compare(hired, more, sensitive_features=sex).sentence("new")
-    assert told.endswith(
-        "'1' is predicted for 70.0 % of the group f, and for 50.0 % by 'old' "
-        "(2,000 more of 10,000 rows)."
-    )
+    assert told.endswith("'1' is predicted for 70.0 % of the group f, and for 50.0 % by 'old'.")
     guesses = {"old": sex, "new": ["m"] * 4 + sex[4:]}
     auditor = DirectionalAuditor("T->A", **how)
     told = auditor.compare(hired, sensitive_features=sex, sensitive_preds=guesses).sentence("new")

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp._utils.formatting import (
     AMPLIFIES,
     CANNOT,
@@ -320,6 +320,16 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
     assert rows[:10] != shown
 
 
+def test_pairs_say_whose_rows_they_rest_on():
+    """Of MALS, all groups of a task share its rows; each group has its own A→T, however many."""
+    how = {"reference": "test", "interval": "analytic"}
+    auditors = [DirectionalAuditor(**how), MALSAuditor(**how)]
+    sex, label, predicted = ["f", "m"] * 40, [1, 0, 1, 0, 1, 1, 0, 0] * 10, [1] * 60 + [0] * 20
+    report = skbiasamp.audit(label, predicted, sensitive_features=sex, auditor=auditors)
+    headings = [part_of(report, Table, id=f"pairs-{i}").columns[-1] for i in (1, 2)]
+    assert headings == ["Rows", "Rows of the task"]
+
+
 @pytest.mark.parametrize(
     ("numbers", "side"),
     [
@@ -409,7 +419,7 @@ def test_every_verdict_opens_with_its_own_word(plain, monkeypatch, verdict):
          "The model reveals more about the group (f or m) than equally accurate random labels "
          "would."),
         ({"direction": "T->A"},
-         "The model amplifies the association between group and task in its labels."),
+         "The model amplifies the association between sex and '1'."),
     ],
 )  # fmt: skip
 def test_the_headline_names_two_groups_and_their_task(plain, monkeypatch, change, expected):
@@ -675,7 +685,8 @@ def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not()
     assert report["directional A->T"].verdict == "no clear effect"
     card = part_of(report, Card)
     assert card.headline == (
-        "The model amplifies the association with school. No clear effect of all columns together."
+        "The model amplifies the association between school and '1'. No clear effect of all "
+        "columns together."
     )
     # Each verdict stands beside what it is about, and nothing is said of chance twice.
     assert [(*other[:2],) for other in card.others] == [

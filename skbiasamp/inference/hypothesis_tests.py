@@ -57,8 +57,10 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
     except ValueError:
         text = "{gained} and {lost} must have one shape; got {n} and {m}."
         raise InputError(text, n=gained.shape, m=lost.shape) from None
-    p_values = 2 * stats.binom.cdf(np.minimum(gained, lost), gained + lost, 0.5)
-    return np.minimum(np.where(gained + lost == 0, 1.0, p_values), 1.0)
+    fewer, more = np.minimum(gained, lost), np.maximum(gained, lost)
+    # The chance of at most `fewer` of all these rows, of which each is gained with probability ½.
+    p_values = 2 * special.betainc(more, fewer + 1, 0.5)
+    return np.minimum(np.where(more == 0, 1.0, p_values), 1.0)
 
 
 @keywords()
@@ -194,15 +196,16 @@ def bounds_and_tests(
         return Tested(low, high, np.where(slopes == 0, np.nan, p_value))
     gained, lost, n = changed
     p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
+    found = p_value < round(1 - confidence_level, 12)
+    wrong = (found != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
+    if not wrong.any():
+        return Tested(low, high, p_value)
     tail, every = (1 - confidence_level) / 2, gained + lost
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
         most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
         exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
     exact = np.sort(exact, axis=0)
-    found = p_value < round(1 - confidence_level, 12)
-    excluded = (low > 0) | (high < 0)
-    wrong = (found != excluded) & ~np.isnan(p_value)
     below = np.where(found, exact[0], np.minimum(exact[0], 0.0))
     above = np.where(found, exact[1], np.maximum(exact[1], 0.0))
     low = np.where(wrong & (moved > 0), below, low)

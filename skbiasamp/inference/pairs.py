@@ -306,5 +306,5 @@ def largest(values: Array) -> Any:
 
 def _total(values: Array) -> Any:
     """Sum over the defined pairs."""
-    total = np.nansum(values, axis=(-2, -1))
+    total = values.sum(axis=(-2, -1), where=~np.isnan(values))
     return total if np.ndim(total) else float(total)

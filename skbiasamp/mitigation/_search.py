@@ -134,7 +134,8 @@ def search(
         What folds have equal shares of. "task": each class of `y`. "joint": each pair of group
         and class.
     groups : array-like of shape (n_samples,), default=None
-        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
+        As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
+        auditor's `groups` says how several sensitive columns make groups.
     confidence_level : float, default=0.95
         Level of the confidence intervals.
     n_jobs : int, default=None

@@ -189,7 +189,8 @@ def audit_rashomon(
         Folds, three or more. The first is audited, the second has the scores, and models are
         trained on the rest.
     groups : array-like of shape (n_samples,), default=None
-        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
+        As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
+        auditor's `groups` says how several sensitive columns make groups.
     n_jobs : int, default=None
         Number of models that are trained in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None

@@ -301,10 +301,19 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
 def _of_columns(report: AuditReport) -> str:
     """Return the headline if some column alone shows what all of them together do not."""
     clauses = [
-        f"{verdict} the association with {listed([name_of(name) for name in names])}"
+        f"{verdict} {_association(report.context, names)}"
         for verdict, names in columns_alone(report).items()
     ]
     return f"The model {listed(clauses)}. No clear effect of all columns together."
+
+
+def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
+    """Return what is associated: sensitive columns, if they are known, and the task."""
+    tasks = context.get("tasks", ())
+    if not columns:
+        return ASSOCIATION
+    task = f"'{task_of(tasks[0])}'" if len(tasks) == 1 else "the tasks"
+    return f"the association between {listed([name_of(name) for name in columns])} and {task}"
 
 
 def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
@@ -348,7 +357,7 @@ def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
     if not one_difference or result.amplified != ASSOCIATION:
-        return headline
+        return headline.replace(ASSOCIATION, _association(context, columns))
     task = f"'{task_of(tasks[0])}'"
     first, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
     of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
@@ -432,7 +441,7 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
         heading(name),
         [
             Text(
-                result.question,
+                "" if conclusion else result.question,  # which stands above what is folded
                 link=(f"term-{key}", f"Definition of {metric_name(name)}"),
                 quiet=True,
             ),

@@ -172,7 +172,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     # Shares of two groups mirror each other: their numbers are those of the metric.
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         several = ["Adjusted p"] * (len(rows) > 1)
-        columns |= known_columns("Interval", *several, "Rows")
+        columns |= known_columns("Interval", *several)
+        columns["Rows of the task" if _of_tasks(result) else "Rows"] = shown("n", count)
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
@@ -184,7 +185,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         mark,
         n=len(result.table),
         id=table_id,
-        caption=f"{name}: {heading.lower()}s, strongest first"
+        caption=name
+        + f": {heading.lower()}s, strongest first" * bool(rows[1:])
         + f", those with fewer than {FEWEST_ROWS} rows last" * (any(few) and not all(few))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
@@ -206,6 +208,14 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
     if known and low is not None and high is not None and (low > 0 or high < 0):
         notes += ("also clear if all pairs are judged together",)
     return numbers | row | {"notes": notes}
+
+
+def _of_tasks(result: AuditResult) -> bool:
+    """Return whether the rows of a pair are those of its task, whatever its group is."""
+    table = result.table
+    if result.direction == "A->T" or "n" not in table or table["group"].nunique() < 2:
+        return False
+    return bool(table["n"].groupby(table["task"].map(str)).nunique().max() == 1)
 
 
 def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
@@ -455,7 +465,7 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
     """Return the rates of each category of a sensitive column, and each task."""
     at = list(report.context["group_columns"]).index(column)
     sums: dict[str, dict[str, Any]] = {}
-    for row in rates_of(report):
+    for row in _with_reference(report):
         if row["change"] is None:
             continue
         own = {"group": row["group"][at], "task": row["task"]}

@@ -17,7 +17,6 @@ from skbiasamp._utils.formatting import (
     REVERSES,
     amount,
     group_of,
-    in_people,
     level_of,
     name_of,
     rate,
@@ -288,8 +287,7 @@ class ComparisonResult(Shown, OfMetric):
         elif not self.percent:
             what = f"the value for {task} in the group {group} is {new}, and {old} {by}"
         elif self.direction == "A->T":
-            what = f"{task} is predicted for {new} of the group {group}, and for {old} {by} "
-            what += f"({in_people(most['difference'])})"
+            what = f"{task} is predicted for {new} of the group {group}, and for {old} {by}"
         elif self.direction == "T->A":
             what = (
                 f"of the rows labelled {task}, {new} are predicted to be in the group {group}, and "

@@ -342,6 +342,15 @@ class AuditReport(Report[AuditResult]):
         return model_card(self)
 
 
+def columns_alone(report: AuditReport) -> dict[str, list[str]]:
+    """Return the columns that show by themselves what all together do not, by their verdict."""
+    if report.by_column.empty or report.primary is None:
+        return {}
+    by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
+    names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
+    return names if report[report.primary].verdict == NO_EFFECT else {}
+
+
 def differences_of(matched: pd.DataFrame, context: Mapping[str, Any]) -> GroupDifferences | None:
     """Return the table of matched pairs as a result, None if there are no pairs."""
     if matched.empty:
@@ -351,12 +360,3 @@ def differences_of(matched: pd.DataFrame, context: Mapping[str, Any]) -> GroupDi
     least = -1 if "model" in matched else 0  # of a model, they are differences
     percent = bool(((means >= least) & (means <= 1)).all())
     return GroupDifferences(matched, 0.95, columns, percent, title="Pairs")
-
-
-def columns_alone(report: AuditReport) -> dict[str, list[str]]:
-    """Return the columns that show by themselves what all together do not, by their verdict."""
-    if report.by_column.empty or report.primary is None:
-        return {}
-    by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
-    names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
-    return names if report[report.primary].verdict == NO_EFFECT else {}

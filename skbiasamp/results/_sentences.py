@@ -112,6 +112,7 @@ _PARTS = {
     "selection": "for signs that were fitted to the same labels",
     "small_pairs": "for pairs with fewer than 30 rows",
 }
+_UNLABELLED_SHIFT = "for what is more or less frequent over all rows than in the reference"
 
 
 def published(result: AuditResult) -> str:
@@ -123,7 +124,8 @@ def published(result: AuditResult) -> str:
     rest = result.value - result.estimate - sum(parts.values())
     if not result.kind.is_signed or abs(rest) > 1e-9:
         return f"{text}."
-    named = [f"{part:+.4f} {_PARTS[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
+    says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
+    named = [f"{part:+.4f} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
     return f"{text}: the estimate, {listed(named)}. The verdict leaves these parts out."
 
 
@@ -155,8 +157,7 @@ def gap_of(result: AuditResult) -> str:
     )
     apart = "From the reference rows to these, the" * (not result.labelled)
     start = "In the audited rows, the" if of_rows else apart or "The"
-    text = f"{start} difference between the groups "
-    text += growth(*gap)
+    text = f"{start} difference between the groups {growth(*gap)}"
     _, low, high = result.judged
     if math.isnan(low) or not is_half_of_gap(result):
         return f"{text}."
