@@ -370,6 +370,11 @@ def test_the_favourable_class_decides_what_ratios_compare():
         assert ratios[group] == pytest.approx(shares[group] / shares.max(), abs=1e-12)
         rate = report.rates.set_index("group").loc[group, "predicted_rate"]
         assert rate == pytest.approx(1 - shares[group], abs=1e-12)
+    both = {"sensitive_features": groups, "missing": "group", "pos_label": "default"}
+    table = skbiasamp.audit(truth, predicted, **both, auditor=auditors, favourable="paid").selection
+    known = table[table["by"] == "sex"].set_index("category")
+    for group in ("female", "male"):
+        assert known.loc[group, ["task", "selection_rate"]].tolist() == ["paid", shares[group]]
     other = skbiasamp.audit(truth, predicted, **how, auditor=auditors)
     assert other.rates.set_index("group")["impact_ratio"]["female"] < 0.8
     assert ratios.min() > 0.8

@@ -76,6 +76,13 @@ def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]
     ]
 
 
+def names_of(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
+    """Return the names of these outcomes: of two classes, the wanted one may be no task."""
+    if False not in wanted:
+        return test.tasks
+    return tuple(name for name in naming_side(test).names if name not in test.tasks)
+
+
 def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
     """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
     tasks: list[TaskRows] = []

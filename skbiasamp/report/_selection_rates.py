@@ -32,6 +32,7 @@ from skbiasamp.report._groups import (
     difference_columns,
     favoured,
     impact_ratios,
+    names_of,
     outcomes_of,
     rows_by_task,
     share_columns,
@@ -118,7 +119,7 @@ def _rates_of(
         for name, positive in ERRORS.items():
             errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
             numbers |= share_columns(name, errors) | difference_columns(name, errors, counted)
-    table = pd.DataFrame(pair_names(tuple(categories), test.tasks)).rename(
+    table = pd.DataFrame(pair_names(tuple(categories), names_of(test, wanted))).rename(
         columns={"group": "category"}
     )
     table.insert(0, "by", by)

@@ -190,7 +190,9 @@ class ErrorRates(Check):
         share = report.rates["base_rate"].to_numpy(float)
         n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
         enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
-        gaps = differences.where(enough, -1).fillna(-1)
+        # Of many groups, the largest gap may be chance.
+        certain = report.rates[[f"{name}_low" for name in differences]].to_numpy() > 0
+        gaps = differences.where(enough & certain, -1)
         kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
         gap = gaps[f"{kind}_difference"]
         if gap.max() < _GAP:
