@@ -76,7 +76,7 @@ def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]
     ]
 
 
-def names_of(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
+def outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
     """Return the names of these outcomes: of two classes, the wanted one may be no task."""
     if False not in wanted:
         return test.tasks

@@ -32,7 +32,7 @@ from skbiasamp.report._groups import (
     difference_columns,
     favoured,
     impact_ratios,
-    names_of,
+    outcome_names,
     outcomes_of,
     rows_by_task,
     share_columns,
@@ -119,7 +119,7 @@ def _rates_of(
         for name, positive in ERRORS.items():
             errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
             numbers |= share_columns(name, errors) | difference_columns(name, errors, counted)
-    table = pd.DataFrame(pair_names(tuple(categories), names_of(test, wanted))).rename(
+    table = pd.DataFrame(pair_names(tuple(categories), outcome_names(test, wanted))).rename(
         columns={"group": "category"}
     )
     table.insert(0, "by", by)
