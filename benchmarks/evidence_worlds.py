@@ -351,6 +351,7 @@ MODELS = {
     "differences halved": Moved(apart(0.5)),
     "differences reversed": Moved(apart(-1)),
     "differences reversed and doubled": Moved(apart(-2)),
+    "differences reversed, 5 times as large": Moved(apart(-5)),
 }
 OF_CLASSES = {
     "exchangeable": Copy(),
