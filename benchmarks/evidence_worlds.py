@@ -351,7 +351,9 @@ MODELS = {
     "differences halved": Moved(apart(0.5)),
     "differences reversed": Moved(apart(-1)),
     "differences reversed and doubled": Moved(apart(-2)),
-    "differences reversed, 5 times as large": Moved(apart(-5)),
+    "± 5 pp the other way": Moved(
+        lambda rate, share: share @ rate - 0.05 * np.sign(rate - share @ rate)
+    ),
 }
 OF_CLASSES = {
     "exchangeable": Copy(),
