@@ -71,6 +71,7 @@ def section():
         "",
         "The paper asks whether architectures, or class ratios, differ by more than training runs",
         f"do. Here with digits in place of CelebA: means of {n} seeds ± half of the 95 % interval.",
+        "Each seed has new data, so intervals count data and training together.",
         "On these digits both differ: at 2 : 1 and 4 : 1, the random forest amplifies more than",
         "the other models, by more than the intervals. `python benchmarks/architectures.py` makes",
         "the numbers.",

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from evidence_kinds import kinds
 from evidence_learned import attackers, folds, joint_law, texts
 from evidence_many import many, real
 from evidence_more import dependent, numeric, related
@@ -207,4 +208,5 @@ PARTS = {
     "texts": texts,
     "folds": folds,
     "real": real,
+    "kinds": kinds,
 }

@@ -169,6 +169,7 @@ def _listed(pairs: pd.DataFrame, side: int) -> str:
     return shown[columns].to_string(index=False, float_format="{:.4f}".format) + rest
 
 
+@keywords()
 def check_auditor(auditor: BaseAuditor) -> None:
     """Assert that an auditor keeps what every auditor promises, whatever it measures.
 

@@ -302,6 +302,8 @@ def tensors():
         lambda: pd.Series([torch.tensor(one) for one in HIRED], dtype=object),
         lambda: np.array([None, *[torch.tensor(1.5)] * (N - 1)], dtype=object),
         lambda: [[torch.tensor(one)] for one in HIRED],
+        lambda: torch.utils.data.TensorDataset(torch.tensor(SOFT), torch.tensor(HIRED)),
+        lambda: torch.utils.data.DataLoader(torch.tensor(SOFT)),
     ]
 
 

@@ -162,6 +162,11 @@ def own_of(of):
     if of == "word_list_bias":
         lists = {"f": ["woman", "her"], "m": ["man", "his"]}
         return {"texts": TEXTS, "words": [lists], "targets": [None, ["bike"]]}
+    if of.startswith("RegionMask"):
+        images = np.arange(48.0).reshape(2, 1, 4, 6)
+        masks = [None, images[:, 0] > 20, images[0, 0] > 9]
+        regions = {"boxes": [[0, 0, 2, 2], [[0, 0, 1, 1], [1, 1, 3, 5]]], "masks": masks}
+        return regions | {"X": [images], "attributions": [images], "scale": [0.1]}
     if of.startswith("AmplificationController"):
         rows = {"y": [HIRED], "sensitive_features": [SEX], "sensitive": [None]}
         train = {"y_train": [None], "sensitive_train": [None], "scoring": ["accuracy"]}

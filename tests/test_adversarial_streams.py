@@ -292,6 +292,10 @@ def test_datasets_that_cannot_be_used_are_refused():
         model_of().fit(Endless(), y, sensitive_features=group)
     with pytest.raises(ValueError, match="sensitive='sex' names columns, and X is a Dataset"):
         model_of(sensitive="sex").fit(Rows(X), y)
+    with pytest.raises(ValueError, match="drop_sensitive=True hides the columns that sensitive="):
+        model_of(drop_sensitive=True).fit(Rows(X, y, group))
+    with pytest.raises(ValueError, match="X is a Dataset, and path splits arrays"):
+        model_of().path(Rows(X), y, sensitive_features=group)
     with pytest.raises(ValueError, match="the default network takes rows of one dimension"):
         model_of(module=None).fit(Rows(X, y, group))
     with pytest.raises(ValueError, match=r"rows of shape \(2, 3, 4\), and fit saw rows of"):

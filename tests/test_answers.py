@@ -416,7 +416,8 @@ def test_the_command_writes_a_page_that_needs_no_knowledge_of_bbq(tmp_path, caps
     shown = " ".join(capsys.readouterr().out.split())
     for text in (shown, page.read_text("utf-8"), card.read_text("utf-8")):
         assert "who was forgetful?" in text
-        assert "answers follow the stereotype more often than not" in text
+        assert "of the answers that name a person, 87.0 % follow the stereotype" in text
+        assert "Training labels" not in text
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     before = [

@@ -668,13 +668,29 @@ def test_a_model_that_reverses_is_said_to_in_a_comparison():
     assert "turned" not in report.notes
     printed = " ".join(str(report).split())
     assert "Reversal. 'turned' turns the association around" in printed
-    assert "By themselves, these models amplify: near." in printed
+    own = primary.table.set_index("model")["estimate"]["near"]
+    assert f"By themselves, these models amplify: near ({own:+.4f})." in printed
     again = skbiasamp.results.ComparisonReport.from_json(report.to_json())
     assert again["directional A->T"].verdicts == primary.verdicts
     other = skbiasamp.compare(
         label, models, sensitive_features=sex, reference="turned", random_state=0
     )
     assert other["directional A->T"].verdict("near") == "amplifies more"
+
+
+def test_what_a_lower_amplification_costs_is_a_rate_of_errors_with_its_group():
+    """80 of 300 women who were not hired are predicted to be, and were not before."""
+    sex, hired = np.repeat(["f", "m"], 400), np.repeat([1, 0, 1, 0], [100, 300, 200, 200])
+    old = np.repeat([1, 0, 1, 0], [60, 340, 250, 150])
+    new = np.repeat([1, 0, 1, 0, 1, 0], [60, 40, 80, 220, 250, 150])
+    report = skbiasamp.compare(
+        hired, {"old": old, "new": new}, sensitive_features=sex, random_state=0,
+        auditor=DirectionalAuditor(reference="test"),
+    )  # fmt: skip
+    assert (
+        "'new' amplifies less than 'old', and its accuracy is 10.0 percentage points lower. Of all "
+        "rates, this one changes most: the false positive rate of f, from 0.0 % to 26.7 %."
+    ) in " ".join(str(report).split())
 
 
 def test_the_largest_change_is_said_as_a_rate_of_what_it_is_given():

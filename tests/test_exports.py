@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
-from skbiasamp import metrics
+from skbiasamp import metrics, mitigation, model_selection
 from skbiasamp.results import AuditResult, find_changed_rows
 
 SEX = np.array(["f"] * 400 + ["m"] * 400)
@@ -80,6 +82,25 @@ def test_watches_explanations_and_rates_are_cited_too(shown):
     timeline = skbiasamp.audit_over(rows, **named, every=None, n_draws=19)
     assert timeline.cite() == paper
     assert type(timeline).from_json(timeline.to_json()).cite() == paper
+
+
+def test_curves_folds_gates_and_searches_are_exported_too(report, shown):
+    X = np.column_stack([PREDICTED, SEX == "m"])
+    tree, linear = DecisionTreeClassifier(max_depth=1), LogisticRegression()
+    how = {"sensitive_features": SEX, "cv": 2, "random_state": 0}
+    curve = model_selection.amplification_curve(HIRED, PREDICTED, sensitive_features=SEX)
+    folds = skbiasamp.cross_audit(tree, X, HIRED, **how)
+    several = skbiasamp.cross_audit({"tree": tree, "linear": linear}, X, HIRED, **how)
+    search = mitigation.search(tree, X, HIRED, candidates={"linear": linear}, limit=None, **how)
+    for result in (curve, folds, several):
+        assert result.cite() == shown["result"].cite()
+    assert "wang2021directional" in search.cite()
+    gate = report.gate(0.02, on="all")
+    assert gate.to_frame()["outcome"].tolist() == [check.outcome for check in gate.checks]
+    if importlib.util.find_spec("jinja2"):
+        for result in (curve, folds, several, search, gate):
+            rows = [line for line in result.to_latex().splitlines() if line.endswith(r"\\")]
+            assert len(rows) == 1 + len(result.to_frame())
 
 
 def test_changed_rows_are_those_that_the_counts_of_a_pair_miss():

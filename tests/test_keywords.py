@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, metrics, model_selection, results, testing
+from skbiasamp import Contingency, DirectionalAuditor, metrics, model_selection, results, testing
 
 SEX = ["f"] * 400 + ["m"] * 400
 HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
@@ -112,3 +112,31 @@ def test_an_unknown_keyword_names_the_function_and_the_nearest_word(function, wo
     with pytest.raises(TypeError) as error:
         function(**{word: 1})
     assert f"{function.__name__}() has no parameter '{word}'{meant}" in str(error.value)
+
+
+MODULES = [skbiasamp] + [
+    getattr(skbiasamp, name) for name in skbiasamp.__all__
+    if inspect.ismodule(getattr(skbiasamp, name, None))
+]  # fmt: skip
+PUBLIC = {f"{module.__name__}.{name}": getattr(module, name)
+          for module in MODULES for name in module.__all__}  # fmt: skip
+
+
+def _takes_known_keywords(function):
+    """Return whether a function has parameters, and passes no others on."""
+    parameters = inspect.signature(function).parameters.values()
+    return parameters and all(each.kind is not each.VAR_KEYWORD for each in parameters)
+
+
+CALLED = {
+    name: function for name, function in PUBLIC.items()
+    if inspect.isfunction(function) and _takes_known_keywords(function)
+} | {"from_labels": Contingency.from_labels, "from_frame": Contingency.from_frame}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_every_public_function_names_the_nearest_word(name):
+    known = [*inspect.signature(CALLED[name]).parameters][-1]
+    with pytest.raises(TypeError, match=rf"{known}x': did you mean '{known}'") as error:
+        CALLED[name](**{f"{known}x": 1})
+    assert f"{name.rpartition('.')[2]}()" in str(error.value)

@@ -298,3 +298,78 @@ def test_pairs_stand_beside_the_metrics_of_labels_and_are_their_clusters():
     assert skbiasamp.audit(labels, invited, **how).differences is None
     with pytest.raises(InputError, match="need single rows with labels"):
         skbiasamp.audit(labels, np.array(invited) * 0.9, pairs=pairs, threshold=0.5, **how)
+
+
+# --------------------------------------------------------------------------- two models
+
+
+def two_models(seed, n=300, gap=0.0):
+    """Return a pair a person and sex, and the decisions of two models; the new one has the gap."""
+    rng = np.random.default_rng(seed)
+    pair, sex = np.repeat(np.arange(n), 2), np.tile(["f", "m"], n)
+    skill = np.repeat(rng.random(n), 2)
+    old, new = (
+        (skill + rng.normal(0, 0.1, 2 * n) > 0.5 + step * (sex == "f")).astype(int)
+        for step in (0.05, 0.05 + gap)
+    )
+    return {"old": old, "new": new}, {"sensitive_features": sex, "pairs": pair}
+
+
+def test_models_are_compared_by_the_change_within_pairs():
+    models, by = two_models(0, gap=0.1)
+    (row,) = MatchedPairsAuditor(random_state=0).compare(models, **by).table.to_dict("records")
+    d = {name: own.reshape(-1, 2) @ [1, -1] for name, own in models.items()}
+    change = d["new"] - d["old"]
+    assert (row["model"], row["group"], row["other"], row["n_pairs"]) == ("new", "f", "m", 300)
+    assert row["mean"] == pytest.approx(d["new"].mean())
+    assert row["mean_other"] == pytest.approx(d["old"].mean())
+    assert row["difference"] == pytest.approx(change.mean())
+    assert row["standard_error"] == pytest.approx(change.std(ddof=1) / 300**0.5)
+    # Agresti and Min: two pairs more, half of which change in each direction.
+    n, total, squares = 302, change.sum(), (change**2).sum() + 1
+    z = stats.norm.ppf(0.975) * np.sqrt(squares - total**2 / n) / n
+    assert (row["low"], row["high"]) == pytest.approx((total / n - z, total / n + z))
+    t = stats.ttest_1samp(change, 0).pvalue
+    assert (row["test"], row["p_value"]) == ("sign swaps", pytest.approx(t, abs=0.004))
+    same = MatchedPairsAuditor(random_state=0).compare(
+        {"a": models["old"], "b": models["old"]}, **by
+    )
+    (row,) = same.table.to_dict("records")
+    assert row["difference"] == 0
+    assert row["low"] < 0 < row["high"]
+    assert row["p_value"] == 1
+    words = {name: np.where(own, "yes", "no") for name, own in models.items()}
+    named = MatchedPairsAuditor(pos_label="yes", random_state=0).compare(words, **by)
+    assert named.table["difference"].iloc[0] == pytest.approx(change.mean())
+
+
+def test_models_without_another_gap_are_found_to_have_none():
+    rows = [
+        MatchedPairsAuditor(n_resamples=199, random_state=0)
+        .compare(*(given := two_models(seed))[:1], **given[1])
+        .table.iloc[0]
+        for seed in range(200)
+    ]
+    false = np.mean([row["p_value"] < 0.05 for row in rows])
+    covered = np.mean([row["low"] <= 0 <= row["high"] for row in rows])
+    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
+    assert 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200) <= covered
+
+
+def test_a_comparison_takes_pairs_with_labels_and_without():
+    models, by = two_models(0, gap=0.1)
+    alone = skbiasamp.compare(None, models, **by, random_state=0)
+    assert (alone.reference, alone.models, alone.primary) == ("old", ["new"], None)
+    assert "A change by 'new': within 300 pairs, the difference f minus m is" in alone.verdict
+    assert alone.differences.table["difference"].iloc[0] < 0
+    assert "no counterfactual fairness" not in alone.verdict
+    read = skbiasamp.results.ComparisonReport.from_json(alone.to_json())
+    assert read.to_dict() == alone.to_dict()
+    assert str(read) == str(alone)
+    labels = np.roll(models["old"], 1)
+    both = skbiasamp.compare(labels, models, **by, random_state=0)
+    assert both.matched.equals(alone.matched)
+    assert both.primary == "directional A->T"
+    assert "A change by 'new'" in str(both)
+    with pytest.raises(InputError, match="pairs need arrays"):
+        skbiasamp.compare(labels, models, groups="marginal", **by)

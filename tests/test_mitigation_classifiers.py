@@ -25,7 +25,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp import (
@@ -766,3 +766,38 @@ def test_pairs_are_audited_in_both_directions():
     assert not hasattr(CorpusConstraintClassifier(LogisticRegression()), "predict_sensitive")
     with pytest.raises(ValueError, match="joint=True needs one label a row"):
         model.fit(X, np.eye(3000, 2, dtype=int), sensitive_features=sex)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_sets_of_tasks_keep_their_shares(joint):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 3000)
+    # Both sexes have each task as often, but women more often both or none.
+    first, same = rng.random(3000) < 0.5, rng.random(3000) < np.where(sex == "f", 0.65, 0.35)
+    tasks = np.column_stack([first, first == same]).astype(int)
+    X = np.column_stack([tasks, sex == "m"]) + rng.normal(0, [1, 1, 0.2], (3000, 3))
+    learner = make_pipeline(PolynomialFeatures(2), LogisticRegression(max_iter=1000))
+    learner = learner if joint else MultiOutputClassifier(learner)
+
+    def shares(predicted, group):
+        """Return the share of women of each set."""
+        codes = predicted @ [1, 2]
+        return np.array([np.mean(group[codes == code] == "f") for code in range(4)])
+
+    off = {}
+    for sets in (False, True):
+        if joint and not sets:
+            continue
+        model = CorpusConstraintClassifier(learner, margin=0.01, sets=sets, joint=joint)
+        model = model.fit(X, tasks, sensitive_features=sex)
+        given = {} if joint else {"sensitive_features": sex}
+        predicted = model.predict(X, **given)
+        group = model.predict_sensitive(X) if joint else sex
+        assert predicted.shape == tasks.shape
+        off[sets] = np.abs(shares(predicted, group) - shares(tasks, sex)).max()
+    assert off[True] <= 0.01 + 1e-9
+    assert joint or off[False] > 0.02  # of tasks alone, single sets may have other shares
+    names = [(), (0,), (1,), (0, 1)]
+    assert set(model.ratios_.columns) == set(names)
+    for name, share in zip(names, shares(tasks, sex), strict=True):
+        assert model.ratios_.loc["f", [name]].item() == pytest.approx(share)

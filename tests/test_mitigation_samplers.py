@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbiasamp.datasets import fetch_imsitu_annotations
+from skbiasamp.datasets import fetch_coco_labels, fetch_imsitu_annotations
 from skbiasamp.mitigation import DataRepair, GroupOverSampler, NoiseRandomizer, RatioBalancer
 
 needs_imsitu = pytest.mark.skipif(
@@ -149,6 +149,20 @@ def test_keeps_as_many_images_of_imsitu_as_were_published(alpha, published):
     assert table.shape == (2, 211)
     assert (table.max() <= alpha * table.min()).all()
     assert_array_equal(table, balancer.counts_)
+
+
+@needs_imsitu
+def test_keeps_more_images_of_coco_than_the_authors_heuristic():
+    coco = fetch_coco_labels(subset="val")
+    balancer = RatioBalancer(unpaired="drop", random_state=0)
+    labels = coco.target.reset_index(drop=True)
+    _, kept = balancer.fit_resample(
+        np.arange(len(labels))[:, None], labels, sensitive_features=coco.sensitive_features
+    )
+    assert len(kept) == 3002
+    assert len(fetch_coco_labels(subset="val", alpha=1).target) == 1080
+    counts = balancer.counts_.to_numpy()
+    np.testing.assert_array_equal(counts[0], counts[1])
 
 
 @needs_imsitu

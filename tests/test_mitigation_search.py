@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.metrics import accuracy_score, average_precision_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multioutput import MultiOutputClassifier
 
-from skbiasamp import DirectionalAuditor, MALSAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp.cli import main
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
@@ -328,6 +328,56 @@ def test_the_other_direction_needs_a_classifier_of_the_group():
             sensitive_pred=of_group.predict(X[test]),
         )
         assert values[name, "directional T->A"] == pytest.approx(expected)
+
+
+def test_one_search_measures_single_tasks_and_sets_in_both_directions():
+    """The columns of Zhao, Andrews and Xiang (2023): a score, MALS, A→T, T→A, and each of sets."""
+    X, y, sex = people(1200, 0)
+    tasks = np.column_stack([y, X[:, 0] > 0])
+    auditors = [MALSAuditor(interval=None), MultiAttributeAuditor(None, interval=None)]
+    for way in ("A->T", "T->A"):
+        kinds = DirectionalAuditor, MultiAttributeAuditor
+        auditors += [kind(way, interval=None) for kind in kinds]
+    several = MultiOutputClassifier(LogisticRegression())
+    split = [(np.arange(600), np.arange(600, 1200))]
+    sets = RatioBalancer(sets=True, unpaired="drop", random_state=0)
+    result = search(
+        several,
+        X,
+        tasks,
+        sensitive_features=sex,
+        candidates={
+            "tasks": (RatioBalancer(random_state=0), several),
+            "sets": (sets, several),
+            "shares": CorpusConstraintClassifier(several, sets=True),
+        },
+        auditor=auditors,
+        scoring={"mAP": lambda model, X, y: average_precision_score(y, model.predict(X))},
+        sensitive_estimator=LogisticRegression(),
+        cv=split,
+        limit=None,
+        random_state=0,
+    )
+    values = result.measures.pivot(index="mitigation", columns="measure", values="value")
+    assert values.shape == (4, 7)
+    assert values.notna().all(axis=None)
+    # The groups' classifier learns the rows that the sampler keeps; other mitigations keep all.
+    kept, labels = sets.fit_resample(
+        np.arange(600)[:, None], tasks[:600], sensitive_features=sex[:600]
+    )
+    model = clone(several).fit(X[kept[:, 0]], labels)
+    of_group = LogisticRegression().fit(X[kept[:, 0]], sex[kept[:, 0]])
+    auditor = MultiAttributeAuditor("T->A", interval=None)
+    expected = auditor.fit(tasks[:600], sensitive_features=sex[:600]).score(
+        tasks[600:],
+        model.predict(X[600:]),
+        sensitive_features=sex[600:],
+        sensitive_pred=of_group.predict(X[600:]),
+    )
+    assert values.loc["sets", "multi-attribute T->A"] == pytest.approx(expected)
+    both = ["directional T->A", "multi-attribute T->A"]
+    assert values.loc["none", both[0]] == pytest.approx(values.loc["shares", both[0]])
+    assert values.loc["none", both[0]] != pytest.approx(values.loc["sets", both[0]])
 
 
 def test_the_command_searches(tmp_path, monkeypatch, capsys):

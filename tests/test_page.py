@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp._utils.formatting import (
     AMPLIFIES,
     CANNOT,
@@ -310,8 +310,24 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
         assert (rows, every) == (10, 24)
     assert "All 24" in read.texts("summary")
     shown = part_of(hostile, Table, id="pairs-1").rows[:10]
-    strongest = hostile["directional A->T"].strongest(10)
-    assert [row.cells[3].value for row in shown] == strongest["amplification"].tolist()
+    strongest = hostile["directional A->T"].strongest(24)
+    assert [row.cells[3].value for row in shown] == strongest["amplification"].tolist()[:10]
+    # Pairs that leave the estimate for lack of rows stand last.
+    result = hostile["directional A->T"]
+    few = replace(result, table=result.table.assign(n=[1, 2] + [50] * 22))
+    rows = part_of(replace(hostile, results={"x": few}), Table, id="pairs-1").rows
+    assert sorted(row.cells[-1].value for row in rows[-2:]) == [1, 2]
+    assert rows[:10] != shown
+
+
+def test_pairs_say_whose_rows_they_rest_on():
+    """Of MALS, all groups of a task share its rows; each group has its own A→T, however many."""
+    how = {"reference": "test", "interval": "analytic"}
+    auditors = [DirectionalAuditor(**how), MALSAuditor(**how)]
+    sex, label, predicted = ["f", "m"] * 40, [1, 0, 1, 0, 1, 1, 0, 0] * 10, [1] * 60 + [0] * 20
+    report = skbiasamp.audit(label, predicted, sensitive_features=sex, auditor=auditors)
+    headings = [part_of(report, Table, id=f"pairs-{i}").columns[-1] for i in (1, 2)]
+    assert headings == ["Rows", "Rows of the task"]
 
 
 @pytest.mark.parametrize(
@@ -363,10 +379,10 @@ def test_the_page_opens_with_the_verdict(plain):
     )
     result = plain["directional A->T"]
     assert (
-        f"How sure: +0.0875 (95 % confidence interval {result.low:+.4f} to {result.high:+.4f}). It "
-        "is half of this change, as the mean over both groups. 0 means no change. p-value 0.001, "
-        "from 800 rows. Metric: directional group → task (A→T) A "
-        "is the group, T is the task"
+        "How sure: p-value 0.001, from 800 rows. 0 means no change. The metric counts half of this "
+        "change, the mean over both groups: +0.0875 (95 % confidence interval "
+        f"{result.low:+.4f} to {result.high:+.4f}). Metric: directional group → task (A→T) A is "
+        "the group, T is the task"
     ) in text
 
 
@@ -375,7 +391,7 @@ def test_a_sentence_without_a_colon_still_shows_the_interval(plain):
     result = content["results"]["directional A->T"]
     result["sentence"] = "It grows."
     assert (
-        f"How sure: estimate +0.0875, confidence interval {result['low']:+.4f} to"
+        f"mean over both groups: estimate +0.0875, confidence interval {result['low']:+.4f} to"
         in (Reading(AuditReport.from_dict(content).to_html()).texts("main")[0])
     )
 
@@ -403,7 +419,7 @@ def test_every_verdict_opens_with_its_own_word(plain, monkeypatch, verdict):
          "The model reveals more about the group (f or m) than equally accurate random labels "
          "would."),
         ({"direction": "T->A"},
-         "The model amplifies the association between group and task in its labels."),
+         "The model amplifies the association between sex and '1'."),
     ],
 )  # fmt: skip
 def test_the_headline_names_two_groups_and_their_task(plain, monkeypatch, change, expected):
@@ -669,9 +685,53 @@ def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not()
     assert report["directional A->T"].verdict == "no clear effect"
     card = part_of(report, Card)
     assert card.headline == (
-        "No clear effect of all columns together; of single columns, the model amplifies the "
-        "association with school."
+        "The model amplifies the association between school and '1'. No clear effect of all "
+        "columns together."
     )
+    # Each verdict stands beside what it is about, and nothing is said of chance twice.
+    assert [(*other[:2],) for other in card.others] == [
+        ("school", "amplifies"), ("town", "no clear effect"),
+    ]  # fmt: skip
+    assert (card.name, card.verdict) == ("all columns together", "no clear effect")
+    rates = pd.DataFrame({"t": truth, "p": predicted}).groupby(groups["school"]).mean().round(3)
+    before, after = (abs(rates.loc["a", side] - rates.loc["b", side]) for side in "tp")
+    first, other = groups["school"].value_counts().index  # the largest first
+    assert card.texts[0].text == (
+        f"The difference in '1' between school = {first} and school = {other} grows from "
+        f"{100 * before:.1f} to {100 * after:.1f} percentage points."
+    )
+    sure = card.texts[-1].text
+    assert sure.startswith(f"school: {report.by_column['estimate'][0]:+.4f} (confidence interval ")
+    bars = part_of(report, Bars)
+    assert {bar.name.split(" (")[0] for bar in bars.bars} == {"school = a", "school = b"}
+    assert [bar.after for bar in bars.bars] == pytest.approx(
+        [predicted[groups["school"] == bar.name[9]].mean() for bar in bars.bars]
+    )
+    topics = {finding.topic: finding.action for finding in report.findings}
+    assert "precision" not in topics
+    assert "with school as the sensitive feature" in topics["mitigation"]
+
+
+def test_what_all_groups_share_is_said_apart_from_what_a_group_changes():
+    """All rates fall by 20 points, and those of one group by 25: that one is the amplification."""
+    group = np.repeat(["a", "b", "c"], 400)
+    labels = np.tile(np.r_[np.ones(200), np.zeros(200)], 3)
+    predicted = np.concatenate(
+        [np.r_[np.ones(ones), np.zeros(400 - ones)] for ones in (120, 120, 100)]
+    )
+    report = skbiasamp.audit(
+        labels, predicted, sensitive_features=group, y_train=predicted, sensitive_train=group,
+        auditor=DirectionalAuditor(interval="analytic"),
+    )  # fmt: skip
+    bars = part_of(report, Bars)
+    changes = {bar.name[0]: bar.change for bar in bars.bars}
+    assert changes["c"].endswith("2,500 fewer of 10,000 rows; −3.3 compared with all rows")
+    assert changes["a"].endswith("2,000 fewer of 10,000 rows; +1.7 compared with all rows")
+    assert {bar.verdict for bar in bars.bars} == {""}
+    assert bars.gap.startswith("All rows together: −21.7 percentage points.")
+    text = report["directional A->T"].sentence
+    assert "of 10,000 rows of this group)." in text
+    assert "the difference (" not in text
 
 
 def test_every_colour_can_be_read_in_both_themes():

@@ -158,6 +158,14 @@ def test_frames_comparisons_and_rates_take_probabilities():
     )
     values = compared[NAME].table["value"].tolist()
     assert values == pytest.approx([arrays[NAME].value, 0], abs=1e-12)
+    # Unasked, a comparison leaves attackers out, and says that it has no bounds.
+    found = skbiasamp.compare(rows["two_year_recid"], models, sensitive_features=share, **how)
+    assert list(found) == [NAME]
+    limits = [section for section in found.to_document().sections if section.id == "limits"]
+    assert "a comparison has no bounds" in str(limits)
+    watched = frame.assign(day=np.arange(len(frame)) // 1000)
+    with pytest.raises(InputError, match="groups='probabilities' cannot be watched"):
+        skbiasamp.audit_over(watched, time="day", every=None, groups="probabilities", **columns)
 
 
 def test_attackers_refuse_groups_that_are_not_known():

@@ -330,3 +330,41 @@ def test_a_model_that_is_always_right_amplifies_nothing(counts, auditor):
     auditor = auditor.fit(t, sensitive_features=a, sample_weight=n)
     result = auditor.audit(t, t, sensitive_features=a, sensitive_pred=a, sample_weight=n)
     assert float(result) == 0.0
+
+
+def by_the_authors(train, test, predicted, direction):
+    """BiasAmp→ by the loops of the authors' code; rows of neither kind are left out of signs."""
+    (group, task), (told_group, told_task) = train, test
+    kept = (group.sum(axis=1) > 0) | (task.sum(axis=1) > 0)
+    group, task, n = group[kept], task[kept], kept.sum()
+    sign = np.sign(n * (group.T @ task) - np.outer(group.sum(axis=0), task.sum(axis=0)))
+    if direction == "A->T":
+        change = told_group.T @ (predicted - told_task) / told_group.sum(axis=0)[:, None]
+    else:
+        change = (predicted - told_group).T @ told_task / told_task.sum(axis=0)
+    return np.mean(sign * change), kept
+
+
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_signs_of_rows_with_a_group_or_a_task_are_those_of_the_authors_code(direction):
+    rng = np.random.default_rng(0)
+    different = 0
+    for _ in range(200):
+        shares = rng.uniform(0.1, 0.5, (2, 1, 3))
+        train = [(rng.random((60, 3)) < share).astype(int) for share in shares]
+        test = [(rng.random((60, 3)) < share).astype(int) for share in shares]
+        side = 1 if direction == "A->T" else 0
+        predicted = np.where(rng.random((60, 3)) < 0.2, 1 - test[side], test[side])
+        if min(one.sum(axis=0).min() for one in (*train, *test)) == 0:
+            continue
+        expected, kept = by_the_authors(train, test, predicted, direction)
+        name = "y_pred" if direction == "A->T" else "sensitive_pred"
+        labels = {"sensitive_features": test[0], name: predicted}
+        values = []
+        for rows in (kept, slice(None)):
+            auditor = DirectionalAuditor(direction, groups="indicator", interval=None)
+            auditor.fit(train[1][rows], sensitive_features=train[0][rows])
+            values.append(auditor.score(test[1], **labels))
+        assert values[0] == pytest.approx(expected, abs=1e-12)
+        different += values[1] != pytest.approx(expected, abs=1e-12)
+    assert different > 40

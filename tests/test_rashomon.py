@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import AuditedClassifier, DirectionalAuditor
+from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier
 from skbiasamp.model_selection import audit_rashomon
@@ -203,6 +204,20 @@ def test_a_mitigation_gets_the_groups_of_the_rows_that_it_predicts():
         **BY,
     )
     assert result.classes["n_good"].tolist() == [3, 3]
+
+
+def test_without_an_interval_the_sentence_has_no_ends():
+    auditor = DirectionalAuditor(interval=None)
+    result = audit_rashomon(Cut(0.5), X, Y, n_models=3, **BY | {"auditor": auditor})
+    assert "nan" not in result.sentence
+    assert result.sentence.count("confidence interval") == 1  # of the share of models
+
+
+def test_a_warning_is_at_the_line_of_the_caller():
+    labels = np.where(RNG.random(N) < 0.5, 1, 0)  # no association with the group
+    with pytest.warns(UncertaintyWarning, match="weakly correlated") as seen:
+        audit_rashomon(LogisticRegression(), X, labels, n_models=2, tolerance=1, **BY)
+    assert {warning.filename for warning in seen} == {__file__}
 
 
 @pytest.mark.parametrize(

@@ -34,25 +34,34 @@ def report(rows):
     )
 
 
-def expected(rows, threshold):
+def expected(rows, threshold, intervals):
     """Return what the page says of a threshold, by its definition."""
     sex, y, score = rows
     above = score > threshold
     rates = [above[sex == name].mean() for name in NAMES]
     base = [y[sex == name].mean() for name in NAMES]
     value = ((rates[1] - base[1]) - (rates[0] - base[0])) / 2
+    low, high = intervals[1]
+    where = "above the limit" if low > 0.02 or high < -0.02 else "inconclusive"
     return {
         "accuracy": f"{100 * np.mean(above == y):.1f} %",
         "gap": f"{100 * (max(rates) - min(rates)):.1f} %",
         "amplification": f"{value:+.4f}".replace("-", "−"),
-        "limit": "within the limit" if abs(value) <= 0.02 else "above the limit",
+        "limit": "within the limit" if low >= -0.02 and high <= 0.02 else where,
         "rate": [f"{100 * rate:.1f} %" for rate in rates],
     }
 
 
+def taken(texts):
+    """Take the intervals of accuracy and amplification out of texts, as numbers."""
+    found = [texts.pop(f"{key}-interval") for key in ("accuracy", "amplification")]
+    plain = [text.replace(" %", "").replace("−", "-").split(" to ") for text in found]
+    return [[float(end) for end in ends] for ends in plain]
+
+
 def said(page):
     """Return what a page says without its script."""
-    found = re.findall(r'data-say="(\w+)">([^<]*)<', page)
+    found = re.findall(r'data-say="([\w-]+)">([^<]*)<', page)
     texts = {key: html.unescape(text) for key, text in found}
     return texts | {"rate": [text for key, text in found if key == "rate"]}
 
@@ -74,10 +83,49 @@ def test_without_the_script_the_page_shows_the_threshold_in_use(rows, report):
     threshold = float(texts.pop("threshold").removeprefix("above "))
     assert threshold == pytest.approx(0.6, abs=0.02)
     nearest = report.curve["threshold"].iloc[(report.curve["threshold"] - threshold).abs().argmin()]
-    assert texts == expected(rows, nearest)
+    assert texts == expected(rows, nearest, taken(texts))
     assert '<p class="control" hidden>' in page
     assert len(re.findall(r'<polyline class="rate', page)) == 2
     assert "What would another threshold do?" not in repr(report)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_hold_at_all_thresholds_together(rows, weighted):
+    """They are as wide as drawing the rows again says, of the largest deviation."""
+    sex, y, score = rows
+    rng = np.random.default_rng(1)
+    weight = rng.exponential(size=N) if weighted else np.ones(N)
+    report = skbiasamp.audit(
+        y,
+        (score > 0.6).astype(int),
+        sensitive_features=sex,
+        y_score=score,
+        sample_weight=weight if weighted else None,
+        random_state=0,
+    )
+    data = html.unescape(re.search(r'data-counts="([^"]*)"', report.to_html()).group(1))
+    reach = np.array(json.loads(data)["reach"])
+    above = score[:, None] > report.curve["threshold"].to_numpy()
+    change, right = above - y[:, None], above == y[:, None]
+
+    def values(counts):
+        """Return accuracy and amplification at each threshold."""
+        second = counts * (sex == NAMES[1])
+        rates = [own @ change / own.sum() for own in (counts - second, second)]
+        return np.stack([counts @ right / counts.sum(), (rates[1] - rates[0]) / 2])
+
+    away = np.stack(
+        [values(weight * rng.multinomial(N, np.full(N, 1 / N))) for _ in range(400)]
+    ) - values(weight)
+    spread = away.std(axis=0)
+    most = np.quantile(np.abs(away / spread).max(axis=2), 0.95, axis=0)
+    assert (most > 2.4).all()  # 1.96 is the quantile at one threshold
+    middle = slice(20, 80)
+    np.testing.assert_allclose(
+        reach[:, 1:][:, middle],
+        (most[:, None] * spread)[:, middle],
+        rtol=0.25 if weighted else 0.15,
+    )
 
 
 def test_in_a_browser_the_slider_moves_the_numbers(rows, report, tmp_path):
@@ -90,7 +138,8 @@ def test_in_a_browser_the_slider_moves_the_numbers(rows, report, tmp_path):
         input.value = at;
         input.dispatchEvent(new Event("input"));
         const line = figure.querySelector("line.at").getAttribute("x1");
-        const keys = ["threshold", "accuracy", "gap", "amplification", "limit"];
+        const keys = ["threshold", "accuracy", "gap", "amplification", "limit",
+          "accuracy-interval", "amplification-interval"];
         return {{shown: !input.closest("p").hidden, line, rate: all("rate"),
           ...Object.fromEntries(keys.map(key => [key, all(key)[0]]))}};
       }});
@@ -104,7 +153,7 @@ def test_in_a_browser_the_slider_moves_the_numbers(rows, report, tmp_path):
         assert float(texts.pop("threshold").removeprefix("above ")) == pytest.approx(
             threshold, rel=1e-3
         )
-        assert texts == expected(rows, threshold)
+        assert texts == expected(rows, threshold, taken(texts))
 
 
 def test_there_is_a_slider_only_for_scores_of_one_task_and_few_groups(rows):

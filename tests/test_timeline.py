@@ -622,6 +622,9 @@ def test_the_page_opens_with_the_verdict(changed):
     quiet = skbiasamp.audit_over(rows[rows["day"] < "2026-07-01"], reference=3, **NAMED).to_html()
     assert "No clear change" in quiet
     assert "Keep the watch" in quiet
+    few = skbiasamp.audit_over(rows[rows["day"] < "2026-07-01"], reference=3, **NAMED).to_frame()
+    error = ((few["high"] - few["low"]) / 2 / 1.959964).median()
+    assert f"The standard error of a period is about {error:.4f}." in quiet
     assert "Keep the watch" not in html
     empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED).to_html()
     assert "Nothing to compare yet" in empty

@@ -1,5 +1,6 @@
 """Predictions alone, as of generated rows: compared with training labels or known rates."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -317,8 +318,37 @@ def test_a_report_without_labels(tmp_path):
     assert "no labels" in found.context["not_measured"]["Metrics of labels, and error rates"]
     page = found.to_html(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text() if page is None else str(page)
-    assert "Selection rate" in text
     assert "Labelled so" not in text
+    # The page speaks of two tables, and not of labels that are predicted.
+    for says in (
+        "or real rows if the model generated these",
+        "From the reference rows to these, the difference between the groups shrinks",
+        "How often is “1” in each group of the reference rows, and of these rows?",
+        "more associated in these rows than in the reference rows?",
+        "a correlation in the reference rows that is not",
+        "How often is each task in each group?",
+    ):
+        assert says in text, says
+    for says in (
+        "Who bears the errors?",
+        "predictions</span>",
+        "labelled rows",
+    ):
+        assert says not in text, says
+    assert [finding.topic for finding in found.findings][-1] == "reference as truth"
+    amplified = skbiasamp.audit(
+        None,
+        ["a"] * 90 + ["b"] * 110 + ["a"] * 20 + ["b"] * 180,
+        sensitive_features=["f"] * 200 + ["m"] * 200,
+        y_train=["a"] * 60 + ["b"] * 40 + ["a"] * 40 + ["b"] * 60,
+        sensitive_train=["f"] * 100 + ["m"] * 100,
+        random_state=0,
+    )
+    assert "along the association in the reference rows" in amplified.sentences["MALS"]
+    assert (
+        "90.0 % of the group m are 'b' in these rows, and 60.0 % in the reference rows"
+        in amplified.verdict
+    )
     assert AuditReport.from_json(found.to_json()).to_dict() == found.to_dict()
 
 
@@ -339,6 +369,97 @@ def test_a_comparison_without_labels():
     assert by_name.summary.equals(found.summary)
     with pytest.raises(InputError, match="selection_rates"):
         skbiasamp.compare(None, models, **given)
+
+
+def generated(n, rates, rng):
+    """Return a table of n rows: engineers of two sexes at these rates, and a prompt a row."""
+    sex = rng.integers(0, 2, n)
+    engineer = (rng.random(n) < np.array(rates)[sex]).astype(int)
+    return pd.DataFrame(
+        {"sex": np.array(["f", "m"])[sex], "engineer": engineer, "prompt": range(n)}
+    )
+
+
+def test_generators_with_rows_of_their_own_are_compared_with_one_reference(tmp_path):
+    rng = np.random.default_rng(0)
+    real = generated(1_000, (0.3, 0.5), rng)
+    models = {
+        "copy": generated(1_200, (0.3, 0.5), rng),
+        "strong": generated(1_500, (0.15, 0.6), rng),
+        "weak": generated(800, (0.4, 0.4), rng),
+    }
+    columns = {"prediction": "engineer", "sensitive": "sex"}
+    found = skbiasamp.compare(None, models, **columns, y_train=real, random_state=0)
+    (result,) = found.values()
+    assert result.verdicts == {"strong": "amplifies more", "weak": "amplifies less"}
+    gaps = {
+        name: frame.groupby("sex")["engineer"].mean().diff()["m"] for name, frame in models.items()
+    }
+    for model in ("strong", "weak"):
+        # Two groups: half of the change of their difference, whatever the real rows are.
+        wanted = (gaps[model] - gaps["copy"]) / 2
+        assert result.difference(model) == pytest.approx(wanted, abs=1e-12)
+    table = result.table.set_index("model")
+    errors = [
+        np.sqrt(sum(p * (1 - p) / n for p, n in zip(own.mean(), own.count(), strict=True)) / 4)
+        for own in (models[name].groupby("sex")["engineer"] for name in ("copy", "strong"))
+    ]
+    wide = table.loc["strong", "difference_high"] - table.loc["strong", "difference_low"]
+    assert wide == pytest.approx(2 * 1.96 * np.hypot(*errors), rel=0.06)
+    assert table["verdict"].tolist() == ["no clear effect", "amplifies", "reduces"]
+    by_arrays = skbiasamp.compare(
+        None,
+        {name: frame["engineer"] for name, frame in models.items()},
+        sensitive_features={name: frame["sex"] for name, frame in models.items()},
+        y_train=real["engineer"],
+        sensitive_train=real["sex"],
+        random_state=0,
+    )
+    assert by_arrays.summary.equals(found.summary)
+    files = {name: tmp_path / f"{name}.csv" for name in models}
+    for name, path in files.items():
+        models[name].to_csv(path, index=False)
+    of_files = skbiasamp.compare(None, files, **columns, y_train=real, random_state=0)
+    assert of_files.summary.equals(found.summary)
+    assert ComparisonReport.from_json(found.to_json()).to_dict() == found.to_dict()
+    shown = " ".join(str(found).split())
+    assert "of the group sex = f are '1', and 27.6 % in 'copy'" in shown
+    assert "predictions differ" not in shown
+    if importlib.util.find_spec("jinja2"):
+        page = str(found.to_html())
+        assert "Each model has rows of its own" in page
+        assert "Same rows." not in page
+
+
+def test_prompts_of_generators_are_clusters():
+    rng = np.random.default_rng(0)
+    real = generated(1_000, (0.3, 0.5), rng)
+    # Each row is there four times: clusters know it.
+    models = {name: generated(400, (0.3, 0.5), rng) for name in ("a", "b")}
+    four = {name: pd.concat([frame] * 4) for name, frame in models.items()}
+    columns = {"prediction": "engineer", "sensitive": "sex", "y_train": real, "random_state": 0}
+    once, copied = (
+        skbiasamp.compare(None, tables, **columns, **more)["directional A->T"].table.iloc[1]
+        for tables, more in ((models, {}), (four, {"cluster": "prompt"}))
+    )
+    width, of_copies = (row["difference_high"] - row["difference_low"] for row in (once, copied))
+    assert of_copies == pytest.approx(width, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"y_train": None}, "pass y_train"),
+        ({"auditor": MALSAuditor()}, "such as auditor=DirectionalAuditor"),
+        ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
+        ({"reference": "c"}, "reference"),
+    ],
+)
+def test_generators_that_cannot_be_compared(changed, says):
+    real = pd.DataFrame({"sex": ["f", "m"] * 50, "engineer": [0, 1, 1, 0] * 25})
+    given = {"prediction": "engineer", "sensitive": "sex", "y_train": real}
+    with pytest.raises(InputError, match=says):
+        skbiasamp.compare(None, {"a": real, "b": real}, **given | changed)
 
 
 def test_frames_without_a_target_are_compared_with_the_same_column():
@@ -469,3 +590,20 @@ def test_synthetic_placements_are_compared_with_the_real_ones():
     result = report["directional A->T"]
     assert result.value == pytest.approx((gaps[1] - gaps[0]) / 2, abs=1e-12)
     assert result.verdict == "no clear effect"
+
+
+def test_generations_are_watched_against_generation_0():
+    """A generator that learns from its own rows, and one that does not change."""
+    alarms = {"learns": 0, "stays": 0}
+    for seed in range(20):
+        for kind, step in (("learns", 0.04), ("stays", 0.0)):
+            rng, generations = np.random.default_rng(seed), {}
+            for number in range(6):
+                rates = np.array([0.3, 0.5]) + number * np.array([-step, step])
+                rows = generated(1_000, rates, rng)
+                generations[f"generation {number}"] = predictions(rows["engineer"], rows["sex"])
+            watch = skbiasamp.audit_over(generations, reference="generation 0", n_draws=99)
+            alarms[kind] += watch.verdict == "alarm"
+            assert watch.periods["value"].iloc[0] == 0
+    assert alarms["learns"] >= 18
+    assert alarms["stays"] <= 3  # 5 % of 20, and two standard errors

@@ -26,7 +26,6 @@ differs between twelve seeds (57 % behind the box). The page needs torch.
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from scipy.ndimage import uniform_filter
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -34,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import DirectionalAuditor
-from skbiasamp.mitigation import AdversarialClassifier
+from skbiasamp.mitigation import AdversarialClassifier, RegionMask
 
 RUNS = globals().get("RUNS", 5)
 torch.set_num_threads(1)  # networks as small as these only wait for more
@@ -68,24 +67,24 @@ def compose(seed=0):
     return images.clip(0, 1), digits.target, np.where(red, "red", "green"), where
 
 
-def hide(images, where, how, rng):
-    """Return images whose figures are hidden in one of the ways."""
-    figure = np.broadcast_to(where[:, None], images.shape)
-    if how == "noise":
-        return np.where(figure, images + rng.normal(size=images.shape), images).clip(0, 1)
-    if how == "blur":
-        blurred = uniform_filter(images[..., 8:], size=(1, 1, 5, 5))
-        return np.concatenate([images[..., :8], blurred], axis=3)
-    if how == "part":
-        figure = figure & (np.arange(8)[:, None] >= 3)
-    if how == "box":
-        figure = np.broadcast_to(np.arange(16) >= 8, images.shape)
-    return images if how == "none" else np.where(figure, 0.0, images)
-
-
 HOW = ("none", "noise", "blur", "part", "segment", "box")
+BOX = (0, 8, 8, 16)  # top, left, bottom, right
+
+
+def hidden(images, where):
+    """Return images as they are, and those whose figures are hidden in each of the ways."""
+    masks = {
+        "noise": RegionMask("noise", masks=where, random_state=1),
+        "blur": RegionMask("blur", boxes=BOX),
+        "part": RegionMask(masks=where & (np.arange(8)[:, None] >= 3)),
+        "segment": RegionMask(masks=where),
+        "box": RegionMask(boxes=BOX),
+    }
+    return {"none": images} | {how: mask.fit_transform(images) for how, mask in masks.items()}
+
+
 images, digit, group, where = compose()
-versions = {how: hide(images, where, how, np.random.default_rng(1)) for how in HOW}
+versions = hidden(images, where)
 rows = [np.flatnonzero((digit == 4) & (group == one))[0] for one in ("red", "green")]
 figure, axes = plt.subplots(2, 6, figsize=(10, 2.4), layout="constrained")
 for column, (how, shown) in zip(axes.T, versions.items(), strict=True):

@@ -21,7 +21,7 @@ def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        name, known = function.__name__, list(signature(function).parameters)
+        name, known = function.__qualname__, list(signature(function).parameters)
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -8,6 +8,7 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from skbiasamp._input.errors import meant
+from skbiasamp._input.keywords import keywords
 
 if TYPE_CHECKING:  # scikit-learn has no types, and below a base of type Any no typo is found
 
@@ -40,6 +41,7 @@ class _Declared:
         return self if auditor is None else self.default
 
 
+@keywords()
 def Option(default: Any, *allowed: Any, after: str = "") -> Any:
     """Declare an option of an auditor, in the body of its class.
 

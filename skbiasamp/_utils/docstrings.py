@@ -144,6 +144,25 @@ some target. Predictions reveal more than labels only if the value's interval is
 `in_sample_data` and `in_sample_model` are what the best attacker reaches on the rows that it
 learned from: more, on average, than any attacker reaches on new rows. The qualities in the table
 are less than the best attacker reaches.""",
+    "to labels": """
+Parameters
+----------
+X : array-like or data frame of shape (n_samples, n_features)
+    Rows to predict.
+
+Returns
+-------
+y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)""",
+    "to probabilities": """
+Parameters
+----------
+X : array-like or data frame of shape (n_samples, n_features)
+    Rows to predict.
+
+Returns
+-------
+probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
+    Of several tasks, the probability of each.""",
     "fitted": """
 groups_, tasks_ : list
     Groups and tasks of the training labels.

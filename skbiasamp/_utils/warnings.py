@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._utils.compat import VALIDATION
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import clear
 
@@ -52,7 +53,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         collectors[-1].append((message, category))
         return
     level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, VALIDATION)):
         level, frame = level + 1, frame.f_back
     clear()
     warnings.warn(printable(message), category, stacklevel=level)

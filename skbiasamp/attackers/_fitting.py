@@ -167,6 +167,10 @@ def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Arra
             attacker.set_params(**{name: int(rng.integers(2**31))})
     options = {}
     if (name := _weight_name(attacker)) is not None:
+        if len(target) < 2 * task.n_classes:
+            # scikit-learn warns of numbers if classes are more than half of the rows: halve rows.
+            twice = np.repeat(np.arange(len(target)), 2)
+            inputs, target, weight = inputs[twice], target[twice], weight[twice] / 2
         options[name] = weight
     else:
         # Repeated rows replace weights. Sorted by class, so that each class has as many rows as

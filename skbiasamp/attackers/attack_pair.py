@@ -44,6 +44,13 @@ class Qualities(NamedTuple):
     chance: Array
 
 
+def above_chance(qualities: Qualities) -> Array:
+    """Return how far attackers on predictions beat the best guess that ignores its input."""
+    model, chance = qualities.model, qualities.chance
+    # Without any error both are infinite.
+    return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
+
+
 # --------------------------------------------------------------------------- exact attackers
 
 

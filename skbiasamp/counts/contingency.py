@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.count_tables import read_counts
 from skbiasamp._input.errors import InputTypeError, columns_named
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Summed
 from skbiasamp._io.json import load_json, understood
 from skbiasamp._io.writing import written
@@ -79,6 +80,7 @@ class Contingency(Cells):
     # ------------------------------------------------------------------ making
 
     @classmethod
+    @keywords()
     def from_labels(
         cls,
         y_true: Any,
@@ -171,6 +173,7 @@ class Contingency(Cells):
         )
 
     @classmethod
+    @keywords()
     @columns_named
     def from_counts(
         cls,
@@ -225,6 +228,7 @@ class Contingency(Cells):
         return cls.of_rows(read_labels(**labels))
 
     @classmethod
+    @keywords()
     @columns_named
     def from_frame(
         cls,

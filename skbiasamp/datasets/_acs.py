@@ -7,6 +7,7 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skbiasamp._input.keywords import keywords
 from skbiasamp.datasets._reference import find_file
 
 _SHA256 = {
@@ -37,6 +38,7 @@ package, not to decide about people.
 _SEX = {1: "male", 2: "female"}
 
 
+@keywords()
 def fetch_acs_predictions(*, data_home: str | os.PathLike[str] | None = None) -> Bunch:
     """Load labels and the predictions of six models for the ACS income task.
 

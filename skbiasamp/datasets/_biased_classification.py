@@ -13,12 +13,14 @@ from sklearn.utils import Bunch, check_random_state
 
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import Interval, validate_params
 
 _SHARE = [Interval(Real, 0, 1, closed="both")]
 _DISTANCE = [Interval(Real, -1e300, 1e300, closed="both")]
 
 
+@keywords()
 @validate_params(
     {
         "n_samples": [Interval(Integral, 1, None, closed="left")],

@@ -7,6 +7,7 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
 from skbiasamp.datasets._reference import find_file
 
@@ -54,6 +55,7 @@ in the images identify.
 """
 
 
+@keywords()
 @validate_params({"subset": [StrOptions({*_FILES})]})
 def fetch_captions(
     *, subset: str = "models", data_home: str | os.PathLike[str] | None = None

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from skbiasamp._input.checks import check_option
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
 from skbiasamp.datasets._reference import find_file
 
@@ -34,6 +35,7 @@ in the images identify.
 """
 
 
+@keywords()
 @validate_params({"subset": [StrOptions({*_SHA256})]})
 def fetch_coco_labels(
     *,

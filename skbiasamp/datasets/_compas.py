@@ -7,6 +7,7 @@ from importlib import resources
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
 
 _FEATURES = ["age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
@@ -97,6 +98,7 @@ _COUNTS = {
 }
 
 
+@keywords()
 @validate_params({"target": [StrOptions(_TARGETS)], "as_frame": ["boolean"]})
 def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bunch:
     """Load the COMPAS data set: risk scores and rearrests, one row per defendant.
@@ -159,6 +161,7 @@ def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bun
     return compas
 
 
+@keywords()
 @validate_params({"subset": [StrOptions(set(_COUNTS))]})
 def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     """Load published counts of a model's predictions on COMPAS.

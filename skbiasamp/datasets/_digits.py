@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import Interval, validate_params
 
 _DESCRIPTION = """\
@@ -23,6 +24,7 @@ ties it to the digit, and a model that reads the colour instead of the shape amp
 """
 
 
+@keywords()
 @validate_params(
     {
         "correlation": [Interval(Real, 0, 1, closed="both")],

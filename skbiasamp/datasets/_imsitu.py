@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from skbiasamp._input.checks import check_option
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
 from skbiasamp.datasets._reference import find_file
 
@@ -40,6 +41,7 @@ in the images identify.
 """
 
 
+@keywords()
 @validate_params({"subset": [StrOptions({*_SHA256, "all"})]})
 def fetch_imsitu_annotations(
     *,

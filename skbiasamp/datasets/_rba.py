@@ -7,6 +7,7 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
 from skbiasamp.datasets._reference import find_file
 
@@ -34,6 +35,7 @@ To keep in mind: gender is what annotators saw in an image, in two values.
 """
 
 
+@keywords()
 @validate_params({"dataset": [StrOptions({*_SHA256})]})
 def fetch_rba_shares(
     *, dataset: str = "imsitu", data_home: str | os.PathLike[str] | None = None

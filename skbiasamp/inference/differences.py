@@ -370,8 +370,11 @@ class Churn:
         return np.divide(self.changed, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
 
 
-def churn_of(cells: Contingency, model: str, reference: str) -> Churn:
-    """Count the rows whose prediction changed, of the task or else of the group."""
+def churn_of(cells: Contingency, model: str, reference: str, *, tested: bool = True) -> Churn:
+    """Count the rows whose prediction changed, of the task or else of the group.
+
+    `tested` asks for the p-value that this share is the same in all groups.
+    """
     changed = _differ(cells, model, reference)
     groups = labels_of(cells, "group")
     codes = Codes(np.where(changed, 0, -1), 1)
@@ -379,7 +382,7 @@ def churn_of(cells: Contingency, model: str, reference: str) -> Churn:
     table = np.stack([moved, n - moved]) * cells.units_per_weight
     table = table[:, table.sum(axis=0) > 0]
     p_value = float("nan")  # overlapping groups share rows, so that no test is valid
-    if not cells.indicator and table.shape[1] > 1:
+    if tested and not cells.indicator and table.shape[1] > 1:
         p_value = 1.0
         if (table.sum(axis=1) > 0).all():
             p_value = float(_homogeneity(table))

@@ -10,6 +10,7 @@ from scipy import special, stats
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.keywords import keywords
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes
@@ -19,6 +20,7 @@ from skbiasamp.inference.pairs import Pairs
 ADJUSTMENTS = ("holm", "fdr", None)
 
 
+@keywords()
 def paired_p_values(gained: Any, lost: Any) -> Any:
     """Compute p-values of McNemar's exact test of labels against predictions on the same rows.
 
@@ -55,10 +57,13 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
     except ValueError:
         text = "{gained} and {lost} must have one shape; got {n} and {m}."
         raise InputError(text, n=gained.shape, m=lost.shape) from None
-    p_values = 2 * stats.binom.cdf(np.minimum(gained, lost), gained + lost, 0.5)
-    return np.minimum(np.where(gained + lost == 0, 1.0, p_values), 1.0)
+    fewer, more = np.minimum(gained, lost), np.maximum(gained, lost)
+    # The chance of at most `fewer` of all these rows, of which each is gained with probability ½.
+    p_values = 2 * special.betainc(more, fewer + 1, 0.5)
+    return np.minimum(np.where(more == 0, 1.0, p_values), 1.0)
 
 
+@keywords()
 def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     """Adjust p-values for multiple tests.
 
@@ -191,15 +196,16 @@ def bounds_and_tests(
         return Tested(low, high, np.where(slopes == 0, np.nan, p_value))
     gained, lost, n = changed
     p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
+    found = p_value < round(1 - confidence_level, 12)
+    wrong = (found != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
+    if not wrong.any():
+        return Tested(low, high, p_value)
     tail, every = (1 - confidence_level) / 2, gained + lost
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
         most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
         exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
     exact = np.sort(exact, axis=0)
-    found = p_value < round(1 - confidence_level, 12)
-    excluded = (low > 0) | (high < 0)
-    wrong = (found != excluded) & ~np.isnan(p_value)
     below = np.where(found, exact[0], np.minimum(exact[0], 0.0))
     above = np.where(found, exact[1], np.maximum(exact[1], 0.0))
     low = np.where(wrong & (moved > 0), below, low)

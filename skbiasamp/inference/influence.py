@@ -25,7 +25,10 @@ def pair_variances(
     Of several models that predict the same rows, it is that of the sum of their changes, each
     times its factor: by default that of the difference between two.
     """
-    (cells, pairs), *_ = models
+    (cells, pairs), *others = models
+    if not others and pairs.rates is not None and _are_counts(cells, pairs, pairs.rates):
+        labels, both, predictions = _moments(cells, pairs, pairs.rates, centred=False)
+        return np.where(np.isnan(pairs.delta), np.nan, labels + predictions - 2 * both)
     if cells.summed == "tasks":
         every = [
             _variances([(of_task(cells, task), pairs)], slice(task, task + 1), factors)
@@ -173,19 +176,28 @@ def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Covar
     Where `rates` has no base, only the predictions vary.
     """
     if cells.summed == "tasks":
-        every = [_moments(of_task(cells, task), pairs, rates) for task in range(len(pairs.tasks))]
+        every = [
+            _moments(of_task(cells, task), pairs, rates, centred=has_centre(pairs))
+            for task in range(len(pairs.tasks))
+        ]
         return Covariances(*np.concatenate(every, axis=-1))
-    return Covariances(*_moments(cells, pairs, rates))
+    return Covariances(*_moments(cells, pairs, rates, centred=has_centre(pairs)))
 
 
-def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
-    """Return `association_moments` stacked, as (3, groups, tasks)."""
+def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
+    """Return whether variances follow from how many rows have each pair of labels."""
+    if not cells.whole or cells.clusters is not None or cells.summed == "tasks":
+        return False
+    same = rates.base is None or rates.base[1] == rates.observed[1]
+    return same and not (pairs.onto and pairs.above_only) and not any(map(cells.soft, SIDES))
+
+
+def _moments(cells: Cells, pairs: Pairs, rates: Rates, *, centred: bool) -> Array:
+    """Return `association_moments` stacked, as (3, groups, tasks); or without a centre."""
     by_group = rates.observed[1].startswith("group")
     sides = [one for one in (rates.base, rates.observed) if one is not None]
-    same = len({given for _, given in sides}) == 1
-    plain = cells.whole and cells.clusters is None and not any(map(cells.soft, SIDES))
-    if plain and same and (pairs.onto is None or not pairs.above_only):
-        found = _moments_of_counts(cells, has_centre(pairs), rates)
+    if _are_counts(cells, pairs, rates):
+        found = _moments_of_counts(cells, centred, rates)
         return found if by_group else np.swapaxes(found, 1, 2)
     labels = [labels_of(cells, side) for side, _ in sides]
     conditions = [labels_of(cells, given) for _, given in sides]
@@ -197,7 +209,7 @@ def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
         block = np.arange(low, min(low + size, found.shape[2]))
         values = [label.select(block).dense(slice(None), float) for label in labels]
         overall = [np.zeros(value.shape) for value in values]
-        if has_centre(pairs):
+        if centred:
             overall = [
                 (cells.weight @ value / cells.total - value) / cells.total for value in values
             ]

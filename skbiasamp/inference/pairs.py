@@ -273,21 +273,6 @@ class Pairs:
         return np.where(self.slopes == 0, 0.0, self.per_rate)
 
     @property
-    def row_weighted(self) -> float:
-        """The value if every pair counts by its rows; the weights of all pairs keep their sum.
-
-        A mean over pairs counts a group of 58 rows as much as one of 10,914.
-        """
-        if self.growth == "largest":
-            return float("nan")  # not a mean
-        defined = ~np.isnan(self.delta)
-        n = np.where(defined, self.n, 0.0)
-        if not n.sum():
-            return float("nan")
-        mean = (n * np.where(defined, self.amplification, 0.0)).sum() / n.sum()
-        return float(mean * np.broadcast_to(self.share, n.shape)[defined].sum())
-
-    @property
     def share(self) -> Array:
         """How much of the value each pair is."""
         return 1 / np.asarray(self.divisors, dtype=float)[..., None, None]
@@ -321,5 +306,5 @@ def largest(values: Array) -> Any:
 
 def _total(values: Array) -> Any:
     """Sum over the defined pairs."""
-    total = np.nansum(values, axis=(-2, -1))
+    total = values.sum(axis=(-2, -1), where=~np.isnan(values))
     return total if np.ndim(total) else float(total)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.keywords import keywords
 
 
 def check_share(name: str, value: object) -> float:
@@ -21,6 +22,7 @@ def check_share(name: str, value: object) -> float:
     return float(value)
 
 
+@keywords()
 def required_rows(
     effect: float,
     power: float = 0.8,

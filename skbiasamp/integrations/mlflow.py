@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from skbiasamp._input.errors import InputTypeError
+from skbiasamp._input.keywords import keywords
 from skbiasamp.results import AuditReport
 
 __all__ = ["log_report"]
 
 
+@keywords()
 def log_report(report: AuditReport, *, folder: str = "bias_amplification") -> dict[str, float]:
     """Log a report to the active MLflow run.
 

@@ -17,7 +17,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp.attackers.attack import Settings
-from skbiasamp.attackers.attack_pair import AttackPair, Qualities
+from skbiasamp.attackers.attack_pair import AttackPair, Qualities, above_chance
 from skbiasamp.attackers.attack_run import (
     AttackRun,
     Redrawn,
@@ -475,13 +475,6 @@ class _Attacked(NamedTuple):
     def value(self) -> float:
         """The mean over draws and targets."""
         return float(self.amplified[0].mean())
-
-
-def above_chance(qualities: Qualities) -> Array:
-    """Return how far attackers on predictions beat the best guess that ignores its input."""
-    model, chance = qualities.model, qualities.chance
-    # Without any error both are infinite.
-    return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
 
 
 def _varied_gaps(

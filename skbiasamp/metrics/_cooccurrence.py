@@ -380,9 +380,8 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-        summary = "signed_mean" if pairs.apart else "row_weighted"
-        statistics = pairs.statistics | {summary: getattr(pairs, summary)} | statistics
-        statistics |= parts(pairs, own.signs)
+        mean = {"signed_mean": pairs.signed_mean} if pairs.apart else {}
+        statistics = pairs.statistics | mean | statistics | parts(pairs, own.signs)
         columns["sign_used"] = sign
         return self._made(
             test,

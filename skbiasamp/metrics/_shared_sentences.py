@@ -25,7 +25,12 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     if tested and not pair["significant"]:
         return " No single pair changes significantly."
     observed, before = rate(pair["observed"]), rate(pair["base"])
-    if result.direction == "A->T":
+    if not result.labelled:
+        what = f"of the group {group} are {task} in these rows"
+        if result.direction != "A->T":
+            what = f"of those with {task} in these rows are of the group {group}"
+        text, of = f"{observed} {what}, and {before} ", {"train": "in the reference rows"}
+    elif result.direction == "A->T":
         text = f"the group {group} is predicted {task} for {observed} of its rows, and {before} "
         of = {"test": "are labelled so", "train": "are labelled so in training"}
     elif result.direction == "T->A":
@@ -42,9 +47,10 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     same = result.table["delta"] == pair["delta"]
     if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
         effect = "; whether this widens the difference is uncertain"
-    if gap_of(result):
-        effect = ""
     people = f" ({in_people(pair['delta'])} of this group)" * (result.direction == "A->T")
+    # What all groups share is a part of the pair's change, and widens or narrows nothing.
+    if gap_of(result) or (people and abs(result.statistics.get("shift", 0.0)) >= 5e-5):
+        effect = ""
     known = of.get(base, "is the given base rate")
     return f" {_largest(result, pair)}: {text}{known}{effect}{people}."
 

@@ -184,7 +184,10 @@ def comparison_result(
         rows[name] |= numbers
         tables.append(pd.DataFrame({"model": name, **pairs}))
         own, before = ([model] if runs is None else runs[model] for model in (name, reference))
-        changes = [churn_of(cells, model, other) for model in own for other in before]
+        pairs_of_runs = [(model, other) for model in own for other in before]
+        # Of several pairs of runs there is no test.
+        tested = len(pairs_of_runs) == 1
+        changes = [churn_of(cells, *pair, tested=tested) for pair in pairs_of_runs]
         rows[name]["changed"] = float(np.mean([change.share for change in changes]))
         n_groups = len(cells.groups)
         churn["model"] += [name] * n_groups
@@ -192,7 +195,7 @@ def comparison_result(
         churn["n"] += changes[0].n.tolist()
         churn["changed"] += np.mean([change.changed for change in changes], axis=0).tolist()
         churn["share"] += np.mean([change.shares for change in changes], axis=0).tolist()
-        churn["p_value"] += [changes[0].p_value if len(changes) == 1 else np.nan] * n_groups
+        churn["p_value"] += [changes[0].p_value] * n_groups
     table = pd.DataFrame(list(rows.values()))
     table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy(float), auditor.adjust)
     return ComparisonResult(

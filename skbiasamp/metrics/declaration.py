@@ -94,6 +94,8 @@ class Declaration(ABC, WithOptions):
         nan = float("nan")
         numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
         numbers["estimate"] = found["value"]
+        if not test.has("task"):
+            found["statistics"] = {**found.get("statistics", {}), "labelled": False}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(
             metric=self.metric,
@@ -121,8 +123,11 @@ class Declaration(ABC, WithOptions):
         runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
         # A metric that does not say what its associations are is tested as it stands.
         own = self if self.kind.has_attacker or "gap" in result.statistics else Declaration
+        columns_of_pairs = dict(self.columns)
+        if not result.labelled and "base" in columns_of_pairs:
+            columns_of_pairs |= {"base": "Reference", "observed": "These rows"}
         of_result = {
-            "columns": dict(self.columns),
+            "columns": columns_of_pairs,
             "settings": tuple(
                 name
                 for name, parameter in _parameters(type(self)).items()

@@ -42,9 +42,10 @@ class DirectionalAuditor(CooccurrenceAuditor):
     base : {"test", "train"} or DataFrame of groups × tasks, default="test"
         What predictions are compared with. "test": the labels of the audited rows. "train": the
         training labels. A data frame: rates of your own, P(task | group) for "A->T" and
-        P(group | task) for "T->A". Signs are then those of these rates: P(task | group) against
-        its mean over groups, each as large as it is in training, and P(group | task) against the
-        group's share there.
+        P(group | task) for "T->A", taken as known. If they come from a sample, such as a survey,
+        call `fit` with its counts and use "train": the interval then counts the sample's error.
+        Signs are those of these rates: P(task | group) against its mean over groups, each as
+        large as it is in training, and P(group | task) against the group's share there.
     sign : DataFrame of groups × tasks, default=None
         Signs (−1, 0, 1) of your own. None: those of the training labels, or of `base` if it is a
         data frame.
@@ -117,6 +118,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
         """Question that the metric answers."""
         if self.direction == "T->A":
             return "Do predicted groups exaggerate the association between task and group?"
+        if isinstance(self.base, str) and not self._in_rows:
+            return "Are group and task more associated in these rows than in the reference rows?"
         return "Do predictions exaggerate the association between group and task?"
 
     @property

@@ -15,6 +15,7 @@ from scipy import stats
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -66,6 +67,7 @@ class _Powered(NamedTuple):
         return rare + sum(((part @ of) ** 2).sum(axis=0) for part in self[2:])
 
 
+@keywords()
 def prediction_powered_rates(
     y_pred: Any,
     *,

@@ -9,6 +9,7 @@ from typing import Any
 
 from skbiasamp._input.checks import check_option, check_train
 from skbiasamp._input.errors import InputTypeError, speaking
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import validate_parameter_constraints
 from skbiasamp._utils.docstrings import described, entries_of, sections_of
 from skbiasamp.counts.contingency import is_contingency
@@ -29,6 +30,7 @@ _LABELS = (
 )
 
 
+@keywords()
 def function_of(
     auditor: type[BaseAuditor],
     name: str | None = None,
@@ -124,7 +126,7 @@ def function_of(
     function.__module__ = auditor.__module__
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _function_doc(auditor, list(signature.parameters))
-    return function
+    return keywords()(function)
 
 
 def _name_of(auditor: type[BaseAuditor]) -> str:

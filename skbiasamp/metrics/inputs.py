@@ -77,7 +77,7 @@ def count_labels(
             "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
             "{columns}.",
             seen=unknown[0],
-            meant=meant(unknown[0], COLUMNS),
+            meant=meant(unknown[0], [*labels, *COLUMNS]),
             columns=quote(COLUMNS),
         )
     if named and how.get("groups") == "probabilities":

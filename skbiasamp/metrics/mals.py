@@ -83,9 +83,7 @@ class MALSAuditor(CooccurrenceAuditor):
         "share of the task in training, how far that share grows from labels to predictions. "
         "The value is the mean over tasks."
     )
-    question = (
-        "Do predictions further raise the share of groups that are overrepresented in a task?"
-    )
+    question = "Is the share of groups that are overrepresented in a task raised further?"
     rank = 5
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -15,14 +15,17 @@ from scipy import stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._input.rows import read_clusters
 from skbiasamp._utils.compat import Interval, StrOptions
+from skbiasamp._utils.formatting import name_of
 from skbiasamp._utils.random import chunks, generator
-from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp._utils.warnings import UncertaintyWarning, collected, warn
 from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.counts.frames import read_labels
+from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.intervals import agreeing
 from skbiasamp.metrics.inputs import row_by_row
@@ -171,8 +174,66 @@ class MatchedPairsAuditor(WithOptions):
         rng = generator(self.random_state)
         table = pd.DataFrame(list(self._compared(rows, rng)))
         table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
-        known = (table, self.confidence_level, rows.columns, rows.binary)
+        known = (table, self.confidence_level, rows.columns, rows.limit == 1)
         return GroupDifferences(*known, title="Matched pairs", notes=(_NOT_CAUSAL,))
+
+    def compare(
+        self,
+        y_preds: Any,
+        *,
+        sensitive_features: Any,
+        pairs: Any,
+        reference: str | None = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+    ) -> GroupDifferences:
+        """Compare models on the same pairs: which treats the groups more differently.
+
+        Parameters
+        ----------
+        y_preds : dict of str to array-like
+            The decisions or scores of each model, by its name.
+        sensitive_features, pairs, sample_weight, clusters : array-like
+            As in `audit`.
+        reference : str, default=None
+            Name of the model that the others are compared with. None: the first.
+
+        Returns
+        -------
+        result : GroupDifferences
+            One row for each other ``model``, two groups and task: ``mean`` is the difference within
+            pairs by this model, and ``mean_other`` that by the reference. Intervals are those of
+            Student's t, and the test swaps signs within pairs, or clusters.
+        """
+        self._validate_params()
+        check_models({"y_preds": y_preds, "sensitive_preds": None})
+        named = next(iter(y_preds)) if reference is None else reference
+        first = check_model(named, tuple(y_preds), "reference")
+        given = {"sensitive_features": sensitive_features, "pairs": pairs}
+        given |= {"sample_weight": sample_weight, "clusters": clusters}
+        rows = {}
+        for name, y_pred in y_preds.items():
+            with collected():  # all models have the same pairs
+                rows[name] = _Rows.read({**given, "y_pred": y_pred}, self.pos_label)
+        before, rng, found = rows[first], generator(self.random_state), []
+        for name in (name for name in rows if name != first):
+            own = rows[name]
+            if own.tasks != before.tasks:
+                text = "{y_preds} must predict the same tasks; {seen!r} and {first!r} do not."
+                raise InputError(text, seen=name, first=first)
+            # Within pairs, a difference changes by the difference of the rows' changes.
+            limit = 2.0 if own.limit == before.limit == 1 else None
+            change = replace(own, values=own.values - before.values, limit=limit)
+            every = (self._compared(part, rng) for part in (change, own, before))
+            for changed, new, old in zip(*every, strict=True):
+                means = {"mean": new["difference"], "mean_other": old["difference"]}
+                found.append({"model": name, **changed, **means})
+        table = pd.DataFrame(found).drop(columns=["ratio", "ratio_low", "ratio_high"])
+        table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
+        binary = all(own.limit == 1 for own in rows.values())
+        known = (table, self.confidence_level, before.columns, binary)
+        title = f"Matched pairs: models compared with {name_of(first)}"
+        return GroupDifferences(*known, title=title, notes=(_NOT_CAUSAL,))
 
     def _compared(self, rows: _Rows, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
         for (i, group), (j, other) in combinations(enumerate(rows.names), 2):
@@ -213,12 +274,13 @@ class MatchedPairsAuditor(WithOptions):
                 p_value = 2 * stats.t.sf(np.abs(value) / se, df) if value else 1.0
             test = "t of pairs and clusters"
         else:
-            if rows.binary:
+            if rows.limit:
                 squares = w @ d**2 + 1 - total * value * (value * total / (total + 2))
                 z = stats.norm.isf((1 - level) / 2) * np.sqrt(squares) / (total + 2)
                 low, high = (value * total / (total + 2) + z * way for way in (-1, 1))
-                low, high = min(max(low, -1.0), value), max(min(high, 1.0), value)
-            if rows.binary and (n[:, both] == 1).all():
+                low, high = max(low, -rows.limit), min(high, rows.limit)
+                low, high = min(low, value), max(high, value)
+            if rows.limit == 1 and (n[:, both] == 1).all():
                 ends, changed = (np.array(low), np.array(high)), (gained, lost, total)
                 how: dict[str, Any] = {"confidence_level": level}
                 tested = bounds_and_tests(np.array(value), ends, np.array(1.0), changed, **how)
@@ -252,11 +314,9 @@ class _Rows:
     pair: Array
     weight: Array
     clusters: Array | None
-
-    @property
-    def binary(self) -> bool:
-        """Whether predictions are 0 or 1."""
-        return bool(np.isin(self.values, (0, 1)).all())
+    limit: (
+        float | None
+    )  # of a difference: 1 if predictions are 0 or 1, 2 if these are their changes
 
     @classmethod
     def read(cls, given: dict[str, Any], pos_label: Any) -> _Rows:
@@ -292,7 +352,8 @@ class _Rows:
         if (clusters := given["clusters"]) is not None:
             clusters, _ = read_clusters(clusters, len(pair))
         columns = () if rows.group.columns == (0,) else rows.group.columns
-        read = cls(values, tasks, group, names, columns, pair, weight, clusters)
+        limit = 1.0 if np.isin(values, (0, 1)).all() else None
+        read = cls(values, tasks, group, names, columns, pair, weight, clusters, limit)
         read._check(ids)
         return read
 
@@ -348,6 +409,7 @@ def _swapped(d: Array, w: Array, n_resamples: int, rng: np.random.Generator) -> 
     return (1 + more) / (1 + n_resamples)
 
 
+@keywords()
 def matched_difference(
     y_pred: Any, *, sensitive_features: Any, pairs: Any, pos_label: Any = None
 ) -> float:
@@ -409,3 +471,8 @@ def matched_pairs(
     names = ("sensitive_features", "sample_weight", "clusters")
     found = auditor.audit(given["y_pred"], pairs=pairs, **{name: given[name] for name in names})
     return rows, given | {"clusters": pairs}, columns, found
+
+
+def matched_models(given: dict[str, Any], **settings: Any) -> pd.DataFrame:
+    """Return the changes of models within matched pairs, as a comparison reports them."""
+    return MatchedPairsAuditor(**settings).compare(**given).table

@@ -9,6 +9,7 @@ from skbiasamp.mitigation._mixture import MixedClassifier
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._oversample import GroupOverSampler
 from skbiasamp.mitigation._parity import AmplificationParity
+from skbiasamp.mitigation._region_mask import RegionMask
 from skbiasamp.mitigation._repair import DataRepair
 from skbiasamp.mitigation._search import search
 from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
@@ -29,5 +30,6 @@ __all__ = [
     "MixedClassifier",
     "NoiseRandomizer",
     "RatioBalancer",
+    "RegionMask",
     "search",
 ]

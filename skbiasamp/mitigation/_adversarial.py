@@ -233,9 +233,10 @@ class AdversarialClassifier(
         ----------
         X : array-like or data frame of shape (n_samples, n_features), Dataset or DataLoader
             Training data; of more dimensions if `module` takes them. A torch Dataset is read batch
-            by batch, and its rows are not compared. Its rows are x, (x, y) or (x, y, sensitive),
-            and it has ``__getitem__``. Of a DataLoader its Dataset is read, with its workers and
-            its `collate_fn`; `batch_size` is this classifier's.
+            by batch, here and by all methods that take `X`, and its rows are not compared. Its rows
+            are x, (x, y) or (x, y, sensitive), and it has ``__getitem__``. Of a DataLoader its
+            Dataset is read, with its workers and its `collate_fn`; `batch_size` is this
+            classifier's.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks), default=None
             Labels: classes, or 0/1 indicator columns. None: those of a Dataset, which is read once
             for them. Pass labels to save this.
@@ -298,32 +299,20 @@ class AdversarialClassifier(
         self._n_features_out = sum(n_seen)
         return self
 
+    @filling
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, or the tasks that are more likely than not.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        %(to labels)s
         """
         logits = self._outputs(X)
         return self.classes_[logits.argmax(axis=1)] if self._one_label else (logits > 0).astype(int)
 
+    @filling
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, or of each task.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
+        %(to probabilities)s
         """
         logits = self._outputs(X)
         return softmax(logits, axis=1) if self._one_label else expit(logits)

@@ -12,8 +12,10 @@ from sklearn.model_selection import train_test_split
 
 from skbiasamp._input.checks import check_count, check_instance
 from skbiasamp._input.coding import as_numbers
+from skbiasamp._input.errors import InputError
 from skbiasamp._utils.progress import progress
 from skbiasamp.metrics import LeakageAuditor
+from skbiasamp.mitigation._adversarial_rows import is_stream
 
 
 def weight_path(
@@ -29,6 +31,8 @@ def weight_path(
 ) -> pd.DataFrame:
     """Return scores and leakage on held-out rows: a row for each weight and measure."""
     check_count("seeds", seeds)
+    if is_stream(X):
+        raise InputError("{X} is a Dataset, and path splits arrays. Call fit for each weight.")
     if auditor is not None:
         check_instance(
             auditor, ("audit", "set_params"), "auditor must be an auditor, such as LeakageAuditor()"

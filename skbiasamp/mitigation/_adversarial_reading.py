@@ -113,6 +113,7 @@ class RowsReader(SensitiveColumns):
     ) -> tuple[Stream, Array, Any]:
         """Return the rows of a Dataset, and what was not passed from its rows."""
         inputs = self._stream(X, seed)
+        self._hide(X)
         from_rows = hides and attribute is None and self.sensitive is None
         if y is None or from_rows:
             columns = inputs.labels(self.batch_size)

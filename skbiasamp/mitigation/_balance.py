@@ -72,6 +72,9 @@ class RatioBalancer(Sampler):
     points of F1. Features can still reveal the group, and models use them: the paper found hardly
     less bias amplification.
 
+    The authors' heuristic keeps fewer rows: of COCO's validation images 1,080 with `alpha=1`
+    (``fetch_coco_labels(subset="val", alpha=1)``), where this keeps 3,002.
+
     References
     ----------
     .. [1] Wang, Zhao, Yatskar, Chang, Ordonez. Balanced datasets are not enough. ICCV 2019.
@@ -101,7 +104,7 @@ class RatioBalancer(Sampler):
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if self.sets and not pairs.one_label:
-            pairs = pairs.of_sets()
+            pairs = pairs.of_sets()[0]
         if self.unpaired == "error":
             pairs.require_all(
                 why="the ratio can only be kept by dropping all rows of the task. Do that with "

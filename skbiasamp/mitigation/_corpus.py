@@ -87,7 +87,11 @@ class CorpusConstraintClassifier(SensitivePredictor):
     joint : bool, default=False
         True predicts group and label together, as in [1]_: the classifier learns pairs of them, and
         the constraints choose pairs. `predict` then does not need the sensitive feature, and
-        `predict_sensitive` returns the predicted groups. One label per row.
+        `predict_sensitive` returns the predicted groups. Several labels per row need `sets`.
+    sets : bool, default=False
+        With several labels per row. False keeps the shares of each task. True keeps those of each
+        set of tasks as a whole, and predicts sets that training has: constraining single tasks can
+        raise multi-attribute amplification.
 
     Attributes
     ----------
@@ -151,6 +155,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
     sensitive: Any = Option(None, *SENSITIVE)
     drop_sensitive: bool = Option(False, "boolean")
     joint: bool = Option(False, "boolean")
+    sets: bool = Option(False, "boolean")
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
@@ -158,20 +163,36 @@ class CorpusConstraintClassifier(SensitivePredictor):
         require_y(self, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
-        learned = _codes_of_pairs(read_pairs(y, attribute)) if self.joint else y
+        learned = y
+        if self.joint:
+            pairs = self._pairs(y, attribute)
+            learned = pairs.group * len(pairs.tasks) + pairs.member.argmax(axis=1)
         with self._noting(X):
             self.estimator_ = clone(self.estimator).fit(features, learned, **inner)
-        pairs = read_pairs(y, attribute)
+        pairs = self._pairs(y, attribute)  # what is wrong with X, the classifier has said
         pairs.require_classes()
         weight = inner.get("sample_weight")
         weight = np.ones(len(pairs.group)) if weight is None else weight
         counts = (
             pairs.within(pairs.group) * check_sample_weight(weight, pairs.group, dtype=float)
         ) @ pairs.member
-        self._one_label = pairs.one_label
-        self._binary = pairs.one_label and len(pairs.tasks) == 2 and not self.joint
+        self._exclusive = pairs.one_label
+        self._binary = self._one_label and len(pairs.tasks) == 2 and not self.joint
         self._ratios = _shares(counts)[:, int(self._binary) :]
         self.groups_, self._tasks = pairs.groups, pairs.tasks[int(self._binary) :]
+
+    def _pairs(self, y: Any, attribute: Any) -> Memberships:
+        """Read groups and tasks of rows; sets of tasks are tasks if asked for."""
+        pairs, self._members = read_pairs(y, attribute), None
+        self._one_label = pairs.one_label
+        if self.sets and not pairs.one_label:
+            pairs, self._members = pairs.of_sets()
+        if self.joint and not pairs.one_label:
+            raise InputError(
+                "joint=True needs one label a row, and {y} has several columns. Pass sets=True to "
+                "predict sets of tasks."
+            )
+        return pairs
 
     @property
     def ratios_(self) -> pd.DataFrame:
@@ -197,7 +218,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         ratio = self._ratios
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
         bounds = ShareLimits(np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high))
-        exclusive = self._one_label and not self._binary
+        exclusive = self._exclusive and not self._binary
         before = choose_tasks(scores, exclusive=exclusive)
         chosen: Array
         if self.joint:
@@ -226,7 +247,9 @@ class CorpusConstraintClassifier(SensitivePredictor):
             }
         )
         y_pred = chosen.astype(int)
-        if self._one_label:
+        if self._members is not None:
+            y_pred = self._members[y_pred.argmax(axis=1)].astype(int)
+        elif self._one_label:
             y_pred = self.classes_[y_pred[:, 0] if self._binary else y_pred.argmax(axis=1)]
         return ConstrainedPredictions(
             y_pred=y_pred,
@@ -266,7 +289,11 @@ class CorpusConstraintClassifier(SensitivePredictor):
     @property
     def classes_(self) -> Any:
         """The classes of the labels."""
-        return as_index(self._tasks).to_numpy() if self.joint else self.estimator_.classes_
+        if not self.joint:
+            return self.estimator_.classes_
+        if self._members is not None:
+            return [np.arange(2)] * self._members.shape[1]
+        return as_index(self._tasks).to_numpy()
 
     @available(lambda self: self.joint)
     def predict_sensitive(self, X: Any) -> Array:
@@ -284,7 +311,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         return np.asarray(self.constrain(X).sensitive_pred)
 
     def _scores(self, X: Any) -> Array:
-        """Return log-probabilities of classes, or log-odds of tasks."""
+        """Return log-probabilities of classes, or log-odds of tasks or their sums over sets."""
         output = self.estimator_.predict_proba(self._features(X))
         if self.joint:  # pairs that training did not have are nearly impossible
             probability = np.full((len(output), self._ratios.size), _CERTAIN)
@@ -296,15 +323,11 @@ class CorpusConstraintClassifier(SensitivePredictor):
         # Certainty is bounded, or no multiplier could move it.
         probability = np.clip(np.asarray(probability, dtype=float), _CERTAIN, 1 - _CERTAIN)
         log = np.log(probability)
-        exclusive = self._one_label and not self._binary
-        return log if exclusive else log - np.log1p(-probability)
-
-
-def _codes_of_pairs(pairs: Memberships) -> Array:
-    """Return a number for the group and label of each row."""
-    if not pairs.one_label:
-        raise InputError("joint=True needs one label a row, and {y} has several columns.")
-    return pairs.group * len(pairs.tasks) + pairs.member.argmax(axis=1)
+        if self._one_label and not self._binary:
+            return log
+        odds = log - np.log1p(-probability)
+        # All sets have log(1 - p) of every task in common.
+        return odds if self._members is None else odds @ self._members.T
 
 
 def _shares(table: Array) -> Array:

@@ -158,18 +158,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
             _fit_group, training, n_jobs=self.n_jobs, what="groups", total=len(members)
         )
 
+    @filling
     def predict_proba(self, X: Any) -> Array:
         """Predict probabilities.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
-            Of several tasks, the probability of each.
+        %(to probabilities)s
         """
         check_is_fitted(self)
         features = self._features(X)
@@ -189,17 +182,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
             return softmax(np.tensordot(weight, np.log(probability), 1), axis=1)
         return expit(np.tensordot(weight, logit(probability), 1))
 
+    @filling
     def predict(self, X: Any) -> Array:
         """Predict labels.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        %(to labels)s
         """
         return most_probable(self.predict_proba(X), self.classes_, one_label=self._one_label)
 

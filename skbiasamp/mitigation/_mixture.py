@@ -166,33 +166,20 @@ class MixedClassifier(SensitiveClassifier):
         """The amplification of held-out predictions for each share."""
         return pd.DataFrame({"share": _SHARES, "amplification": self._amplifications})
 
+    @filling
     def predict_proba(self, X: Any) -> Array:
         """Predict probabilities: the mean of both models, weighted by the share.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
-            Of several tasks, the probability of each.
+        %(to probabilities)s
         """
         first, other = self._probabilities(X)
         return self._mix(first, other, self.share_)
 
+    @filling
     def predict(self, X: Any) -> Array:
         """Predict rows; randomized decisions are drawn from the seed, row by row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        %(to labels)s
         """
         if not self.randomize:
             return self._decide(self.predict_proba(X))

@@ -62,7 +62,7 @@ class GroupOverSampler(Sampler):
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if not pairs.one_label:
-            return _within_sets(pairs.of_sets(), rng)
+            return _within_sets(pairs.of_sets()[0], rng)
         pairs.require_all(why="there is nothing to repeat. Merge groups or classes.")
         try:
             from imblearn.over_sampling import RandomOverSampler

@@ -53,15 +53,16 @@ class Memberships:
         """A number for each combination of group and labels that occurs."""
         return np.unique(self.label_set * len(self.groups) + self.group, return_inverse=True)[1]
 
-    def of_sets(self) -> Memberships:
-        """Return the same rows, each with one task: its set of tasks as a whole."""
+    def of_sets(self) -> tuple[Memberships, Array]:
+        """Return the same rows with their sets as tasks, one a row; and the sets: sets × tasks."""
         first = np.unique(self.label_set, return_index=True)[1]
         names = tuple(
             tuple(task for task, has in zip(self.tasks, self.member[row], strict=True) if has)
             for row in first
         )
         member = self.label_set[:, None] == np.arange(len(names))
-        return Memberships(self.group, self.groups, member, names, one_label=True)
+        sets = Memberships(self.group, self.groups, member, names, one_label=True)
+        return sets, self.member[first]
 
     @cached_property
     def counts(self) -> Array:

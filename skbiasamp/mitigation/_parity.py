@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import Interval, validate_params
 
 
+@keywords()
 @validate_params({"difference_bound": [Interval(Real, 0, None, closed="left")]})
 def AmplificationParity(*, difference_bound: float = 0.01) -> Any:
     """Constraint for Fairlearn's reductions: predict a label as often as each group has it.

@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from skbiasamp._input.checks import require_auditor
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import (
     N_JOBS,
     Interval,
@@ -56,6 +57,7 @@ from skbiasamp.results.mitigation_search import (
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
 
 
+@keywords()
 @validate_params(
     {
         "limit": [Interval(Real, 0, None, closed="neither"), None],
@@ -132,7 +134,8 @@ def search(
         What folds have equal shares of. "task": each class of `y`. "joint": each pair of group
         and class.
     groups : array-like of shape (n_samples,), default=None
-        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
+        As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
+        auditor's `groups` says how several sensitive columns make groups.
     confidence_level : float, default=0.95
         Level of the confidence intervals.
     n_jobs : int, default=None
@@ -198,8 +201,7 @@ def search(
     check_lengths({"X": range(_n_rows(X)), **read})
     auditors = _read_auditors(auditor)
     scoring = _scorers(scoring)
-    first = next(iter(scoring.values()))
-    models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, first)}
+    models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, scoring)}
     scales = {f"noise {scale:g}": scale for scale in _read_noise(noise)}
     models |= {name: _noisy(estimator, scale) for name, scale in scales.items()}
     parts = {name: _parts(name, model) for name, model in models.items()}
@@ -369,11 +371,12 @@ def _read_auditors(auditor: Any) -> list[Any]:
 
 
 def _read_candidates(
-    candidates: Any, estimator: Any, y: Any, limit: float | None, scoring: Any
+    candidates: Any, estimator: Any, y: Any, limit: float | None, scoring: dict[str, Any]
 ) -> dict[str, Any]:
     """Return candidates by name, or raise."""
     if isinstance(candidates, str) and candidates == "auto":
-        return auto_candidates(estimator, y, 0.02 if limit is None else limit, scoring)
+        first = next(iter(scoring.values()), "accuracy")
+        return auto_candidates(estimator, y, 0.02 if limit is None else limit, first)
     if not isinstance(candidates, Mapping):
         raise InputTypeError(
             "{candidates} must be 'auto' or a dict of classifiers by name, such as {example}. Got "

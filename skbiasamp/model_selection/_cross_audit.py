@@ -101,7 +101,8 @@ def cross_audit(
         What folds have equal shares of. "task": each class of `y`, as in scikit-learn. "joint":
         each pair of group and class, so that small groups are in all folds.
     groups : array-like of shape (n_samples,), default=None
-        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
+        As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
+        auditor's `groups` says how several sensitive columns make groups.
     scoring : str, callable, list or dict, default=None
         Further scores on the held-out rows. None: the estimator's own score.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -10,10 +10,11 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import printable
 from skbiasamp.results import AuditResult, ComparisonResult, without_equal_values
+from skbiasamp.results.exports import Exported
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossAuditResult:
+class CrossAuditResult(Exported):
     """Bias amplification over the folds of a cross-validation, as returned by `cross_audit`.
 
     Attributes
@@ -94,13 +95,13 @@ class CrossAuditResult:
         repeats = self.table["repeat"].nunique()
         return f"{len(self.folds)} folds" + (f" of {repeats} repeats" if repeats > 1 else "")
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
+    @property
+    def _papers(self) -> list[str]:
+        return [self.pooled.citation]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossComparisonResult:
+class CrossComparisonResult(Exported):
     """Estimators compared on the same folds, as returned by `cross_audit`.
 
     It holds two answers. ``table`` is about the estimators: would models trained on other samples
@@ -172,6 +173,6 @@ class CrossComparisonResult:
         lines = [title, shown.to_string(index=False, **options), f"pooled {self.pooled}"]
         return printable("\n".join(lines))
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
+    @property
+    def _papers(self) -> list[str]:
+        return [self.pooled.citation]

@@ -28,12 +28,13 @@ from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
+from skbiasamp.results.exports import Exported, paper_of
 
 _EXACT = 30  # thresholds of a curve whose signs and errors are computed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AmplificationCurve:
+class AmplificationCurve(Exported):
     """Bias amplification at every threshold, as returned by `amplification_curve`.
 
     Attributes
@@ -97,6 +98,10 @@ class AmplificationCurve:
             f"amplification A->T at {len(self.values):,} thresholds: from {self.values.min():+.4f} "
             f"to {self.values.max():+.4f}, mean {self.integral:+.4f} over [{low:g}, {high:g}]"
         )
+
+    @property
+    def _papers(self) -> list[str]:
+        return [paper_of(DirectionalAuditor)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame with the columns ``threshold`` and ``amplification``.

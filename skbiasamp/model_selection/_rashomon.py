@@ -99,13 +99,16 @@ class RashomonResult:
         )
         if row["model"] not in self.means:
             return text
-        level = level_of(self.means[row["model"]].confidence_level or 0.95)
         ends = f"{rate(row['share_low'])} to {rate(row['share_high'])}"
-        return (
-            f"{text} It is above 0 for {rate(row['share_above'])} of them (95 % confidence "
-            f"interval {ends}). Their mean is {row['estimate']:+.4f} ({level} confidence interval "
-            f"{row['low']:+.4f} to {row['high']:+.4f}): {row['verdict']}."
+        text += (
+            f" It is above 0 for {rate(row['share_above'])} of them (95 % confidence interval "
+            f"{ends}). Their mean is {row['estimate']:+.4f}"
         )
+        level = self.means[row["model"]].confidence_level
+        if level is not None:
+            interval = f"{level_of(level)} confidence interval {row['low']:+.4f} to"
+            text += f" ({interval} {row['high']:+.4f}): {row['verdict']}"
+        return f"{text}."
 
     def __repr__(self) -> str:
         shown = self.classes.to_string(index=False, float_format="{:.4f}".format, na_rep="-")
@@ -186,7 +189,8 @@ def audit_rashomon(
         Folds, three or more. The first is audited, the second has the scores, and models are
         trained on the rest.
     groups : array-like of shape (n_samples,), default=None
-        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
+        As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
+        auditor's `groups` says how several sensitive columns make groups.
     n_jobs : int, default=None
         Number of models that are trained in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None

@@ -102,7 +102,7 @@ def audit_over(
         The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
         ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or
         its predictions if there are no labels, give the signs of all values alike.
-    groups : {"intersection", "marginal", "indicator", "probabilities"}, default="intersection"
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
         How several sensitive columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
@@ -163,6 +163,13 @@ def audit_over(
     call = call_of(audit_over, locals())
     check_option("every", every, (*EVERY, None))
     check_watch(auditor, alpha, n_draws, strict)
+    if groups == "probabilities":
+        text = (
+            "{groups='probabilities'} cannot be watched: rows move between periods at random, and "
+            "a row that belongs to several groups would move in parts. Audit each period, or watch "
+            "rows whose groups are known."
+        )
+        raise InputError(text)
     columns = {
         "target": target,
         "prediction": prediction,

@@ -15,6 +15,7 @@ import numpy as np
 
 from skbiasamp._input.checks import check_count
 from skbiasamp._input.errors import InputError, InputTypeError, Said, rows_of
+from skbiasamp._input.keywords import keywords
 from skbiasamp._io.json import (
     Whole,
     Wrong,
@@ -107,6 +108,7 @@ class Store:
             )
         return names
 
+    @keywords()
     def add(
         self,
         cells: Contingency,
@@ -232,6 +234,7 @@ class Store:
             )
         return read
 
+    @keywords()
     def audit_over(
         self,
         *,

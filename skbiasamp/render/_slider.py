@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
 from skbiasamp.render.document import Slider
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
 _TOP, _MIDDLE, _LOWER, _BOTTOM = 12, 190, 220, 330
 _MOST = 6  # groups that have a line
-_FEWEST = 30  # rows of a group that counts, as in the estimate
 
 
 def lines(slider: Slider) -> dict[str, Any]:
     """Return the lines of a picture: rates of groups and accuracy above, amplification below."""
-    rates, accuracy, amplification = numbers(slider)
+    rates, *values = Slider.numbers(slider.above, slider.signs)
+    ends = np.stack(values)[:, None] + [[-1], [1]] * np.array(slider.reach)[:, None]
+    rates, accuracy, amplification = (numbers.tolist() for numbers in (rates, *values))
     n = len(accuracy) - 1
-    size = max([abs(value) for value in amplification] + [slider.limit or 0.0]) or 1.0
+    size = max(float(np.abs(ends[1]).max()), slider.limit or 0.0) or 1.0
+    spans = [*np.clip(ends[:1, :, slider.start], 0, 1).tolist(), ends[1, :, slider.start].tolist()]
 
     def x(at: int) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * at / n, 1)
@@ -33,6 +36,7 @@ def lines(slider: Slider) -> dict[str, Any]:
     def high(value: float) -> float:
         return round(_MIDDLE - value * (_MIDDLE - _TOP), 1)
 
+    lower, upper = (line(end.tolist(), low) for end in ends[1])
     limits = [] if slider.limit is None else [low(slider.limit), low(-slider.limit)]
     return {
         "width": _WIDTH,
@@ -43,6 +47,7 @@ def lines(slider: Slider) -> dict[str, Any]:
         "rates": [line(values, high) for values in rates[:_MOST]],
         "accuracy": line(accuracy, high),
         "amplification": line(amplification, low),
+        "band": " ".join([lower, *upper.split()[::-1]]),
         "limits": limits,
         "ticks": [(high(1), "100 %"), (high(0.5), "50 %"), (high(0), "0 %")],
         "zero": low(0),
@@ -52,13 +57,17 @@ def lines(slider: Slider) -> dict[str, Any]:
             "accuracy": accuracy[slider.start],
             "amplification": amplification[slider.start],
             "gap": _gap(slider, rates),
+            "spans": spans,
+            "verdict": _verdict(spans[1], slider.limit),
         },
         "json": json.dumps(
             {
                 "groups": slider.above,
                 "signs": slider.signs,
+                "counted": slider.counted,
                 "thresholds": slider.thresholds,
                 "limit": slider.limit,
+                "reach": slider.reach,
                 "x": [x(at) for at in range(n + 1)],
             }
         ),
@@ -66,21 +75,15 @@ def lines(slider: Slider) -> dict[str, Any]:
 
 
 def _gap(slider: Slider, rates: list[list[float]]) -> float:
-    """Return how far the rates of groups are apart, unless these are small."""
-    now = [values[slider.start] for values in rates]
-    sizes = [others[0] + labelled[0] for others, labelled in slider.above]
-    large = [rate for rate, size in zip(now, sizes, strict=True) if size >= _FEWEST]
-    return max(large or now) - min(large or now)
+    """Return how far the rates of the groups that count are apart."""
+    now = [values[slider.start] for values, of in zip(rates, slider.counted, strict=True) if of]
+    return max(now) - min(now)
 
 
-def numbers(slider: Slider) -> tuple[list[list[float]], list[float], list[float]]:
-    """Return at each threshold the rate of each group, the accuracy and the amplification."""
-    others, labelled = np.moveaxis(np.array(slider.above, dtype=float), 1, 0)
-    sizes = (others + labelled)[:, :1]  # all rows are above the first threshold
-    rates = (others + labelled) / sizes
-    right = others[:, :1] - others + labelled
-    changes = rates - labelled[:, :1] / sizes
-    changes -= (changes * sizes).sum(axis=0) / sizes.sum()  # what everybody shares is no gap
-    gaps = np.where(sizes >= _FEWEST, np.array(slider.signs)[:, None], 0) * changes
-    accuracy, amplification = right.sum(axis=0) / sizes.sum(), gaps.mean(axis=0)
-    return rates.tolist(), accuracy.tolist(), amplification.tolist()
+def _verdict(span: list[float], limit: float | None) -> str:
+    """Return where an interval lies."""
+    if limit is None:
+        return ""
+    if max(map(abs, span)) <= limit:
+        return WITHIN
+    return ABOVE if span[0] > limit or span[1] < -limit else INCONCLUSIVE

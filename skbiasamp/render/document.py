@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 from skbiasamp.render.axis import Axis
 
 MOST_ROWS = 500  # of a table
@@ -50,7 +52,8 @@ class Code:
 class Card:
     """A verdict: its word, a headline, and what it says in a sentence, for which a page has texts.
 
-    `name`: of what it is the verdict, if there are several.
+    `name`: of what it is the verdict, if there are several. `others` are verdicts that stand before
+    it: of what, word and side.
     """
 
     verdict: str
@@ -60,6 +63,7 @@ class Card:
     name: str = ""
     texts: Sequence[Text] = ()
     notes: Sequence[Text] = ()
+    others: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,7 @@ class Bars:
     end: float
     gap: str = ""
     n_left_out: int = 0
+    apart: bool = False  # whether they are rates of other rows and of these
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,9 @@ class Slider:
 
     `above` are the rows of each group with a score above each threshold, without and with the
     label. The first threshold is none: all rows are above it. `signs` of the groups make the
-    amplification, and `start` is the position of the threshold in use.
+    amplification, the rates of groups that are `counted` are compared, and `start` is the position
+    of the threshold in use. `reach` says by how much the intervals of accuracy and of amplification
+    reach to either side at each threshold.
     """
 
     caption: str
@@ -192,8 +199,28 @@ class Slider:
     thresholds: Sequence[float | None]
     above: Sequence[Sequence[Sequence[float]]]
     signs: Sequence[int]
+    counted: Sequence[bool]
     start: int
+    reach: Sequence[Sequence[float]]
     limit: float | None = None
+
+    @staticmethod
+    def numbers(above: Any, signs: Any) -> tuple[Any, Any, Any]:
+        """Return at each threshold the rate of each group, the accuracy and the amplification.
+
+        `above` may hold several such tables: groups × labels × thresholds are the last axes.
+        """
+        others, labelled = np.moveaxis(np.asarray(above, dtype=float), -2, 0)
+        # All rows are above the first threshold; a group without rows has rates of 0.
+        sizes = np.maximum((others + labelled)[..., :1], np.finfo(float).tiny)
+        total = sizes.sum(axis=-2)
+        rates = (others + labelled) / sizes
+        right = others[..., :1] - others + labelled
+        changes = rates - labelled[..., :1] / sizes
+        # What all groups share is no gap.
+        changes -= (changes * sizes).sum(axis=-2, keepdims=True) / total[..., None]
+        gaps = np.asarray(signs)[:, None] * changes
+        return rates, right.sum(axis=-2) / total, gaps.mean(axis=-2)
 
 
 @dataclass(frozen=True)

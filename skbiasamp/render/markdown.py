@@ -86,7 +86,8 @@ def _parts(item: Item, level: int) -> Iterator[str]:
                 (bar.name, rate(bar.before), rate(bar.after), bar.change, bar.verdict)
                 for bar in item.bars
             ]
-            yield _table(("Group", "Labels", "Predictions", "Change", "Verdict"), rows)
+            sides = ("Reference", "These rows") if item.apart else ("Labels", "Predictions")
+            yield _table(("Group", *sides, "Change", "Verdict"), rows)
             yield from [escaped(item.gap)] * bool(item.gap)
 
 

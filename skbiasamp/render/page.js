@@ -30,12 +30,16 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 // A slider moves the threshold; without this script picture and numbers are of the one in use.
 for (const figure of document.querySelectorAll("figure.slider")) {
-  const {groups, signs, thresholds, limit, x} = JSON.parse(figure.dataset.counts);
+  const {groups, signs, counted, thresholds, limit, reach, x} = JSON.parse(figure.dataset.counts);
   const input = figure.querySelector("input");
   const say = (key, text) => {
     for (const one of figure.querySelectorAll(`[data-say="${key}"]`)) one.textContent = text;
   };
   const sum = (values) => values.reduce((a, b) => a + b, 0);
+  const signed = (value) => {
+    const digits = Math.abs(value).toFixed(4);
+    return (Number(digits) === 0 ? "" : value > 0 ? "+" : "\u2212") + digits;
+  };
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
   const sizes = groups.map(([others, labelled]) => others[0] + labelled[0]);
   const show = () => {
@@ -44,20 +48,22 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const right = groups.map(([others, labelled]) => others[0] - others[at] + labelled[at]);
     const changes = rates.map((rate, i) => rate - groups[i][1][0] / sizes[i]);
     const shift = sum(changes.map((change, i) => change * sizes[i])) / sum(sizes);
-    const value = sum(changes.map((change, i) => (sizes[i] >= 30 ? signs[i] : 0) * (change - shift))) / rates.length;
-    const digits = Math.abs(value).toFixed(4);
-    const sign = Number(digits) === 0 ? "" : value > 0 ? "+" : "\u2212";
+    const value = sum(changes.map((change, i) => signs[i] * (change - shift))) / rates.length;
     const level = thresholds[at];
     const name = level === null ? "all rows" : `above ${Number(level.toPrecision(4))}`;
     say("threshold", name);
     input.setAttribute("aria-valuetext", name);
-    say("accuracy", percent(sum(right) / sum(sizes)));
-    const large = rates.filter((_, i) => sizes[i] >= 30);
-    const known = large.length ? large : rates;
+    const accuracy = sum(right) / sum(sizes);
+    const span = (middle, own, form) => [middle - own[at], middle + own[at]].map(form).join(" to ");
+    const share = (value) => percent(Math.min(Math.max(value, 0), 1));
+    say("accuracy", percent(accuracy));
+    say("accuracy-interval", span(accuracy, reach[0], share));
+    const known = rates.filter((_, i) => counted[i]);
     say("gap", percent(Math.max(...known) - Math.min(...known)));
-    say("amplification", sign + digits);
-    const within = limit !== null && Math.abs(value) <= limit;
-    say("limit", within ? "within the limit" : "above the limit");
+    say("amplification", signed(value));
+    say("amplification-interval", span(value, reach[1], signed));
+    const [size, own] = [Math.abs(value), reach[1][at]];
+    say("limit", size + own <= limit ? "within the limit" : size - own > limit ? "above the limit" : "inconclusive");
     figure.querySelectorAll('[data-say="rate"]').forEach((cell, i) => {
       cell.textContent = percent(rates[i]);
     });

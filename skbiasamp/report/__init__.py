@@ -230,6 +230,7 @@ def audit(
     results = run_each("audit", chosen, random_state, partial(_measured, partly, random_state))
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, reads=reads)
+    context |= {} if test.has("task") or reads != "labels" else {"labelled": False}
     context |= {} if favourable is None else {"favourable": favourable}
     context |= {} if limit is None else {"limit": Limit.checked(limit, one_sided=False).size}
     context["not_measured"] = not_measured(test, scored, chosen=own is not None, reads=reads)

@@ -12,10 +12,13 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
 from skbiasamp.metrics.inputs import columns_in, opened_rows
+from skbiasamp.metrics.matched_pairs import matched_models
 from skbiasamp.metrics.strata import RowSource, within_strata
+from skbiasamp.report._generated import compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.auditors import (
     allowed,
@@ -42,6 +45,7 @@ def compare(
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    pairs: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -49,7 +53,7 @@ def compare(
     threshold: float | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
-    prediction: dict[str, Any] | None = None,
+    prediction: Any = None,
     sensitive: str | list[str] | None = None,
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
@@ -59,7 +63,8 @@ def compare(
     """Compare several models on the same rows with every metric that the inputs allow.
 
     Use it to decide if a new model amplifies more than the old one. Both predict the same rows, so
-    the interval of their difference is narrower than two separate intervals suggest.
+    the interval of their difference is narrower than two separate intervals suggest. Models that
+    generate rows of their own are compared with each other by how far each is from one reference.
 
     .. versionadded:: 0.1
 
@@ -70,8 +75,11 @@ def compare(
         predictions with the training labels. Or the predictions of an old model: then the metrics
         measure how far the new models move from it. Or a frame, query or path of files with all
         columns.
-    y_preds : dict of str to array-like, default=None
-        The predictions of each model, by its name.
+    y_preds : dict of str to array-like, frame, path or Contingency, default=None
+        The predictions of each model, by its name. Without `y_true`, each model may have rows of
+        its own, as generators do: a frame or path each, with `prediction` and `sensitive` naming
+        columns; or arrays, with a dict of arrays as `sensitive_features` (and `clusters`, such as
+        prompts). The reference is then `y_train`.
     %(sensitive_features)s
     sensitive_preds : dict of str to array-like, default=None
         The sensitive feature as predicted by each model. Adds direction T->A (task → group: does
@@ -88,6 +96,10 @@ def compare(
         The sensitive feature of the training rows.
     %(sample_weight)s
     %(clusters)s
+    pairs : array-like of shape (n_samples,), default=None
+        An id a row: rows with the same differ in nothing but their group. Adds which model treats
+        the groups more differently within pairs, for which no labels are needed. All other
+        intervals take the rows of a pair as a cluster.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow.
     %(groups)s
@@ -99,8 +111,9 @@ def compare(
     target, sensitive, weight, cluster : column name or list of names
         Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
         path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
-    prediction, sensitive_prediction : dict of str to column name
-        Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``.
+    prediction, sensitive_prediction : dict of str to column name, or column name
+        Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
+        name if each model has rows of its own.
     data_name : str, default=None
         Name of the data, for the title of the report.
 
@@ -143,8 +156,29 @@ def compare(
         "y_preds": y_preds,
         "sensitive_preds": sensitive_preds,
     }
+    if have_own_rows(y_true, y_preds, labels, columns):
+        of_rows = {
+            name: labels[name] for name in ("sensitive_features", "sample_weight", "clusters")
+        }
+        tables = count_tables(y_preds, of_rows, columns, train, how)
+        first = check_model(reference or next(iter(tables)), tuple(tables), "reference")
+        results, context = compare_own_rows(tables, train, own, first, random_state)
+        context |= {"data_name": data_name, "call": call}
+        accuracy, rates = _described(tables, first, labels=True)
+        return ComparisonReport(results, accuracy, rates, context, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+    matched = pd.DataFrame()
+    if pairs is not None:
+        if columns or is_contingency(y_true) or groups != "intersection" or threshold is not None:
+            text = "{pairs} need arrays of predicted labels, and known groups."
+            raise InputError(text)
+        of_pairs = {name: own for name, own in labels.items() if name != "sensitive_preds"}
+        settings = {"pos_label": pos_label, "random_state": random_state}
+        matched = matched_models(of_pairs | {"pairs": pairs, "reference": reference}, **settings)
+        labels["clusters"] = pairs
+        if y_true is None and train is None:
+            return _of_pairs_alone(matched, y_preds, labels, data_name, call)
     with opened_rows(y_true, columns) as (rows, audited_files):
         cells = RowSource(rows, labels, columns, how).counted(given, train)
     models = models_of(cells)
@@ -159,7 +193,10 @@ def compare(
         require_reference(reference_rows, train)
     signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    chosen = allowed(reference_rows) if own is None else own
+    uncertain = groups == "probabilities" and side_of(cells, "group").uncertain
+    # Attackers need known groups; of the others, the first is the one that an audit bounds.
+    able = allowed(reference_rows)[:1] if uncertain else allowed(reference_rows)
+    chosen = able if own is None else own
     every = [(auditor, train, cells, "") for auditor in chosen]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
@@ -169,20 +206,35 @@ def compare(
     results = run_each("comparison", every, random_state, measured)
     if given is not None:
         results = {name: within_strata(result, given) for name, result in results.items()}
-    accuracy, rates = _described(cells, first, labels=reads == "labels")
+    each = {model: of_model(cells, model) for model in models}
+    accuracy, rates = _described(each, first, labels=reads == "labels")
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
+    context |= {"uncertain_groups": True} if uncertain else {}
     files = described_files(audited_files, training_files)
-    return ComparisonReport(results, accuracy, rates, context, files)
+    return ComparisonReport(results, accuracy, rates, context, files, matched)
+
+
+def _of_pairs_alone(
+    matched: pd.DataFrame, y_preds: Any, labels: dict[str, Any], data_name: Any, call: str
+) -> ComparisonReport:
+    """Return the report of models that are compared within matched pairs only."""
+    counted = {"sensitive_features": labels["sensitive_features"]}
+    cells = Contingency.from_labels(None, dict(y_preds), **counted)
+    first = next(model for model in y_preds if model not in set(matched["model"]))
+    models = [first, *matched["model"].unique()]
+    accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
+    context = context_of(cells, None, {"data_name": data_name}, call) | {"labelled": False}
+    return ComparisonReport({}, accuracy, context=context, matched=matched)
 
 
 def _described(
-    cells: Contingency, reference: str, *, labels: bool
+    cells: dict[str, Contingency], reference: str, *, labels: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the accuracy of each model, and its rates by group and task."""
-    models = [reference, *(model for model in models_of(cells) if model != reference)]
+    models = [reference, *(model for model in cells if model != reference)]
     rows, tables = [], []
     for model in models:
-        by_group, rates = describe_groups(of_model(cells, model), labels=labels)
+        by_group, rates = describe_groups(cells[model], labels=labels)
         rates.insert(0, "model", model)
         tables.append(rates)
         n, right = by_group["n"], by_group.get("accuracy", pd.Series(np.nan, by_group.index))

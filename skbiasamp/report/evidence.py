@@ -86,8 +86,9 @@ def _is_option(value: Any) -> bool:
 
 
 _UNSAID = {
-    "Causes and consequences": "an audit compares counts; it does not say why the model "
-    "amplifies, or what its decisions do to people",
+    "Causes and consequences": "an audit compares counts; it does not see the model's inputs, so "
+    "it does not say whether a sensitive column is one of them, why the model amplifies, or what "
+    "its decisions do to people",
 }
 
 

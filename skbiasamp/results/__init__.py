@@ -6,12 +6,14 @@ from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
+from skbiasamp.results._report import columns_alone as columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS
 from skbiasamp.results._selection_rates import SelectionRates
 from skbiasamp.results._selection_rates import rate_differences as rate_differences
 from skbiasamp.results._sentences import conclusion as conclusion
 from skbiasamp.results._sentences import gap_of as gap_of
+from skbiasamp.results._sentences import is_half_of_gap as is_half_of_gap
 from skbiasamp.results._sentences import reference_labels as reference_labels
 from skbiasamp.results.answers import AnswerReport as AnswerReport
 from skbiasamp.results.explanation import Explanation

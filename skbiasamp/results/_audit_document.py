@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import pandas as pd
 
 from skbiasamp._utils.formatting import (
     ABOVE,
@@ -35,10 +37,12 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import (
     Bullets,
     Card,
+    Cell,
     Document,
     Figures,
     Item,
     Section,
+    Table,
     Terms,
     Text,
 )
@@ -47,6 +51,7 @@ from skbiasamp.results._audit_tables import (
     bars_of,
     columns_table,
     curve_table,
+    gap_of_largest,
     groups_table,
     interval_of,
     rates_of,
@@ -58,21 +63,22 @@ from skbiasamp.results._audit_tables import (
 )
 from skbiasamp.results._content import (
     LIMITS,
+    Cells,
     count,
     document_of,
+    ends,
     record,
 )
-from skbiasamp.results._differences import GroupDifferences
+from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._report import AuditReport, Finding
+from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
-from skbiasamp.results._sentences import gap_of
+from skbiasamp.results._sentences import gap_of, is_half_of_gap, published, reference_labels
 from skbiasamp.results.explanation import explanation_section
 from skbiasamp.results.thresholds import threshold_section
 
 _MOST_STEPS = 5
-_IS_HALF = "interval of this change"
 _LESS_THAN = "about {about} than {baseline} would"
 # The sentence that the page opens with.
 _HEADLINES = {
@@ -86,6 +92,8 @@ _HEADLINES = {
     CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     NOT_MEASURED: "Not measured.",
 }
+
+_REFERENCE = "what the model was trained on, or real rows if the model generated these."
 
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
@@ -119,7 +127,7 @@ def audit_document(report: AuditReport) -> Document:
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
-        _pairs_section(report.differences),
+        pairs_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
         Section("", [summary_table(report), _sentences(report)], only="short"),
@@ -147,6 +155,8 @@ def model_card(report: AuditReport) -> Document:
     page = audit_document(report)
     parts = {section.id: section.items for section in page.sections}
     data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
+    if dropped := report.context.get("n_dropped"):
+        data.append(Text(f"{dropped:,.15g} rows without a sensitive feature", "Left out:"))
     metrics = [
         (metric_name(name), f"{result.question} {definition(result)}")
         for name, result in report.items()
@@ -161,7 +171,7 @@ def model_card(report: AuditReport) -> Document:
     tested = [
         Section("Testing Data", [Bullets(data)]),
         Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
-        Section("Metrics", [Terms(metrics)]),
+        Section("Metrics", [Terms(metrics), _measured_how(report)]),
     ]
     evaluation = [
         Section("Testing Data, Factors & Metrics", tested),
@@ -174,11 +184,35 @@ def model_card(report: AuditReport) -> Document:
     return replace(page, title="", sections=sections)
 
 
-def _pairs_section(differences: GroupDifferences | None) -> Section:
-    """Return what matched pairs say, if there are any."""
-    parts = [] if differences is None else differences.to_document().sections
-    items = [item for part in parts for item in part.items]
-    return Section("Groups compared within pairs", items, "pairs", leading=True)
+def _measured_how(report: AuditReport) -> Table:
+    """Return the runs, the attacker and the base of each metric, and which pairs it leaves out."""
+
+    def base(result: AuditResult) -> str:
+        if result.kind.has_attacker:
+            return "labels" if result.params.get("equalize", "") is None else result.baseline
+        chosen = result.params.get("base", "train")
+        texts = {"test": "labels", "train": reference_labels(result)}
+        return texts.get(str(chosen), "rates of the user's own")
+
+    def left_out(result: AuditResult) -> str:
+        n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
+        few = result.statistics.get("n_small_pairs", 0)
+        parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
+        return ", ".join(parts) or "none"
+
+    columns: Cells = {
+        "Runs": lambda row: Cell(f"{row[1].statistics.get('n_runs', 1):.0f}"),
+        "Attacker": lambda row: Cell(row[1].statistics.get("attacker", "–")),
+        "Base": lambda row: Cell(base(row[1])),
+        "Pairs left out": lambda row: Cell(left_out(row[1])),
+    }
+    return Table.of(
+        list(report.items()),
+        columns,
+        lambda row: {"name": metric_name(row[0])},
+        caption="How each value was measured; the base is what predictions are compared with",
+        first="Metric",
+    )
 
 
 # --------------------------------------------------------------------------- in short
@@ -203,7 +237,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     name = report.primary
     if name is None:
         return []
-    result = report[name]
+    result, columns = report[name], report.by_column
     # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result.sentence.partition(". ")
     gap = gap_of(result)
@@ -213,24 +247,29 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
     )
     p = p_value(result.p_value)
+    tested = "measured" if p == "–" else f"p-value {p},"
+    tested += f" from {count(result.n_samples)} rows. 0 means no change."
     if result.confidence_level is None:
         sure = f"estimate {number(result.estimate)} without an interval"
         sure += ", so chance cannot be ruled out."
+    elif is_half_of_gap(result):
+        half = "The metric counts half of this change, the mean over both groups"
+        sure = f"{tested} {half}: {sure}."
     else:
-        if _IS_HALF in gap:
-            sure += ". It is half of this change, as the mean over both groups"
-        sure += ". 0 means no change. " + ("Measured" if p == "–" else f"p-value {p},")
-        sure += f" from {count(result.n_samples)} rows."
+        sure += f"; {tested}"
     if gap and result.verdict == NO_EFFECT:
         gap += " Chance alone can explain such a change."
+    headline = _headline(result, report.context)
+    if alone := [name for names in columns_alone(report).values() for name in names]:
+        headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
+        sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
     compared = report._compared
     word = _word(result) if compared is None else compared.word
-    # A verdict with a limit stands before what was found.
-    limit = None if compared is None else Text(compared._against(report.limit), "Limit:")
     paragraphs = [
-        limit,
+        # A verdict with a limit stands before what was found.
+        None if compared is None else Text(compared._against(report.limit), "Limit:"),
+        None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
-        _single_columns(report),
         _everybody(report),
         Text(rest) if rest else None,
     ]
@@ -238,7 +277,12 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         word,
         SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
         report.verdict,
-        headline=_of_columns_alone(report) or _headline(result, report.context),
+        headline=headline,
+        name="" if columns.empty else "all columns together",
+        others=[
+            (name_of(name), verdict, SIDE_OF[verdict])
+            for name, verdict in columns.reindex(columns=["column", "verdict"]).to_numpy()
+        ],
         texts=[
             *(text for text in paragraphs if text is not None),
             Text(
@@ -251,30 +295,35 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
             ),
         ],
     )
-    return [card, bars_of(report, result), columns_table(report.by_column, result)]
+    return [card, bars_of(report, result), columns_table(columns, result)]
 
 
-def _single_columns(report: AuditReport) -> Text | None:
-    """Return what the model does to each of several sensitive columns by itself."""
-    table = report.by_column
-    if table.empty:
-        return None
-    each = (f"{name_of(name)}: {verdict}" for name, verdict in table[["column", "verdict"]].values)
-    return Text(f"{'; '.join(each)}.", "Each sensitive column by itself:")
-
-
-def _of_columns_alone(report: AuditReport) -> str | None:
+def _of_columns(report: AuditReport) -> str:
     """Return the headline if some column alone shows what all of them together do not."""
-    table = report.by_column
-    if table.empty or report.primary is None or report[report.primary].verdict != NO_EFFECT:
-        return None
     clauses = [
-        f"{verdict} the association with {listed([name_of(name) for name in names])}"
-        for verdict in (AMPLIFIES, REVERSES)
-        if (names := table.loc[table["verdict"] == verdict, "column"].tolist())
+        f"{verdict} {_association(report.context, names)}"
+        for verdict, names in columns_alone(report).items()
     ]
-    alone = f"of single columns, the model {listed(clauses)}" if clauses else None
-    return alone and f"No clear effect of all columns together; {alone}."
+    return f"The model {listed(clauses)}. No clear effect of all columns together."
+
+
+def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
+    """Return what is associated: sensitive columns, if they are known, and the task."""
+    tasks = context.get("tasks", ())
+    if not columns:
+        return ASSOCIATION
+    task = f"'{task_of(tasks[0])}'" if len(tasks) == 1 else "the tasks"
+    return f"the association between {listed([name_of(name) for name in columns])} and {task}"
+
+
+def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
+    """Return estimate, interval and adjusted p-value of sensitive columns."""
+    rows = records(by_column[by_column["column"].isin(names)])
+    return " ".join(
+        f"{name_of(row['column'])}: {number(row['estimate'])} (confidence interval "
+        f"{ends(row['low'], row['high'])}, adjusted p-value {p_value(row['p_adjusted'])})."
+        for row in rows
+    )
 
 
 def _everybody(report: AuditReport) -> Text | None:
@@ -308,7 +357,7 @@ def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
     if not one_difference or result.amplified != ASSOCIATION:
-        return headline
+        return headline.replace(ASSOCIATION, _association(context, columns))
     task = f"'{task_of(tasks[0])}'"
     first, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
     of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
@@ -388,18 +437,17 @@ def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = Fals
     if result.confidence_level is not None:
         numbers.append(f"{level_of(result.confidence_level)} interval {interval_of(result)}")
     numbers += [f"p {p}" if "<" in p else f"p = {p}"] if p != "–" else []
-    if number(result.value) != numbers[0]:
-        numbers.append(f"published value {number(result.value)}")
     return Section(
         heading(name),
         [
             Text(
-                result.question,
+                "" if conclusion else result.question,  # which stands above what is folded
                 link=(f"term-{key}", f"Definition of {metric_name(name)}"),
                 quiet=True,
             ),
             Figures(_word(result), SIDE_OF[result.verdict], numbers),
             Text(result.sentence) if conclusion else None,
+            Text(beside) if (beside := published(result)) else None,
             strongest_pairs(f"pairs{key.removeprefix('audit')}", title, result),
             *word_tables(f"words{key.removeprefix('audit')}", result),
         ],
@@ -419,6 +467,13 @@ def _errors(report: AuditReport) -> Section:
         "wrongly more often. These rates do.",
         link=("terms", "Definitions"),
     )
+    if not report.context.get("labelled", True):
+        explained = Text(
+            "These rows have no labels, so nothing in them is right or wrong. They are compared "
+            "with the reference: the rows that the model was trained on, or real rows if the model "
+            "generated these. Both are samples, and intervals count the chance in both.",
+            link=("terms", "Definitions"),
+        )
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
@@ -432,6 +487,8 @@ def _errors(report: AuditReport) -> Section:
     # The last one is of all columns together: the rates have it.
     by_column = selection_tables(records(report.selection), columns)[:-1]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
+    if not report.context.get("labelled", True):
+        title = "How often is each task in each group?"
     return Section(title, [explained, groups, rates, ratio, *by_column], "errors", only="page")
 
 

@@ -9,8 +9,16 @@ from skbiasamp.render.document import Section, Terms
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 
+_READING_APART = "Above 0 the association is stronger in these rows, below 0 weaker."
 _READING_OTHERS = "Above 0 the model amplifies {amplified}, below 0 it reduces it."
 
+# Rows without labels are compared with those of a reference.
+_APART = {
+    "Reference rows": "The rows that these are compared with: those that the model was trained on, "
+    "or real ones if a model generated these. Both tables are samples without common rows.",
+    "Labels, predictions": "In definitions, the labels are the reference rows, and the predictions "
+    "these rows.",
+}
 # Texts have no errors and no rates.
 _OF_LABELS = {
     "Balanced accuracy",
@@ -64,7 +72,7 @@ def with_words_of(text: str, result: AuditResult) -> str:
 
 
 def definition(result: AuditResult) -> str:
-    reading = result.kind.reading
+    reading = result.kind.reading if result.labelled else _READING_APART
     if result.kind.is_signed and result.amplified != ASSOCIATION:
         reading = _READING_OTHERS
     return f"{result.definition} {with_words_of(reading, result)}".strip()
@@ -75,6 +83,8 @@ def glossary(report: AuditReport, numbered: Mapping[str, str]) -> Section:
     context = report.context
     texts = context.get("data_kind") == "texts"
     terms = {name: text for name, text in _TERMS.items() if not (texts and name in _OF_LABELS)}
+    if not context.get("labelled", True):
+        terms |= _APART
     if context.get("groups") and context.get("tasks"):
         group = group_of(context["groups"][0], context.get("group_columns", ()))
         task = task_of(context["tasks"][0])

@@ -15,6 +15,7 @@ from skbiasamp._utils.formatting import (
     SIDE_OF,
     amount,
     group_of,
+    growth,
     in_people,
     listed,
     metric_name,
@@ -25,6 +26,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.inference.hypothesis_tests import significant
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
     MOST_ROWS,
@@ -46,12 +48,14 @@ from skbiasamp.results._content import (
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._report import AuditReport
+from skbiasamp.results._report import AuditReport, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
 from skbiasamp.results.thresholds import at_base_rate
 
 _MOST_BARS = 6  # groups of the picture
+_SHARED = 0.005  # a change of all rows that the picture shows apart
+_MEANS = ("base_rate", "predicted_rate", "change")
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
 _UNCOUNTED = "adds 0"
 _RATIO = (
@@ -139,6 +143,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
+    few = [row.get("n") is not None and row["n"] < FEWEST_ROWS for row in rows]
+    rows = [row for last in (False, True) for row, of in zip(rows, few, strict=True) if of is last]
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
 
@@ -166,17 +172,22 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     # Shares of two groups mirror each other: their numbers are those of the metric.
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         several = ["Adjusted p"] * (len(rows) > 1)
-        columns |= known_columns("Interval", *several, "Rows")
+        columns |= known_columns("Interval", *several)
+        columns["Rows of the task" if _of_tasks(result) else "Rows"] = shown("n", count)
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
+        if abs(result.statistics.get("shift", 0.0)) >= 5e-5:
+            explained += ", what all rows share included"
     return Table.of(
         rows,
         columns,
         mark,
         n=len(result.table),
         id=table_id,
-        caption=f"{name}: {heading.lower()}s, strongest first"
+        caption=name
+        + f": {heading.lower()}s, strongest first" * bool(rows[1:])
+        + f", those with fewer than {FEWEST_ROWS} rows last" * (any(few) and not all(few))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
         first=heading,
@@ -197,6 +208,14 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
     if known and low is not None and high is not None and (low > 0 or high < 0):
         notes += ("also clear if all pairs are judged together",)
     return numbers | row | {"notes": notes}
+
+
+def _of_tasks(result: AuditResult) -> bool:
+    """Return whether the rows of a pair are those of its task, whatever its group is."""
+    table = result.table
+    if result.direction == "A->T" or "n" not in table or table["group"].nunique() < 2:
+        return False
+    return bool(table["n"].groupby(table["task"].map(str)).nunique().max() == 1)
 
 
 def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
@@ -272,25 +291,44 @@ def rates_of(report: AuditReport) -> list[dict[str, Any]]:
     return rows
 
 
+def _with_reference(report: AuditReport) -> list[dict[str, Any]]:
+    """Return the rates of each pair; rows without labels are compared with the reference."""
+    rows = rates_of(report)
+    result = None if report.primary is None else report[report.primary]
+    if result is None or result.labelled or result.direction != "A->T":
+        return rows
+    pairs = {repr((row["group"], row["task"])): row["base"] for row in records(result.table)}
+    for row in rows:
+        row["base_rate"] = before = pairs.get(repr((row["group"], row["task"])))
+        row["change"] = None if before is None else row["predicted_rate"] - before
+    return rows
+
+
 def rates_table(report: AuditReport) -> Table | None:
     """Return the rates of each pair, the largest change first."""
-    rows = sorted(rates_of(report), key=lambda row: -abs(row["change"] or 0))
+    rows = sorted(_with_reference(report), key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
+    apart = not report.context.get("labelled", True)
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
     predicted, labelled = (name in rows[0] for name in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
-    columns = known_columns("Rows", *["Labelled so"] * labelled)
+    columns = known_columns("Rows", *["Labelled so"] * (labelled and not apart))
+    if apart and labelled:
+        columns["Reference"] = shown("base_rate", rate)
     if predicted:
-        columns["Selection rate"] = with_interval("predicted_rate")
+        columns["Selection rate" if not apart else "Rate"] = with_interval("predicted_rate")
         if labelled:
             columns["Change, percentage points"] = lambda row: in_points(row["change"])
         errors = ("Accuracy", "True positive rate", "False positive rate")
-        columns |= known_columns("Impact ratio", *errors * labelled)
+        columns |= known_columns("Impact ratio", *errors * (labelled and not apart))
     caption, marks = "labelled", "Labels"
     if predicted:
         caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
         marks = "From labels to predictions" if labelled else "Predictions"
+    if apart and labelled:
+        caption = "of the reference (ring) and of these rows (dot), with 95 % intervals"
+        marks = "From the reference to these rows"
 
     favourable = as_json(report.context.get("favourable"))
     wanted = "" if favourable is None else f"; impact ratios of {_wanted(favourable)}"
@@ -344,42 +382,58 @@ def _wanted(favourable: Any) -> str:
 def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     """Return rates of the task that is affected most, by group, or None without predictions.
 
-    Of many groups, those are shown in which most rows changed, the largest first.
+    Of many groups, those are shown in which most rows changed, the largest first. If a column alone
+    shows what all of them together do not, its groups are shown.
     """
     ends = ("base_rate", "predicted_rate")
-    known = [row for row in rates_of(report) if row["change"] is not None]
+    known = [row for row in _with_reference(report) if row["change"] is not None]
+    columns = report.context.get("group_columns", ())
+    for name in next(iter(columns_alone(report).values()), [])[:1]:
+        known, columns = _of_column(report, name), [name]
     if not known:
         return None
     pair = as_json(result.affected) or max(known, key=lambda row: abs(row["change"]))
     rows = [row for row in known if row["task"] == pair["task"]] or [
         row for row in known if row["task"] == known[0]["task"]
     ]
-    n_rows = len(rows)
+    n_rows, shared = len(rows), 0.0
     if n_rows > 2:
+        shared = sum(row["n"] * row["change"] for row in rows) / sum(row["n"] for row in rows)
+        shared *= abs(shared) >= _SHARED
 
         def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
-            return row["group"] != pair["group"], -(row["n"] or 0) * abs(row["change"])
+            return row["group"] != pair["group"], -row["n"] * abs(row["change"])
 
-        rows = sorted(
-            sorted(rows, key=by_rows_changed)[:_MOST_BARS], key=lambda row: -(row["n"] or 0)
-        )
+        rows = sorted(sorted(rows, key=by_rows_changed)[:_MOST_BARS], key=lambda row: -row["n"])
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
     pairs = {repr((row["group"], row["task"])): row for row in of_task}
     gap = ""
     if len(rows) == 2:
         before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)
+        sides = ("the labels", "the predictions")
+        if not result.labelled:
+            sides = ("the reference rows", "these rows")
         gap = (
-            f"Difference between the groups: {points(before)} in the labels, {points(after)} in "
-            f"the predictions{_interval_of_gap(rows)}."
+            f"Difference between the groups: {points(before)} in {sides[0]}, {points(after)} in "
+            f"{sides[1]}{_interval_of_gap(rows)}."
         )
+    elif shared:
+        gap = (
+            f"All rows together: {in_points(shared).text} percentage points. The association "
+            "changes by what groups differ from that."
+        )
+    task = f"“{task_of(rows[0]['task'])}”"
+    asked = f"How often is each group labelled {task}, and how often is it predicted so?"
+    if not result.labelled:
+        asked = f"How often is {task} in each group of the reference rows, and of these rows?"
     return Bars(
-        f"How often is each group labelled “{task_of(rows[0]['task'])}”, and how often is it "
-        "predicted so?",
-        [_bar(row, pairs, result, report.context.get("group_columns", ())) for row in rows],
+        asked,
+        [_bar(row, pairs, result, columns, shared) for row in rows],
         Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
         n_rows - len(rows),
+        apart=not result.labelled,
     )
 
 
@@ -395,11 +449,45 @@ def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
     return " (95 % interval: " + " to ".join(f"{100 * end:.1f}" for end in ends) + ")"
 
 
+def gap_of_largest(report: AuditReport, column: str) -> str:
+    """Say how the difference between the two largest groups of a sensitive column changes."""
+    rows = sorted(_of_column(report, column), key=lambda row: -row["n"])
+    rows = [row for row in rows if row["task"] == rows[0]["task"]][:2]
+    before, after = (
+        round(rows[0][end], 3) - round(rows[1][end], 3) for end in ("base_rate", "predicted_rate")
+    )
+    names = (group_of(row["group"], [column]) for row in rows)
+    of = f"in '{task_of(rows[0]['task'])}' between {' and '.join(names)}"
+    return f"The difference {of} {growth(before, after)}."
+
+
+def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
+    """Return the rates of each category of a sensitive column, and each task."""
+    at = list(report.context["group_columns"]).index(column)
+    sums: dict[str, dict[str, Any]] = {}
+    for row in _with_reference(report):
+        if row["change"] is None:
+            continue
+        own = {"group": row["group"][at], "task": row["task"]}
+        whole = sums.setdefault(repr(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
+        whole["n"] += row["n"]
+        for name in _MEANS:
+            whole[name] += row["n"] * row[name]
+    return [row | {name: row[name] / row["n"] for name in _MEANS} for row in sums.values()]
+
+
 def _bar(
-    row: dict[str, Any], pairs: Mapping[str, dict[str, Any]], result: AuditResult, columns: Any
+    row: dict[str, Any],
+    pairs: Mapping[str, dict[str, Any]],
+    result: AuditResult,
+    columns: Any,
+    shared: float,
 ) -> Bar:
     verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
     change = f"{in_points(row['change']).text} percentage points, {in_people(row['change'])}"
+    if shared:  # which is a part of the pair's change, and of no gap
+        verdict = ""
+        change += f"; {in_points(row['change'] - shared).text} compared with all rows"
     side = SIDE_OF.get(verdict, "across")
     name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
     return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)

@@ -68,7 +68,7 @@ class ComparisonResult(Shown, OfMetric):
         reference's with ``difference_low`` and ``difference_high``, its ``p_value``,
         ``p_adjusted`` (for the number of models), ``verdict`` (of the model by itself, if it is
         known), and ``changed``: the share of rows with another
-        prediction than the reference's.
+        prediction than the reference's, NaN if each model has rows of its own.
     pairs : DataFrame
         One row for each model, group and task: the rate in the predictions of the ``reference``
         and of the model (``observed``), their ``difference``, the rows ``gained`` and ``lost`` and
@@ -263,7 +263,8 @@ class ComparisonResult(Shown, OfMetric):
         else:
             about = " about the group" * self.kind.has_attacker
             text = f"The model {name} {verdict}{about} than {reference}: {shown} ({interval})."
-        text += f" {rate(row['changed'])} of the predictions differ."
+        if not math.isnan(row["changed"]):
+            text += f" {rate(row['changed'])} of the predictions differ."
         return text + self._most_affected(model)
 
     def _most_affected(self, model: str) -> str:
@@ -281,7 +282,9 @@ class ComparisonResult(Shown, OfMetric):
         form = rate if self.percent else amount
         new, old = form(most["observed"]), form(most["reference"])
         by = f"by '{name_of(self.reference)}'"
-        if not self.percent:
+        if math.isnan(self._row(model)["changed"]):
+            what = f"{new} of the group {group} are {task}, and {old} in {by[3:]}"
+        elif not self.percent:
             what = f"the value for {task} in the group {group} is {new}, and {old} {by}"
         elif self.direction == "A->T":
             what = f"{task} is predicted for {new} of the group {group}, and for {old} {by}"

@@ -54,6 +54,7 @@ from skbiasamp.results._content import (
     verdict_cell,
     with_interval,
 )
+from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
@@ -76,6 +77,9 @@ _LIMITS = {
 def comparison_document(report: ComparisonReport) -> Document:
     """Return what a report of a comparison says."""
     context, reference = report.context, name_of(report.reference)
+    if report.primary is None:
+        sections = [pairs_section(report.differences), limits_section(_limits(report))]
+        return document_of(context, f"Matched pairs: models compared with {reference}", sections)
     verdicts, models = report[report.primary].verdicts, report.models
     notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
     names = [name_of(model) for model in models]
@@ -113,6 +117,7 @@ def comparison_document(report: ComparisonReport) -> Document:
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
+            pairs_section(report.differences),
             Section("What changed, and for whom?", changes, "changed"),
             Section("Accuracy", [_accuracy(report)], "accuracy"),
             Section("Differences by every metric", every, "differences"),
@@ -124,11 +129,11 @@ def comparison_document(report: ComparisonReport) -> Document:
 
 def _steps(report: ComparisonReport) -> list[Text]:
     """Return what to do next, in its order."""
-    primary = report[report.primary]
+    primary = report[str(report.primary)]
     reference = name_of(report.reference)
     accuracies = {row["model"]: row["difference"] for row in _accuracies(report)}
     every = [report.reference, *report.models]
-    amplify = [name_of(model) for model in every if primary.own_verdict(model) == AMPLIFIES]
+    amplify = [model for model in every if primary.own_verdict(model) == AMPLIFIES]
     steps = []
     for model, verdict in primary.verdicts.items():
         name, (value, low, high) = name_of(model), primary.judged(model)
@@ -147,10 +152,13 @@ def _steps(report: ComparisonReport) -> list[Text]:
         elif DIRECTION_OF.get(verdict, 0) < 0 and accuracies.get(model, 0) < 0:
             cost = points(accuracies[model])
             text = f"'{name}' {verdict} than '{reference}', and its accuracy is {cost} lower."
-            steps.append(Text(text, "Cost.", "Look at the errors of each group before you choose."))
+            text += _largest_change_of_errors(report, model)
+            steps.append(Text(text, "Cost.", "Decide which errors do most harm before you choose."))
     level = "A difference that was used to choose a model is too large on average."
     if amplify:
-        level = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
+        own = dict(zip(primary.table["model"], primary.table["estimate"], strict=True))
+        named = [f"{name_of(model)} ({number(own[model])})" for model in amplify]
+        level = f"By themselves, these models amplify: {listed(named, _MOST_NAMED)}."
     action = "Audit the model that you choose (skbiasamp audit), on other rows."
     return [*steps, Text(level, "Choice.", action)]
 
@@ -170,7 +178,7 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
         title,
         [
             None if first is None else changed_pairs(f"pairs-{i}", first, model),
-            *_churn(f"churn-{i}", report[report.primary], model),
+            *_churn(f"churn-{i}", report[str(report.primary)], model),
             _errors(f"errors-{i}", report, model),
         ],
         f"model-{i}",
@@ -211,10 +219,13 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     rows = list(map(judged, sorted(pairs, key=lambda row: -abs(row[size] or 0))))
     heading, named = naming_of_pairs(result.pairs, result.group_columns)
     form, signs = (rate, "+.2f") if percent else (amount, "+.4f")
+    labels = "Labelled so" if percent else "Labels"
+    if result.churn.empty:  # each model has rows of its own
+        labels = "Training rows"
     change = ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent)))
     columns = {
         **known_columns("Rows"),
-        "Labelled so" if percent else "Labels": shown("base", form),
+        labels: shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
         change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
@@ -227,7 +238,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     tasks = {str(row["task"]): row["task"] for row in rows}
     task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
     explained = {
-        "A->T": f"how often {task} is predicted in each group",
+        "A->T": f"how often {task} is{' predicted' * (not result.churn.empty)} in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
@@ -244,9 +255,11 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     )
 
 
-def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, Text]:
+def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | tuple[Table, Text]:
     """Return the share of each group whose prediction changed, and what the test of it says."""
     rows = [row for row in records(result.churn) if row["model"] == model]
+    if not rows:
+        return ()  # each model has rows of its own
     p, columns = rows[0]["p_value"], as_json(result.group_columns)
     p_text = p_value(p) if p is not None and p < 0.001 else f"= {p_value(p)}"
     if p is None:
@@ -275,19 +288,36 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[Table, 
     return table, Text(says)
 
 
-def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
+def _largest_change_of_errors(report: ComparisonReport, model: str) -> str:
+    """Say which rate of errors, of which group, changes most."""
+    named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))[1]
+    changes = [
+        (abs(new - old), f"the {title.lower()} of {named(row)}, from {rate(old)} to {rate(new)}")
+        for row in _error_rates(report, model)
+        for key, title in _RATES.items()
+        if (new := row.get(key)) is not None and (old := row[f"{key}, reference"]) is not None
+    ]
+    return f" Of all rates, this one changes most: {max(changes)[1]}." if changes else ""
+
+
+def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
     """Return the error rates of both models by group."""
     own, before = (
         [row for row in records(report.rates) if row["model"] == name]
         for name in (model, report.reference)
     )
-    rows = [
+    return [
         row
         | {f"{key}, reference": old.get(key) for key in _RATES}
         | {"change": (row["accuracy"] - old["accuracy"]) * 100}
         for row, old in zip(own, before, strict=True)
         if row.get("accuracy") is not None
     ]
+
+
+def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
+    """Return the error rates of both models by group."""
+    rows = _error_rates(report, model)
     if not rows:
         return None
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
@@ -395,12 +425,23 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
     """Return what limits these numbers, with what this comparison adds to it."""
     levels = {result.confidence_level for result in report.values()} - {None}
     level = level_of(levels.pop() or 0.95) if len(levels) == 1 else "confidence"
-    limits = {
+    own_rows = {
+        "Rows of their own": "Each model has rows of its own, and all are compared with one "
+        "reference. The error of the reference cancels in differences; the chance in the rows of "
+        "both models counts."
+    }
+    same_rows = {
         "Same rows": f"All models predict the same rows, so what they have in common cancels in "
         f"the {level} intervals of differences. Two separate intervals may overlap although the "
         "difference is clear.",
-        **_LIMITS,
     }
+    limits = (own_rows if report.context.get("own_rows") else same_rows) | _LIMITS
+    if report.context.get("uncertain_groups"):
+        limits["Groups with probabilities"] = (
+            "Each row counts in each group by its probability. Unlike an audit, a comparison has "
+            "no bounds: differences assume that the probabilities are calibrated, and that their "
+            "errors are unrelated to labels and predictions. Audit each model for its bounds."
+        )
     if len(report.models) > 1:
         limits["Several models"] = (
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "

@@ -20,8 +20,9 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack
-from skbiasamp.results._report import Context, DataFile, Report
+from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report, differences_of
 
 _ACCURACY = {"model": str, "accuracy": float, "difference": float}
 _RATES = {"model": str, **PAIR, **DIFFERENCES, **may_lack(Name, "impact_ratio_interval")}
@@ -45,6 +46,9 @@ class ComparisonReport(Report[ComparisonResult]):
     rates : DataFrame
         One row for each model, group and task: base rate, predicted rate, true and false positive
         rate.
+    matched : DataFrame
+        Models compared within matched pairs, if there are pairs: the table of
+        `MatchedPairsAuditor.compare`.
     context : dict
         Date, versions, and what was compared.
     data_files : list of dict
@@ -76,9 +80,11 @@ class ComparisonReport(Report[ComparisonResult]):
         "results",
         "accuracy",
         "rates",
+        "matched",
         "data_files",
     )
     _always = ("accuracy", "rates", "context")
+    _newer = ("citation", "matched")
 
     results: dict[str, ComparisonResult]
     accuracy: Annotated[pd.DataFrame, table_reader(_ACCURACY, rest=float)] = field(
@@ -89,20 +95,35 @@ class ComparisonReport(Report[ComparisonResult]):
     )
     context: Context = field(default_factory=dict)
     data_files: list[DataFile] = field(default_factory=list)
+    matched: Annotated[pd.DataFrame, MODELS_MATCHED] = field(default_factory=pd.DataFrame)
 
     @property
     def reference(self) -> str:
         """The model that the others are compared with."""
+        if not self.results:
+            return str(self.accuracy["model"].iloc[0])
         return next(iter(self.results.values())).reference
 
     @property
     def models(self) -> list[str]:
         """The models that are compared with the reference."""
+        if not self.results:
+            return list(self.accuracy["model"].iloc[1:])
         return next(iter(self.results.values())).models
 
     @property
-    def primary(self) -> str:
-        """Name of the comparison that the verdict is about: the first that was measured."""
+    def differences(self) -> GroupDifferences | None:
+        """Differences of the models within matched pairs, None if there are no pairs."""
+        return differences_of(self.matched, self.context)
+
+    @property
+    def primary(self) -> str | None:
+        """Name of the comparison that the verdict is about: the first that was measured.
+
+        None if models were compared within matched pairs only.
+        """
+        if not self.results:
+            return None
         ranked = sorted(self.results, key=lambda name: self.results[name].rank)
         able = (
             name for name in ranked if {*self.results[name].verdicts.values()} != {NOT_MEASURED}
@@ -112,12 +133,16 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def verdict(self) -> str:
         """What the primary comparison says of every model, with its accuracy."""
+        if self.primary is None:
+            return "" if self.differences is None else self.differences.sentence
         return " ".join(self.verdicts.values())
 
     @property
     def verdicts(self) -> dict[str, str]:
         """What the primary comparison says of each model, with its accuracy."""
-        sentences = {}
+        sentences: dict[str, str] = {}
+        if self.primary is None:
+            return sentences
         accuracy = self.accuracy.dropna(subset="accuracy").set_index("model")
         for model in self.models:
             sentences[model] = self.results[self.primary].sentence(model)
@@ -174,7 +199,7 @@ class ComparisonReport(Report[ComparisonResult]):
             ]
             tables.append(table.assign(verdict=list(result.verdicts.values())))
             tables[-1].insert(0, "metric", name)
-        return pd.concat(tables, ignore_index=True)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each metric and model.
@@ -187,7 +212,7 @@ class ComparisonReport(Report[ComparisonResult]):
         return self.summary
 
     def _wrong_field(self) -> str | None:
-        if not self.results:
+        if not self.results and (self.matched.empty or self.accuracy.empty):
             return "results"
         pairs: dict[str, list[tuple[str, str]]] = {}
         for row in self.rates.to_dict("records"):

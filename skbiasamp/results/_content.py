@@ -10,6 +10,7 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
+    name_of,
     number,
     p_value,
     rate,
@@ -59,20 +60,23 @@ def facts(context: Mapping[str, Any]) -> dict[str, str]:
     context = as_json(context)
     if not context:
         return {}
-    groups = [
-        group_of(group, context.get("group_columns", ())) for group in context.get("groups", ())
-    ]
-    n_train = context.get("n_train")
+    columns, known_groups = (context.get(key, ()) for key in ("group_columns", "groups"))
+    groups = [group_of(group, columns) for group in known_groups]
+    if len(columns) > 1 and len(groups) > 4:  # of many combinations, the columns
+        sizes = [len({str(group[i]) for group in known_groups}) for i in range(len(columns))]
+        groups = [f"{name_of(name)} ({n})" for name, n in zip(columns, sizes, strict=True)]
+    n_train, labelled = context.get("n_train"), context.get("labelled", True)
     known = {
         "Model": context.get("model_name") or "not named",
         "Data": context.get("data_name") or "not named",
         "Rows": context.get("rows", ""),
         "Groups": "; ".join(groups[:4]) + (f" and {len(groups) - 4:,} more" if groups[4:] else ""),
         "Training labels": ""
-        if context.get("data_kind") == "texts"
+        if context.get("data_kind") == "texts" or not labelled
         else "none given: the audited labels are used instead"
         if n_train is None
         else f"{n_train:,.15g} rows",
+        "Reference": "" if labelled or n_train is None else f"{n_train:,.15g} rows",
         "Date": context.get("date", ""),
     }
     return {name: text for name, text in known.items() if text}

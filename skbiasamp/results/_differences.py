@@ -9,15 +9,15 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._input.errors import InputError
-from skbiasamp._utils.formatting import group_of, level_of, points, rate, task_of
+from skbiasamp._utils.formatting import group_of, level_of, name_of, points, rate, task_of
 from skbiasamp.render.document import Bullets, Document, Section, Text
 from skbiasamp.results._content import LIMITS
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged, frame_table
 from skbiasamp.results.pair_tables import row_of
 
-_SHOWN = ("group", "other", "task", "n_pairs", "mean", "mean_other", "difference", "low", "high",
-          "p_value", "ratio")  # fmt: skip
+_SHOWN = ("model", "group", "other", "task", "n_pairs", "mean", "mean_other", "difference", "low",
+          "high", "p_value", "ratio")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +93,8 @@ class GroupDifferences(Paged):
         n_pairs = row.get("n_pairs")
         if n_pairs == 0:
             return f"No pair has both {group} and {other}."
+        if "model" in row:
+            return self._of_model(row, f"{group} minus {other}{task}")
         difference, means = row["difference"], (row["mean"], row["mean_other"])
         side = "lower" if difference < 0 else "higher"
         size = points(difference) if self.percent else f"{abs(difference):.4g}"
@@ -108,6 +110,22 @@ class GroupDifferences(Paged):
             f"p = {row['p_value']:.2g}). The means are {first} and {second}."
         )
 
+    def _of_model(self, row: dict[str, Any], what: str) -> str:
+        """Return how a model's difference differs from that of the reference."""
+        form, scale = ("{:+.1f}", 100) if self.percent else ("{:+.4g}", 1)
+        unit = " percentage points" * self.percent
+        own, before, change, low, high = (
+            form.format(scale * row[name])
+            for name in ("mean", "mean_other", "difference", "low", "high")
+        )
+        sure = "No clear change" if row["low"] <= 0 <= row["high"] else "A change"
+        return (
+            f"{sure} by '{name_of(row['model'])}': within {row['n_pairs']:,.0f} pairs, the "
+            f"difference {what} is {own}{unit}, and {before} by the reference: {change} "
+            f"({level_of(self.confidence_level)} confidence interval {low} to {high}, "
+            f"p = {row['p_value']:.2g})."
+        )
+
     def to_document(self) -> Document:
         """Return sentences and tables as plain data, which renderers show.
 
@@ -119,11 +137,14 @@ class GroupDifferences(Paged):
         if self.table["task"].nunique() == 1:
             shown.remove("task")
         columns = self.group_columns
+        names = {"mean": "difference", "mean_other": "reference", "difference": "change"}
+        names = names if "model" in self.table else {}
         named = {
             side: [group_of(group, columns) for group in self.table[side]]
             for side in ("group", "other")
         }
-        tables = [frame_table(self.table[shown].assign(**named), "Differences of two groups")]
+        differences = self.table[shown].assign(**named).rename(columns=names)
+        tables = [frame_table(differences, "Differences of two groups")]
         if self.rates is not None:
             groups = [group_of(group, columns) for group in self.rates["group"]]
             tables.append(frame_table(self.rates.assign(group=groups), "Rates of each group"))
@@ -132,3 +153,10 @@ class GroupDifferences(Paged):
         sections = [Section("Result", [sentences], "verdict", leading=True)]
         sections += [Section("Numbers", tables, "tables"), Section(LIMITS, [notes], "limits")]
         return Document(self.title, sections)
+
+
+def pairs_section(differences: GroupDifferences | None) -> Section:
+    """Return what matched pairs say, if there are any."""
+    parts = [] if differences is None else differences.to_document().sections
+    items = [item for part in parts for item in part.items]
+    return Section("Groups compared within pairs", items, "pairs", leading=True)

@@ -53,7 +53,9 @@ class Stored:
         first = [field.name for field in fields(own) if field.name not in self._last]
         values = {name: getattr(self, name) for name in (*first, *self._last)}
         for name in self._newer:
-            if values.get(name) == "":  # so that what was read is written as it was
+            if name in values and not len(
+                values[name]
+            ):  # so that what was read is written as it was
                 del values[name]
         return {"schema": self._schema, **{name: self._plain(values[name]) for name in values}}
 

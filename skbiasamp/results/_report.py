@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import pandas as pd
 
 from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
-from skbiasamp._utils.formatting import CANNOT, DIRECTION_OF, NO_EFFECT
+from skbiasamp._utils.formatting import AMPLIFIES, CANNOT, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
@@ -43,13 +43,11 @@ _OF_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **
 _CURVE = table_reader(_OF_CURVE)
 _PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
 
-_MATCHED = table_reader(
-    {"group": Name, "other": Name, "task": Name, "test": str}
-    | dict.fromkeys(("n_pairs", "n_unmatched", "mean", "mean_other", "difference"), float)
-    | dict.fromkeys(("higher", "lower", "standard_error", "ratio"), float)
-    | dict.fromkeys(("low", "high", "ratio_low", "ratio_high"), float)
-    | _TESTED
-)
+_OF_PAIRS = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
+_OF_PAIRS |= dict.fromkeys(("n_pairs", "n_unmatched", "mean", "mean_other", "difference"), float)
+_OF_PAIRS |= dict.fromkeys(("higher", "lower", "standard_error", "low", "high"), float)
+_MATCHED = table_reader(_OF_PAIRS | dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float))
+MODELS_MATCHED = table_reader({"model": str} | _OF_PAIRS)
 
 R = TypeVar("R", AuditResult, ComparisonResult)
 
@@ -263,12 +261,7 @@ class AuditReport(Report[AuditResult]):
     @property
     def differences(self) -> GroupDifferences | None:
         """Differences of groups within matched pairs, None if there are no pairs."""
-        if self.matched.empty:
-            return None
-        columns = tuple(self.context.get("group_columns", ()))
-        means = self.matched[["mean", "mean_other"]].to_numpy()
-        percent = bool(((means >= 0) & (means <= 1)).all())
-        return GroupDifferences(self.matched, 0.95, columns, percent, title="Pairs")
+        return differences_of(self.matched, self.context)
 
     @property
     def _compared(self) -> GateCheck | None:
@@ -347,3 +340,23 @@ class AuditReport(Report[AuditResult]):
         from skbiasamp.results._audit_document import model_card
 
         return model_card(self)
+
+
+def columns_alone(report: AuditReport) -> dict[str, list[str]]:
+    """Return the columns that show by themselves what all together do not, by their verdict."""
+    if report.by_column.empty or report.primary is None:
+        return {}
+    by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
+    names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
+    return names if report[report.primary].verdict == NO_EFFECT else {}
+
+
+def differences_of(matched: pd.DataFrame, context: Mapping[str, Any]) -> GroupDifferences | None:
+    """Return the table of matched pairs as a result, None if there are no pairs."""
+    if matched.empty:
+        return None
+    columns = tuple(context.get("group_columns", ()))
+    means = matched[["mean", "mean_other"]].to_numpy()
+    least = -1 if "model" in matched else 0  # of a model, they are differences
+    percent = bool(((means >= least) & (means <= 1)).all())
+    return GroupDifferences(matched, 0.95, columns, percent, title="Pairs")

@@ -125,7 +125,7 @@ class AuditResult(Shown, OfMetric):
         predicted more often for everybody), ``selection`` (what signs add that were fitted to the
         same labels), ``small_pairs`` (pairs with fewer than 30 rows, which leave the estimate),
         ``association_labels`` and ``association_predictions`` (their mean associations),
-        ``row_weighted`` (the value if every pair counts by its rows), and others.
+        ``row_weighted`` (the estimate if every pair counts by its rows), and others.
     kind : {"signed", "size", "attack"}
         How value and pairs are read: a signed mean, a value without a direction (such as a mean
         of absolute changes; the estimate has one), or the gain of an attacker.
@@ -262,6 +262,14 @@ class AuditResult(Shown, OfMetric):
         return self.kind.verdict(side_of_zero(*self.judged), self.statistics)
 
     @property
+    def labelled(self) -> bool:
+        """Whether the audited rows have labels.
+
+        If not, they are compared with other rows, the reference, as generated rows with real ones.
+        """
+        return bool(self.statistics.get("labelled", True))
+
+    @property
     def _undefined(self) -> bool:
         """Whether there is nothing to compare: no value, or no pair that has both sides."""
         return math.isnan(self.value) or bool(np.isnan(self._column("delta", 1.0)).all())
@@ -286,9 +294,10 @@ class AuditResult(Shown, OfMetric):
     def affected(self) -> dict[str, Any] | None:
         """The pair of group and task that is affected most: a row of ``table``, or None.
 
-        The largest change, of significant pairs if there are any, and of those that change in the
-        direction of the verdict if there are any. ``significant`` says whether the pair differs
-        from 0 by its adjusted p-value, or by its interval without one.
+        The largest change, of significant pairs if there are any, of those that change in the
+        direction of the verdict if there are any, and of those whose sign is certain if there are
+        any. ``significant`` says whether the pair differs from 0 by its adjusted p-value, or by its
+        interval without one.
         """
         delta, sign, amplification, p_adjusted, low, high = (
             self._column(name, math.nan)
@@ -302,6 +311,8 @@ class AuditResult(Shown, OfMetric):
         pairs = pairs[sure] if sure.any() else pairs
         along = pairs[np.sign(sign * delta)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
         pairs = along if along.size else pairs
+        certain = pairs[self._column("sign_certain", 1.0)[pairs] != 0]
+        pairs = certain if certain.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(delta if self.percent else amplification)[pairs]
         at = int(pairs[size.argmax()])

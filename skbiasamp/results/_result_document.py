@@ -8,6 +8,7 @@ import pandas as pd
 
 from skbiasamp.render.document import Document
 from skbiasamp.results._result import SIMULTANEOUS, AuditResult
+from skbiasamp.results._sentences import published
 from skbiasamp.results._shown import of_frame
 from skbiasamp.results.pair_tables import uncounted
 
@@ -76,7 +77,7 @@ def _remarks(result: AuditResult) -> list[str]:
         raised = sum(value is False for value in result.table.loc[counted].get(flag, ()))
         if raised:
             remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
-    return remarks
+    return [*remarks, published(result)] if published(result) else remarks
 
 
 def _counted(n: int, what: str) -> str:

@@ -17,6 +17,7 @@ from skbiasamp._utils.formatting import (
     REVERSES,
     growth,
     level_of,
+    listed,
     points,
 )
 from skbiasamp.results._result import AuditResult
@@ -42,7 +43,7 @@ def conclusion(
     if result.kind.has_attacker or verdict in (CANNOT, CANNOT_KNOW, NOT_MEASURED):
         return text
     gap = gap_of(result) if rates else ""
-    text += (f" {gap}" if gap else "") + _shift(result) + _small_pairs(result) + _published(result)
+    text += f" {gap}" * bool(gap)
     if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
         size = (
             f"A change of this by {points(2 * effect)}" if gap else f"An effect of {points(effect)}"
@@ -50,12 +51,11 @@ def conclusion(
         text += f" {size} would be found with a probability of 80 %."
     if not result.kind.is_signed:
         return text
-    by_rows = result.statistics.get("row_weighted", math.nan)
-    # Within its interval's error a sign says nothing, and neither does another one.
-    if verdict != NO_EFFECT and by_rows * result.estimate < 0:
+    by_rows, (_, low, high) = result.statistics.get("row_weighted", math.nan), result.judged
+    if by_rows < low or by_rows > high:
         text += (
-            f" Weighted by rows the value is {by_rows:+.4f}: the mean counts every pair equally, "
-            "so small groups decide its sign."
+            f" If every pair counts by its rows, the estimate is {by_rows:+.4f}, outside this "
+            "interval: pairs with many rows change otherwise than those with few."
         )
     return text
 
@@ -67,7 +67,7 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     shown = f"{mean}{value:+.4f}{unit}" + f", {amount}" * bool(amount)
     if rates and not gap_of(result):
         side = "along" if value >= 0 else "against"
-        of = " in the training labels" if reference_labels(result) == "training labels" else ""
+        of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
         shown += f", on average {points(value)} {side} the association{of}"
     verdict = result.verdict
     if verdict == CANNOT:
@@ -106,58 +106,67 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     return f"The model {verdict} {about}: {shown} ({interval} {ends})"
 
 
-def _shift(result: AuditResult) -> str:
-    """Return what the model predicts more often for everybody, if that is part of the value."""
-    shift = result.statistics.get("shift", 0.0)
-    if not result.kind.is_signed or not abs(shift) >= 5e-5:
-        return ""
-    what = "groups" if result.direction == "T->A" else "tasks"
-    return (
-        f" Over all rows, {what} are predicted more or less often than labelled. This shift adds "
-        f"{shift:+.4f} to the published value and is no amplification."
-    )
+# What the published value holds beside the estimate.
+_PARTS = {
+    "shift": "for what is predicted more or less often over all rows",
+    "selection": "for signs that were fitted to the same labels",
+    "small_pairs": "for pairs with fewer than 30 rows",
+}
+_UNLABELLED_SHIFT = "for what is more or less frequent over all rows than in the reference"
 
 
-def _small_pairs(result: AuditResult) -> str:
-    """Return how many pairs have too few rows to count, if any have."""
-    n = result.statistics.get("n_small_pairs", 0)
-    if not n > 0:
-        return ""
-    have, are = ("pair has", "is") if n == 1 else ("pairs have", "are")
-    return f" {n:.0f} {have} fewer than 30 rows and {are} left out of the estimate."
-
-
-def _published(result: AuditResult) -> str:
-    """Return the published value, if it is another number than the estimate."""
+def published(result: AuditResult) -> str:
+    """Return the published value and its parts, if it is another number than the estimate."""
     if not result.differs or math.isnan(result.value):
         return ""
-    return f" The published value of the metric, with all of its parts, is {result.value:+.4f}."
+    text = f"The formula of the metric's paper gives {result.value:+.4f}"
+    parts = {name: result.statistics.get(name, 0.0) for name in _PARTS}
+    rest = result.value - result.estimate - sum(parts.values())
+    if not result.kind.is_signed or abs(rest) > 1e-9:
+        return f"{text}."
+    says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
+    named = [f"{part:+.4f} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
+    return f"{text}: the estimate, {listed(named)}. The verdict leaves these parts out."
+
+
+def _gap(result: AuditResult) -> tuple[float, float] | None:
+    """Return the difference between two groups before and after; None if there are more pairs."""
+    tasks = result.table["task"]
+    if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
+        return None
+    rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
+    # Of the rates as they are shown, so that a reader can check it.
+    before, after = (float(first - other) for first, other in rates.round(3))
+    return None if math.isnan(before + after) else (before, after)
+
+
+def is_half_of_gap(result: AuditResult) -> bool:
+    """Return whether the estimate is the mean of the two changes that `gap_of` sums."""
+    gap = _gap(result)
+    return gap is not None and abs(2 * result.estimate - (abs(gap[1]) - abs(gap[0]))) <= 2e-3
 
 
 def gap_of(result: AuditResult) -> str:
     """Say how the difference between two groups changes; nothing if there are more pairs."""
-    tasks = result.table["task"]
-    if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
-        return ""
-    rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
-    # Of the rates as they are shown, so that a reader can check it.
-    before, after = (float(first - other) for first, other in rates.round(3))
-    if math.isnan(before + after):
+    gap = _gap(result)
+    if gap is None:
         return ""
     # Signs from training may be another's than those of the audited labels.
     of_rows = (
         reference_labels(result) == "training labels" and str(result.params.get("base")) == "test"
     )
-    text = f"{'In the audited rows, the' if of_rows else 'The'} difference between the groups "
-    text += growth(before, after)
+    apart = "From the reference rows to these, the" * (not result.labelled)
+    start = "In the audited rows, the" if of_rows else apart or "The"
+    text = f"{start} difference between the groups {growth(*gap)}"
     _, low, high = result.judged
-    if math.isnan(low) or abs(2 * result.estimate - (abs(after) - abs(before))) > 2e-3:
+    if math.isnan(low) or not is_half_of_gap(result):
         return f"{text}."
-    # The estimate is the mean of the two changes.
     ends = " to ".join(f"{200 * end:+.1f}" for end in (low, high))
     return f"{text} ({level_of(result.confidence_level or 0.95)} interval of this change: {ends})."
 
 
 def reference_labels(result: AuditResult) -> str:
     """Return which labels give the signs."""
+    if not result.labelled:
+        return "reference rows"
     return "training labels" if result.params.get("reference") == "train" else "labels"

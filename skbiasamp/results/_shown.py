@@ -12,12 +12,12 @@ from skbiasamp.render.document import Cell, Document, Section, Table, Text
 from skbiasamp.render.html import as_page, in_notebook
 from skbiasamp.render.markdown import as_markdown
 from skbiasamp.render.text import as_text
-from skbiasamp.results.exports import entries, latex_of
+from skbiasamp.results.exports import Exported
 
 _P_VALUES = ("p_value", "p_adjusted")
 
 
-class Shown:
+class Shown(Exported):
     """What Python and notebooks show by its document."""
 
     def to_document(self) -> Document:
@@ -28,52 +28,6 @@ class Shown:
         document : Document
         """
         raise NotImplementedError
-
-    def to_latex(
-        self, path: Any = None, *, caption: str | None = None, label: str | None = None
-    ) -> str:
-        """Return the table of `to_frame` as LaTeX, and write it to a file if one is named.
-
-        It needs jinja2, and the LaTeX package booktabs.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-        caption : str, default=None
-            Caption of the table. None: there is none.
-        label : str, default=None
-            Label of the table, for references to it. None: there is none.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(latex_of(self.to_frame(), caption, label), path)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the main table.
-
-        Returns
-        -------
-        frame : DataFrame
-            A copy.
-        """
-        table: pd.DataFrame = self.table  # type: ignore[attr-defined]
-        return table.copy()
-
-    def cite(self) -> str:
-        """Return BibTeX entries of the package and of the papers of its metrics.
-
-        Returns
-        -------
-        text : str
-        """
-        return entries(self._papers)
-
-    @property
-    def _papers(self) -> list[str]:
-        return [getattr(self, "citation", "")]
 
     def __repr__(self) -> str:
         return as_text(self.to_document())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,8 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.keywords import keywords
+from skbiasamp._io.writing import written
 from skbiasamp._utils.version import __version__
 
 _PACKAGE = f"""@software{{skbiasamp,
@@ -40,12 +42,57 @@ def paper_of(metric: type) -> str:
     return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}"
 
 
-def entries(papers: Iterable[str]) -> str:
-    """Return the entries of the package and of papers, each once."""
-    return "\n\n".join(dict.fromkeys([_PACKAGE, *filter(None, papers)]))
+class Exported:
+    """What papers take: a table as a frame and as LaTeX, and entries of BibTeX."""
+
+    def to_latex(
+        self, path: Any = None, *, caption: str | None = None, label: str | None = None
+    ) -> str:
+        """Return the table of `to_frame` as LaTeX, and write it to a file if one is named.
+
+        It needs jinja2, and the LaTeX package booktabs.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+        caption : str, default=None
+            Caption of the table. None: there is none.
+        label : str, default=None
+            Label of the table, for references to it. None: there is none.
+
+        Returns
+        -------
+        text : str
+        """
+        return written(_latex(self.to_frame(), caption, label), path)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the main table.
+
+        Returns
+        -------
+        frame : DataFrame
+            A copy.
+        """
+        table: pd.DataFrame = self.table  # type: ignore[attr-defined]
+        return table.copy()
+
+    def cite(self) -> str:
+        """Return BibTeX entries of the package and of the papers of its metrics.
+
+        Returns
+        -------
+        text : str
+        """
+        return "\n\n".join(dict.fromkeys([_PACKAGE, *filter(None, self._papers)]))
+
+    @property
+    def _papers(self) -> list[str]:
+        return [getattr(self, "citation", "")]
 
 
-def latex_of(frame: pd.DataFrame, caption: str | None, label: str | None) -> str:
+def _latex(frame: pd.DataFrame, caption: str | None, label: str | None) -> str:
     """Return a frame as a LaTeX table (booktabs)."""
     for name, text in {"caption": caption, "label": label}.items():
         if text is not None and not isinstance(text, str):
@@ -66,6 +113,7 @@ def latex_of(frame: pd.DataFrame, caption: str | None, label: str | None) -> str
     return latex
 
 
+@keywords()
 def find_changed_rows(y_true: Any, y_pred: Any, *, sensitive_features: Any, pair: Any) -> Array:
     """Return the positions of the rows behind a pair: those whose label and prediction differ.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.inference.power import smallest_effect
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results.exports import Exported
 
 PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
 # With this probability the rows that are named decide, if the estimate is the truth.
@@ -126,7 +127,7 @@ class GateCheck:
 
 
 @dataclass(frozen=True)
-class Gate:
+class Gate(Exported):
     """What a gate says of a report. It is true if the report passed.
 
     Attributes
@@ -178,6 +179,15 @@ class Gate:
 
     def __bool__(self) -> bool:
         return self.outcome == PASSED
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each check.
+
+        Returns
+        -------
+        frame : DataFrame
+        """
+        return pd.DataFrame([asdict(check) for check in self.checks])
 
     @property
     def sentence(self) -> str:
@@ -356,8 +366,8 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         raise InputError("{on} worst checks the pairs of one model: audit one model.")
     if "low_simultaneous" not in result.table:
         raise InputError(
-            "{on} worst needs intervals that hold for all pairs at once, and {name} has none: it "
-            "is no metric of pairs of group and task, or rows were summed and not counted.",
+            "{on} worst needs intervals that hold for all pairs at once, and {name} has none. Pass "
+            "an auditor of pairs of group and task with simultaneous=True, and rows to count.",
             name=name,
         )
     table = result.table[result.table["amplification"].notna()]

@@ -171,6 +171,10 @@ class MitigationSearch(Paged):
         """Return a copy of ``table``."""
         return self.table.copy()
 
+    @property
+    def _papers(self) -> list[str]:
+        return [result.citation for result in self.comparisons.values()]
+
     def to_document(self) -> Document:
         """Return what it says as plain data, which renderers show.
 

@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
+from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import group_of
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.document import Item, Section, Slider, Text
 from skbiasamp.results._json import records
 
 _READ = Text(
-    "These are numbers of the audited rows, without intervals. A threshold that is chosen here "
-    "looks better than it is: check it on other rows.",
+    "Accuracy and amplification have 95 % confidence intervals that hold for all thresholds "
+    "together, so they count the choice of one. A threshold that is chosen by the estimates looks "
+    "better than it is: read its interval, or check it on other rows.",
     quiet=True,
 )
+_DRAWS = 400
 
 
 def threshold_section(report: Any) -> Section:
@@ -35,18 +40,48 @@ def threshold_section(report: Any) -> Section:
             rates.get(name, of / size) for name, of, size in zip(groups, base, sizes, strict=True)
         ]
         predicted = counts.sum(axis=(0, 1)) / sizes.sum()
+        large = sizes >= FEWEST_ROWS
+        above = counts.transpose(1, 0, 2)
+        sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
+        errors = (report.curve["high"] - report.curve["low"]).to_numpy() / 2 / ndtri(0.975)
         slider = Slider(
             caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
             "score, from the lowest to the highest",
             groups=[group_of(name, columns) for name in groups],
             thresholds=[None, *report.curve["threshold"].tolist()],
-            above=counts.transpose(1, 0, 2).tolist(),
-            signs=[signs.get(name, 0) for name in groups],
+            above=above.tolist(),
+            signs=sign,
+            counted=(large | ~large.any()).tolist(),
             start=int(np.abs(predicted - np.average(share, weights=sizes)).argmin()),
+            reach=_reach(above, sign, errors).tolist(),
             limit=report.limit,
         )
         items = [slider, _READ]
     return Section("What would another threshold do?", items, "thresholds", only="page")
+
+
+def _reach(above: Array, signs: list[int], errors: Array) -> Array:
+    """Return the half-widths of intervals of accuracy and amplification.
+
+    They hold at all thresholds together: they are standard errors times a quantile of the largest
+    of all deviations, in drawn tables. The errors of the amplification are known; they count
+    weights, and so do those of the accuracy in proportion.
+    """
+    cells = np.maximum(-np.diff(above, axis=-1, append=0), 0)
+    share = cells.ravel() / cells.sum()
+    drawn = np.random.default_rng(0).multinomial(int(np.ceil(cells.sum())), share, _DRAWS)
+    tables = drawn.reshape(-1, *cells.shape)[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    away = [
+        values - middle
+        for values, middle in zip(
+            Slider.numbers(tables, signs)[1:], Slider.numbers(above, signs)[1:], strict=True
+        )
+    ]
+    spread = np.std(away, axis=1)
+    most = np.abs(away / np.where(spread > 0, spread, np.inf)[:, None]).max(axis=2)
+    known = np.isfinite(errors) & (spread[1, 1:] > 0)
+    scale = np.median(errors[known] / spread[1, 1:][known]) if known.any() else 1.0
+    return scale * spread * np.quantile(most, 0.95, axis=1)[:, None]
 
 
 def moved_by_thresholds(report: Any) -> Any:

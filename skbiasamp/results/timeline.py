@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Annotated, Any
 
 import numpy as np
@@ -325,6 +326,12 @@ def timeline_document(timeline: Timeline) -> Document:
     )
     changed = [(period, name_of(version)) for period, version in timeline.version_changes]
     steps = [Text(step) for step in _STEPS.get(verdict, _STEPS[NO_ALARM])]
+    if verdict != ALARM and (error := _error_of_a_period(timeline)):
+        found = (
+            f"The standard error of a period is about {error:.4f}. A lasting change of twice as "
+            "much is usually found within 10 periods, a smaller one later, or in longer periods."
+        )
+        steps.insert(1, Text(found))
     begun = "; ".join(f"{period}: version {version}" for period, version in changed)
     next_steps: list[Item | None] = [
         Bullets(steps, numbered=True),
@@ -358,6 +365,14 @@ def timeline_document(timeline: Timeline) -> Document:
             ),
         ],
     )
+
+
+def _error_of_a_period(timeline: Timeline) -> float:
+    """Return the median standard error of the periods, 0.0 without intervals."""
+    widths = (timeline.periods["high"] - timeline.periods["low"]).dropna()
+    if timeline.confidence_level is None or widths.empty:
+        return 0.0
+    return float(widths.median() / 2 / NormalDist().inv_cdf((1 + timeline.confidence_level) / 2))
 
 
 def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:

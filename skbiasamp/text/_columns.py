@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option, no_column
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, quote
+from skbiasamp._input.keywords import keywords
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL, WordListLabeler
 
 
@@ -53,6 +54,7 @@ class LabelledTexts:
     unread: dict[str, list[str]]
 
 
+@keywords()
 def label_columns(
     frame: Any,
     labels: Mapping[str, Any],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skbiasamp._input.checks import check_option
+from skbiasamp._input.keywords import keywords
 
 # Words and their plurals. Left out: words that mean something else more often ("miss", "chick",
 # "buck"), and traits that only correlate with a gender ("pregnant", "beard").
@@ -49,6 +50,7 @@ sports states stunt work yachts
 """
 
 
+@keywords()
 def gender_words(gender: str | None = None) -> list[str]:
     """Return English words that name a gender: nouns, pronouns, family and titles.
 

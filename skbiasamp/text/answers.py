@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
+from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.text.labeler import NO_LABEL
 
@@ -39,6 +40,7 @@ _SYNONYMS = {"man": "m", "boy": "m", "woman": "f", "girl": "f", "latina": "latin
 _UNKNOWN_TEXTS = {_plain(text) for text in _UNKNOWN.split(", ")}
 
 
+@keywords()
 def read_answers(path: Any, prediction: str | None = None) -> pd.DataFrame:
     """Read a model's answers to items of BBQ, one row an item.
 

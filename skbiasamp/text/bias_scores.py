@@ -10,12 +10,14 @@ import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.errors import InputError, InputTypeError, quote
+from skbiasamp._input.keywords import keywords
 from skbiasamp.text.answers import GROUP, OTHER, UNKNOWN
 from skbiasamp.text.labeler import NO_LABEL
 
 _COLUMNS = ("item", "template", "category", "condition", "polarity", "answer", "correct")
 
 
+@keywords()
 def answer_scores(
     frame: Any, reference: Any = None, *, confidence_level: float = 0.95
 ) -> pd.DataFrame:

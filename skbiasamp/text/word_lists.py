@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.keywords import keywords
 from skbiasamp.text._matching import Matcher, read_lists, read_texts
 
 
+@keywords()
 def word_list_bias(texts: Any, words: Any, targets: Any = None) -> float:
     """Compute how far the use of words of groups is from equal use (HELM's bias metric).
 

@@ -320,6 +320,8 @@ class LabelsAsTruth(Check):
     def found(self, seen: Seen) -> Found:
         if not seen.report.results:
             return None  # pairs are compared without labels
+        if not seen.report.context.get("labelled", True):
+            return None
         return (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
             f"only that the model repeats them.{_bears(seen.report)}",
@@ -342,3 +344,19 @@ def _bears(report: AuditReport) -> str:
         off = points(every["share"])
         return f"{text}if every rate of the labels is off by less than {off}."
     return ""
+
+
+class ReferenceAsTruth(Check):
+    """Rows that take the place of labels may be biased themselves."""
+
+    topic = "reference as truth"
+    rank = 200
+
+    def found(self, seen: Seen) -> Found:
+        if not seen.report.results or seen.report.context.get("labelled", True):
+            return None
+        return (
+            "The reference is taken for what should be. If it is biased itself, a value of 0 means "
+            "only that the model repeats it.",
+            "Find out how the reference rows came about, and who may be missing in them.",
+        )

@@ -289,13 +289,17 @@ class ImpactRatio(Check):
             return None
         row: Any = below.sort_values("impact_ratio").iloc[0]
         group = group_of(row["group"], context.get("group_columns", ()))
+        wanted = context["favourable"]
+        wanted = wanted if isinstance(wanted, list) else [wanted]
+        wanted = [f"'{task_of(name)}'" for name in wanted]
         more = f" {len(below) - 1} more groups are clearly below it." * (len(below) > 1)
         return (
-            f"What people want is predicted for the group {group} {row['impact_ratio']:.2f} times "
-            f"as often ({row['impact_ratio_low']:.2f} to {row['impact_ratio_high']:.2f}) as for "
-            f"the group for which it is predicted most often: below four fifths.{more}",
+            f"What people want ({listed(wanted)}) is predicted for the group {group} "
+            f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
+            f"{row['impact_ratio_high']:.2f}) as for the group for which it is predicted most "
+            f"often: below four fifths.{more}",
             Said(
                 "Find out whether something explains it that has nothing to do with the group "
-                "({given}), and which law applies."
+                "(pass that as {given}), and which law applies."
             ),
         )

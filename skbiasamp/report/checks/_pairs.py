@@ -44,10 +44,14 @@ class _Flagged(Check):
         if not pairs:
             return None
         more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+        words = {"labels": "labels", "rows": "labelled rows"}
+        if not seen.report[name].labelled:
+            words = dict.fromkeys(words, "reference rows")
+        what, action = (text.format_map(words) for text in (self.what, self.action))
         return (
-            f"{len(pairs)} of {len(seen.report[name].table)} pairs of {name} {self.what}: "
+            f"{len(pairs)} of {len(seen.report[name].table)} pairs of {name} {what}: "
             f"{', '.join(pairs[:3])}{more}.",
-            self.action,
+            action,
         )
 
 
@@ -58,10 +62,10 @@ class UncertainSigns(_Flagged):
     rank = 100
     flag = "sign_certain"
     what = (
-        "have a correlation in the labels that is not statistically distinguishable from 0, so "
+        "have a correlation in the {labels} that is not statistically distinguishable from 0, so "
         "amplification and reduction could be the other way round"
     )
-    action = "Do not report a direction for these pairs, or measure it on more labelled rows."
+    action = "Do not report a direction for these pairs, or measure it on more {rows}."
 
 
 class SmallCells(_Flagged):

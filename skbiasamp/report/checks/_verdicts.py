@@ -10,9 +10,11 @@ from skbiasamp._utils.formatting import (
     REVERSES,
     listed,
     number,
+    points,
 )
 from skbiasamp.report.checks import PAIRS, Check, Found, Seen
 from skbiasamp.report.checks._labels import is_constant
+from skbiasamp.results import columns_alone, is_half_of_gap
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
 
@@ -48,15 +50,15 @@ class Mitigation(Check):
 
     def found(self, seen: Seen) -> Found:
         report = seen.report
-        if report.primary is None or report[report.primary].verdict not in (
-            AMPLIFIES,
-            REVEALS_MORE,
-        ):
+        verdict = None if report.primary is None else report[report.primary].verdict
+        alone = columns_alone(report).get(AMPLIFIES)
+        if verdict not in (AMPLIFIES, REVEALS_MORE) and not alone:
             return None
+        rows = "rows that the audit does not use (skbiasamp.mitigation.search)"
+        by = f", with {listed(alone)} as the sensitive feature" if alone else ""
         return (
             "Mitigations differ in what they reduce, and in what they cost each group.",
-            "Search for one on rows that the audit does not use (skbiasamp.mitigation.search), "
-            "then audit the model that it chooses.",
+            f"Search for one on {rows}{by}, then audit the model that it chooses.",
         )
 
 
@@ -90,7 +92,7 @@ class Precision(Check):
     def found(self, seen: Seen) -> Found:
         report = seen.report
         primary = None if report.primary is None else report[report.primary]
-        if primary is None or primary.verdict != NO_EFFECT:
+        if primary is None or primary.verdict != NO_EFFECT or columns_alone(report):
             return None
         estimate, low, high = primary.judged
         if not low < high:
@@ -98,12 +100,19 @@ class Precision(Check):
         effect = report.limit or abs(estimate)
         rows = rows_to_find(primary, effect)
         many = ""
+        sizes = [effect, primary.smallest_effect()]
+        values, what = f"values from {number(low)} to {number(high)}", "an amplification"
+        shown = [f"{size:.4f}" for size in sizes]
+        if is_half_of_gap(primary):
+            ends = " to ".join(number(200 * end, "+.1f") for end in (low, high))
+            values = f"changes of the difference from {ends} percentage points"
+            what, shown = "a change", [points(2 * size) for size in sizes]
         if primary.n_samples < rows < MOST_ROWS:
-            many = f": about {round_up(rows):,} rows like these would find {effect:.4f}"
+            many = f": about {round_up(rows):,} rows like these would find {shown[0]}"
         return (
-            f"No clear effect does not mean no effect: values from {number(low)} to {number(high)} "
+            f"No clear effect does not mean no effect: {values} "
             f"agree with these rows ({report.primary}). With a probability of 80 %, this audit "
-            f"finds an amplification of {primary.smallest_effect():.4f} or more.",
+            f"finds {what} of {shown[1]} or more.",
             f"Audit more rows if a value in this range would matter{many}.",
         )
 
