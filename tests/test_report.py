@@ -1115,9 +1115,9 @@ def test_a_group_without_audited_rows_does_not_spoil_the_findings():
           ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
          "interval 6.4 to 32.6). Among rows not labelled "
          "so: 15.0 % and 10.0 % (false positive rate)."),
-        # Nine rows are too few to speak of, ten are not.
-        ({("f", 0, 0): 100, ("m", 0, 1): 9}, None),
-        ({("f", 0, 0): 100, ("m", 0, 1): 10},
+        # As in the estimate, 29 rows are too few to speak of, 30 are not.
+        ({("f", 0, 0): 100, ("m", 0, 1): 29}, None),
+        ({("f", 0, 0): 100, ("m", 0, 1): 30},
          "Among rows not labelled '1', the model predicts it for 100.0 % of the group m and 0.0 % "
          "of the group f (false positive rate; difference 100.0 percentage points"),
     ],

@@ -18,6 +18,7 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
@@ -185,8 +186,11 @@ class ErrorRates(Check):
         report = seen.report
         if "false_positive_rate" not in report.rates:
             return None
-        # Differences are NaN for groups of few rows.
-        gaps = report.rates[[f"{kind}_difference" for kind in _LABELLED]].fillna(-1)
+        differences = report.rates[[f"{kind}_difference" for kind in _LABELLED]]
+        share = report.rates["base_rate"].to_numpy(float)
+        n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
+        enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
+        gaps = differences.where(enough, -1).fillna(-1)
         kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
         gap = gaps[f"{kind}_difference"]
         if gap.max() < _GAP:
