@@ -7,7 +7,7 @@
 
 Each part keeps its rows in benchmarks/evidence/<part>.csv, and the page is made of these files, so
 that parts can be measured at different times. Worlds are in evidence_worlds.py, what is drawn from
-them in evidence_trials.py, and the rows in evidence_rows.py and evidence_more.py.
+them in evidence_trials.py, and the rows in evidence_rows.py and the files that it imports.
 """
 
 import argparse

@@ -18,7 +18,7 @@ from skbiasamp.counts.several_models import check_model, check_models, models_of
 from skbiasamp.metrics.inputs import columns_in, opened_rows
 from skbiasamp.metrics.matched_pairs import matched_models
 from skbiasamp.metrics.strata import RowSource, within_strata
-from skbiasamp.report._generated import compare_own_rows, count_tables, have_own_rows
+from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.auditors import (
     allowed,
@@ -157,9 +157,8 @@ def compare(
         "sensitive_preds": sensitive_preds,
     }
     if have_own_rows(y_true, y_preds, labels, columns):
-        of_rows = {
-            name: labels[name] for name in ("sensitive_features", "sample_weight", "clusters")
-        }
+        of_rows = {name: labels[name] for name in [*labels][:3]}
+        check_unused(given=given, pairs=pairs, sensitive_preds=sensitive_preds)
         tables = count_tables(y_preds, of_rows, columns, train, how)
         first = check_model(reference or next(iter(tables)), tuple(tables), "reference")
         results, context = compare_own_rows(tables, train, own, first, random_state)
@@ -180,20 +179,41 @@ def compare(
         if y_true is None and train is None:
             return _of_pairs_alone(matched, y_preds, labels, data_name, call)
     with opened_rows(y_true, columns) as (rows, audited_files):
-        cells = RowSource(rows, labels, columns, how).counted(given, train)
+        cells = ordered(RowSource(rows, labels, columns, how).counted(given, train))
+    first, results, more = _compared(
+        cells, own, train, reference, random_state, probable=groups == "probabilities"
+    )
+    if given is not None:
+        results = {name: within_strata(result, given) for name, result in results.items()}
+    each = {model: of_model(cells, model) for model in models_of(cells)}
+    accuracy, rates = _described(each, first, labels=reads == "labels")
+    context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
+    files = described_files(audited_files, training_files)
+    return ComparisonReport(results, accuracy, rates, context | more, files, matched)
+
+
+def _compared(
+    cells: Contingency,
+    own: list[Any] | None,
+    train: Contingency | None,
+    reference: str | None,
+    random_state: Any,
+    *,
+    probable: bool,
+) -> tuple[str, dict[str, ComparisonResult], dict[str, bool]]:
+    """Return the reference, the comparisons by each auditor, and what the report says of groups."""
     models = models_of(cells)
     if not models:
         raise InputError(
             "{y_true} holds the predictions of one model. Pass those of two or more, by name."
         )
     first = check_model(models[0] if reference is None else reference, models, "reference")
-    cells = ordered(cells)
     reference_rows = of_model(cells, first)
     if own is None or train is not None:
         require_reference(reference_rows, train)
     signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    uncertain = groups == "probabilities" and side_of(cells, "group").uncertain
+    uncertain = probable and side_of(cells, "group").uncertain
     # Attackers need known groups; of the others, the first is the one that an audit bounds.
     able = allowed(reference_rows)[:1] if uncertain else allowed(reference_rows)
     chosen = able if own is None else own
@@ -204,14 +224,7 @@ def compare(
         return result
 
     results = run_each("comparison", every, random_state, measured)
-    if given is not None:
-        results = {name: within_strata(result, given) for name, result in results.items()}
-    each = {model: of_model(cells, model) for model in models}
-    accuracy, rates = _described(each, first, labels=reads == "labels")
-    context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
-    context |= {"uncertain_groups": True} if uncertain else {}
-    files = described_files(audited_files, training_files)
-    return ComparisonReport(results, accuracy, rates, context, files, matched)
+    return first, results, {"uncertain_groups": True} if uncertain else {}
 
 
 def _of_pairs_alone(

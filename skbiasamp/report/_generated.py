@@ -23,6 +23,14 @@ def have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns:
     return bool(columns) or whole or isinstance(labels["sensitive_features"], Mapping)
 
 
+def check_unused(**given: Any) -> None:
+    """Raise if something is given that needs models of the same rows."""
+    for name, value in given.items():
+        if value is not None:
+            text = "{name} needs models that predict the same rows, and each has its own."
+            raise InputError(text, name=name)
+
+
 def count_tables(
     y_preds: Mapping[str, Any],
     labels: Mapping[str, Any],
