@@ -182,7 +182,7 @@ def own_of(of):
         answers = {"path": [path], "prediction": ["model"], "frame": [answers_to_items()]}
         return answers | {"reference": [None, answers_to_items()], "confidence_level": [0.9]}
     return {
-        "CorpusConstraintClassifier": {"joint": [True, False]},
+        "CorpusConstraintClassifier": {"joint": [True, False], "sets": [True, False]},
         "required_rows": {"effect": [0.1], "changed": [0.3]},
         "assert_amplification": {
             "report": [made("AuditReport"), made("AuditResult")],

@@ -409,8 +409,8 @@ def test_the_best_epoch_on_validation_rows_is_kept(weight):
     # Looking at validation rows changes nothing else.
     assert best.history_[list(last.history_)].equals(last.history_)
     history = best.history_[best.history_["phase"] == "alternating"]
-    hidden = history["valid_adversary_loss"].clip(upper=np.log(2))
-    value = history["valid_loss"] - weight * hidden
+    known = (history["valid_adversary_loss"] - np.log(2)).abs()
+    value = history["valid_loss"] + (weight * known if weight else 0)
     assert best.best_epoch_ == value.idxmin() < len(best.history_) - 1
     # In words of scikit-learn, of the network that was kept.
     loss = log_loss(labels, best.predict_proba(new), labels=best.classes_)

@@ -30,7 +30,7 @@ def resampled(data, rng):
     return Bunch(**{name: data[name].iloc[rows] for name in ("target", "sensitive_features")})
 
 
-def by_objects(train, test):
+def by_objects(train, test, **options):
     """Return leakage in percent: an attacker learns gender from the objects of some images."""
     return 100 * dataset_leakage(
         test.target,
@@ -38,14 +38,19 @@ def by_objects(train, test):
         y_train=train.target,
         sensitive_train=train.sensitive_features,
         attacker=LogisticRegression(max_iter=500),
-        random_state=0,
+        **{"random_state": 0} | options,
     )
 
 
 def coco_splits(n_draws=20):
     """Yield dataset leakage of the authors' balanced splits, judged on two sets of test rows."""
     rng = np.random.default_rng(0)
-    for alpha, published in ((3, "62.00 ± 0.98"), (2, "56.77 ± 1.45"), (1, "53.15 ± 1.10")):
+    table = (
+        (3, "62.00 ± 0.98", 52.60, "57.50"),
+        (2, "56.77 ± 1.45", 51.95, "54.72"),
+        (1, "53.15 ± 1.10", 42.89, "52.85"),
+    )
+    for alpha, published, f1, published_at_f1 in table:
         train = fetch_coco_labels(subset="val", alpha=alpha)
         for judged, kept in (("all test rows", None), (f"test rows of α = {alpha}", alpha)):
             test = fetch_coco_labels(subset="test", alpha=kept)
@@ -58,6 +63,17 @@ def coco_splits(n_draws=20):
                 published,
                 by_objects(train, test),
                 f"{SPREAD.format(np.std(draws, ddof=1))}; {SPLIT}",
+            )
+            draws = [
+                by_objects(train, test, at=f1 / 100, n_draws=1, random_state=seed)
+                for seed in range(n_draws)
+            ]
+            yield Row(
+                "Table 1",
+                f"λ_D({f1:.2f}) in %, COCO, α = {alpha}, logistic regression, {judged}",
+                published_at_f1,
+                np.mean(draws),
+                f"± {np.std(draws, ddof=1):.2f} over {n_draws} draws of perturbed labels; {SPLIT}",
             )
 
 

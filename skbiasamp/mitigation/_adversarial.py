@@ -132,9 +132,9 @@ class AdversarialClassifier(
     n_iter_ : int
         Epochs of the network.
     best_epoch_ : int or None
-        With `validation`, the row of `history_` whose networks are kept: the smallest
-        ``valid_loss`` minus `adversary_weight` times the adversaries' losses, among the epochs of
-        the last phase. A loss counts up to ``log(len(groups_))``, the loss of a guess.
+        With `validation`, the row of `history_` whose networks are kept, among the epochs of the
+        last phase: the smallest ``valid_loss`` plus, for each adversary, `adversary_weight` times
+        the distance of ``valid_adversary_loss`` from ``log(len(groups_))``, the loss of a guess.
     n_features_in_, feature_names_in_
         Those of the network's columns.
 

@@ -139,9 +139,9 @@ class Training:
                 if adversaries:
                     hidden += self._adversary_loss(seen, group[index], balanced[index])
         loss, adversary_loss = task.item(), hidden.item() / max(1, len(adversaries))
-        # An adversary that is worse than a guess hides nothing more.
-        capped = min(adversary_loss, float(np.log(max(1, rows.n_groups)))) * len(adversaries)
-        if last and (value := loss - settings.adversary_weight * capped) < self.best[0]:
+        # An adversary that is worse than a guess knows the group, with the signs changed.
+        known = abs(adversary_loss - float(np.log(max(1, rows.n_groups)))) * len(adversaries)
+        if last and (value := loss + settings.adversary_weight * known) < self.best[0]:
             self.best = value, epoch
             self.state = [deepcopy(network.state_dict()) for network in self._networks]
         return loss, adversary_loss if adversaries else float("nan")

@@ -25,16 +25,18 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.counts.several_models import check_models
 from skbiasamp.inference.shares import share_interval
+from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.model_selection._cross_audit import attribute_of, audited_models
 from skbiasamp.model_selection.fold_runs import needs_rows, of_rows
 from skbiasamp.model_selection.folds import seeded_clone, splitter, tested_twice
 from skbiasamp.results import AuditResult, ComparisonResult
+from skbiasamp.results.exports import Exported, paper_of
 
 _ROUNDING = 1e-12  # of differences of scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RashomonResult:
+class RashomonResult(Exported):
     """Amplification of equally good models, as returned by `audit_rashomon`.
 
     Attributes
@@ -114,9 +116,9 @@ class RashomonResult:
         shown = self.classes.to_string(index=False, float_format="{:.4f}".format, na_rep="-")
         return printable(f"{shown}\n{self.sentence}")
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
+    @property
+    def _papers(self) -> list[str]:
+        return [paper_of(DirectionalAuditor), *(mean.citation for mean in self.means.values())]
 
 
 _LIMITS = (
