@@ -225,9 +225,9 @@ def real():
         (
             "ACS",
             5_000,
-            "groups of other rows; 500 training rows",
+            "groups of other rows; 1,000 training rows",
             "",
-            {"random": True, "train": 500},
+            {"random": True, "train": 1_000},
         ),
         ("ACS", 5_000, "label and prediction swapped", "", {"swapped": True}),
         ("ACS", 5_000, "predictions of two models swapped (`compare`)", "", None),

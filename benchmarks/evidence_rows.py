@@ -68,6 +68,7 @@ def effects():
     yield row((10, 66), 4_000, "differences doubled", 0.02, **up, failed=True)
     yield row((3, 1), 1_000, "differences 1.5 times", 0.05, train=2_000, **up, failed=True)
     yield row((5, 10), 1_000, "differences 1.5 times", 0.03, train=500, **up, failed=True)
+    yield row((2, 1), 1_000, "differences doubled", 0.03, **up)
     yield row((5, 20), 2_000, "differences doubled", 0.05, kind=MIXED, **up)
     yield row((2, 1), 1_000, "scores cut at 0.5", 0.15, train=2_000, **up)
     yield row((5, 20), 1_000, "scores cut at 0.5", 0.1, **up)
@@ -82,6 +83,8 @@ def effects():
     yield row((2, 1), 1_000, "differences reversed and doubled", 0.03, **turned)
     yield row((5, 10), 1_000, "differences reversed and doubled", 0.03, **turned)
     yield row((5, 10), 4_000, "differences reversed and doubled", 0.03, **turned)
+    yield row((2, 1), 1_000, "± 5 pp the other way", 0.01, **turned, failed=True)
+    yield row((2, 5), 1_000, "± 5 pp the other way", 0.01, **turned, failed=True)
 
 
 def backwards():

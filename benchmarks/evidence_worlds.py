@@ -351,6 +351,9 @@ MODELS = {
     "differences halved": Moved(apart(0.5)),
     "differences reversed": Moved(apart(-1)),
     "differences reversed and doubled": Moved(apart(-2)),
+    "± 5 pp the other way": Moved(
+        lambda rate, share: share @ rate - 0.05 * np.sign(rate - share @ rate)
+    ),
 }
 OF_CLASSES = {
     "exchangeable": Copy(),

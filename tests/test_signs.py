@@ -736,6 +736,24 @@ def test_reversals_of_weak_associations_are_found_or_left_open(shape, n, apart, 
     assert higher <= 0.05 * n_data
 
 
+def test_predictions_that_point_away_from_labels_do_not_amplify():
+    """Labels differ by 2 points, predictions by 10 the other way: 16 % were called amplified.
+
+    Any association of the labels counted as agreement, as the predictions' is so clear.
+    """
+    verdicts, n = [], 1_000
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        group, kept = rng.integers(0, 2, n), rng.random(n) < 0.5
+        rate = np.where(group, 0.39, 0.41)
+        y = rng.random(n) < rate
+        p = np.where(kept, y, rng.random(n) < 2 * np.where(group, 0.45, 0.35) - rate)
+        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        known = {"sensitive_features": group}
+        verdicts.append(auditor.audit(y.astype(int), p.astype(int), **known).verdict)
+    assert verdicts.count("amplifies") <= 150 * 0.05 + 2 * np.sqrt(150 * 0.05 * 0.95)
+
+
 def test_runs_that_reverse_weak_associations_do_not_amplify():
     verdicts = []
     for seed in range(30):

@@ -22,8 +22,8 @@ from skbiasamp.inference.pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
 _CERTAIN = 4.0
-# Products of associations in labels and predictions that show one direction, in standard errors of
-# products of noise, and that show opposite ones, in their own standard errors.
+# Products of associations in labels and predictions that show one direction, and that show opposite
+# ones, in their own standard errors.
 _AGREED, _OPPOSED = 1.0, -3.0
 # Pairs with fewer rows take no part in the verdict.
 FEWEST_ROWS = 30
@@ -93,13 +93,14 @@ def signs_of(
     # signs. Noise that labels and predictions share makes them agree as far as they correlate.
     open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(product - common)
     agreement = (product - common)[open_].sum()
-    opposed = agreement < _OPPOSED * own_noise[open_].sum() ** 0.5
+    error = own_noise[open_].sum() ** 0.5
+    opposed = agreement < _OPPOSED * error
     own = ~open_ | opposed
     used = _sign(association + np.where(own, 0.0, part * change), pairs.above_only)
     used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
     if opposed:
         return Signs(used, counted, bias=np.where(open_, bias, 0.0))
-    return Signs(used, counted, open_ & (agreement < _AGREED * noise[open_].sum() ** 0.5))
+    return Signs(used, counted, open_ & (agreement < _AGREED * error))
 
 
 def _of_largest(pairs: Pairs, test: Contingency) -> Array:
