@@ -22,7 +22,7 @@ class RegionMask(TransformerMixin, WithOptions):
     Train and audit a model on images as they are and on masked ones: what changes comes from the
     region [1]_. A mask that looks complete may still reveal the group: attack the masked images.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

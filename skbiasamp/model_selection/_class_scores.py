@@ -24,7 +24,7 @@ def class_scorers(
     Pass them as ``scoring=`` to `skbiasamp.mitigation.search` or `skbiasamp.cross_audit`: a
     mitigation may keep the mean score and lose one class [1]_.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def audit_rashomon(
     Models are trained with other seeds, on resampled rows, and with other parameters. All predict
     the same rows.
 
-    .. versionadded:: 0.1
+    .. versionadded:: 0.2
 
     Parameters
     ----------

@@ -34,24 +34,12 @@ from skbiasamp._utils.formatting import (
     rate,
     task_of,
 )
-from skbiasamp.render.document import (
-    Bullets,
-    Card,
-    Cell,
-    Document,
-    Figures,
-    Item,
-    Section,
-    Table,
-    Terms,
-    Text,
-)
-from skbiasamp.results._audit_glossary import definition, glossary, heading, with_words_of
+from skbiasamp.render.document import Bullets, Card, Document, Figures, Item, Section, Terms, Text
+from skbiasamp.results._audit_glossary import glossary, heading, with_words_of
+from skbiasamp.results._audit_picture import bars_of, gap_of_largest
 from skbiasamp.results._audit_tables import (
-    bars_of,
     columns_table,
     curve_table,
-    gap_of_largest,
     groups_table,
     interval_of,
     rates_of,
@@ -61,20 +49,13 @@ from skbiasamp.results._audit_tables import (
     summary_table,
     word_tables,
 )
-from skbiasamp.results._content import (
-    LIMITS,
-    Cells,
-    count,
-    document_of,
-    ends,
-    record,
-)
+from skbiasamp.results._content import LIMITS, count, document_of, ends, record
 from skbiasamp.results._differences import pairs_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
-from skbiasamp.results._sentences import gap_of, is_half_of_gap, published, reference_labels
+from skbiasamp.results._sentences import gap_of, is_half_of_gap, published
 from skbiasamp.results.explanation import explanation_section
 from skbiasamp.results.thresholds import threshold_section
 
@@ -130,10 +111,10 @@ def audit_document(report: AuditReport) -> Document:
         pairs_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
-        Section("", [summary_table(report), _sentences(report)], only="short"),
+        Section("", [summary_table(report), metric_sentences(report)], only="short"),
         *_metrics(report, numbered),
         _errors(report),
-        Section(LIMITS, [Bullets(others), _not_measured(report)], "limits"),
+        Section(LIMITS, [Bullets(others), what_is_missing(report)], "limits"),
         record(report.context, report._schema, report.data_files, settings),
         glossary(report, numbered),
     ]
@@ -147,71 +128,6 @@ def audit_document(report: AuditReport) -> Document:
             for name, result in report.items()
             if not math.isnan(result.value)
         ],
-    )
-
-
-def model_card(report: AuditReport) -> Document:
-    """Return what a report says, in the sections of a Hugging Face model card."""
-    page = audit_document(report)
-    parts = {section.id: section.items for section in page.sections}
-    data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
-    if dropped := report.context.get("n_dropped"):
-        data.append(Text(f"{dropped:,.15g} rows without a sensitive feature", "Left out:"))
-    metrics = [
-        (metric_name(name), f"{result.question} {definition(result)}")
-        for name, result in report.items()
-    ]
-    results = [summary_table(report), _sentences(report), rates_table(report)]
-    limits = [
-        *parts["verdict"],
-        parts["limits"][0],
-        Section("Recommendations", parts["findings"]),
-        Section("Not measured", _not_measured(report).items),
-    ]
-    tested = [
-        Section("Testing Data", [Bullets(data)]),
-        Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
-        Section("Metrics", [Terms(metrics), _measured_how(report)]),
-    ]
-    evaluation = [
-        Section("Testing Data, Factors & Metrics", tested),
-        Section("Results", results),
-    ]
-    sections = [
-        Section("Bias, Risks, and Limitations", limits),
-        Section("Evaluation", evaluation),
-    ]
-    return replace(page, title="", sections=sections)
-
-
-def _measured_how(report: AuditReport) -> Table:
-    """Return the runs, the attacker and the base of each metric, and which pairs it leaves out."""
-
-    def base(result: AuditResult) -> str:
-        if result.kind.has_attacker:
-            return "labels" if result.params.get("equalize", "") is None else result.baseline
-        chosen = result.params.get("base", "train")
-        texts = {"test": "labels", "train": reference_labels(result)}
-        return texts.get(str(chosen), "rates of the user's own")
-
-    def left_out(result: AuditResult) -> str:
-        n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
-        few = result.statistics.get("n_small_pairs", 0)
-        parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
-        return ", ".join(parts) or "none"
-
-    columns: Cells = {
-        "Runs": lambda row: Cell(f"{row[1].statistics.get('n_runs', 1):.0f}"),
-        "Attacker": lambda row: Cell(row[1].statistics.get("attacker", "–")),
-        "Base": lambda row: Cell(base(row[1])),
-        "Pairs left out": lambda row: Cell(left_out(row[1])),
-    }
-    return Table.of(
-        list(report.items()),
-        columns,
-        lambda row: {"name": metric_name(row[0])},
-        caption="How each value was measured; the base is what predictions are compared with",
-        first="Metric",
     )
 
 
@@ -370,7 +286,7 @@ def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     return headline
 
 
-def _sentences(report: AuditReport) -> Terms:
+def metric_sentences(report: AuditReport) -> Terms:
     """Return what each result says but the one that the verdict is about."""
     return Terms(
         [
@@ -495,7 +411,7 @@ def _errors(report: AuditReport) -> Section:
 # --------------------------------------------------------------------------- limits and terms
 
 
-def _not_measured(report: AuditReport) -> Section:
+def what_is_missing(report: AuditReport) -> Section:
     """Return what was not measured, and why."""
     reasons = {
         metric_name(name): result.sentence.partition(". ")[0].removeprefix("Not measured: ")

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    NO_EFFECT,
-    REDUCES,
-    SIDE_OF,
     amount,
     group_of,
-    growth,
-    in_people,
     listed,
     metric_name,
     name_of,
     number,
-    points,
     rate,
     task_of,
 )
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import (
-    MOST_ROWS,
-    Bar,
-    Bars,
-    Cell,
-    Table,
-)
+from skbiasamp.render.document import MOST_ROWS, Cell, Table
 from skbiasamp.results._content import (
     Cells,
     count,
@@ -48,14 +34,11 @@ from skbiasamp.results._content import (
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._report import AuditReport, columns_alone
+from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
 from skbiasamp.results.thresholds import at_base_rate
 
-_MOST_BARS = 6  # groups of the picture
-_SHARED = 0.005  # a change of all rows that the picture shows apart
-_MEANS = ("base_rate", "predicted_rate", "change")
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
 _UNCOUNTED = "adds 0"
 _RATIO = (
@@ -291,7 +274,7 @@ def rates_of(report: AuditReport) -> list[dict[str, Any]]:
     return rows
 
 
-def _with_reference(report: AuditReport) -> list[dict[str, Any]]:
+def rates_with_reference(report: AuditReport) -> list[dict[str, Any]]:
     """Return the rates of each pair; rows without labels are compared with the reference."""
     rows = rates_of(report)
     result = None if report.primary is None else report[report.primary]
@@ -306,7 +289,7 @@ def _with_reference(report: AuditReport) -> list[dict[str, Any]]:
 
 def rates_table(report: AuditReport) -> Table | None:
     """Return the rates of each pair, the largest change first."""
-    rows = sorted(_with_reference(report), key=lambda row: -abs(row["change"] or 0))
+    rows = sorted(rates_with_reference(report), key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
     apart = not report.context.get("labelled", True)
@@ -374,131 +357,3 @@ def ratios_read(favourable: Any) -> str:
 def _wanted(favourable: Any) -> str:
     names = favourable if isinstance(favourable, list) else [favourable]
     return listed([f"'{task_of(name)}'" for name in names])
-
-
-# --------------------------------------------------------------------------- the picture
-
-
-def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
-    """Return rates of the task that is affected most, by group, or None without predictions.
-
-    Of many groups, those are shown in which most rows changed, the largest first. If a column alone
-    shows what all of them together do not, its groups are shown.
-    """
-    ends = ("base_rate", "predicted_rate")
-    known = [row for row in _with_reference(report) if row["change"] is not None]
-    columns = report.context.get("group_columns", ())
-    for name in next(iter(columns_alone(report).values()), [])[:1]:
-        known, columns = _of_column(report, name), [name]
-    if not known:
-        return None
-    pair = as_json(result.affected) or max(known, key=lambda row: abs(row["change"]))
-    rows = [row for row in known if row["task"] == pair["task"]] or [
-        row for row in known if row["task"] == known[0]["task"]
-    ]
-    n_rows, shared = len(rows), 0.0
-    if n_rows > 2:
-        shared = sum(row["n"] * row["change"] for row in rows) / sum(row["n"] for row in rows)
-        shared *= abs(shared) >= _SHARED
-
-        def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
-            return row["group"] != pair["group"], -row["n"] * abs(row["change"])
-
-        rows = sorted(sorted(rows, key=by_rows_changed)[:_MOST_BARS], key=lambda row: -row["n"])
-    is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
-    of_task = records(result.table[is_of_task])
-    pairs = {repr((row["group"], row["task"])): row for row in of_task}
-    gap = ""
-    if len(rows) == 2:
-        before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)
-        sides = ("the labels", "the predictions")
-        if not result.labelled:
-            sides = ("the reference rows", "these rows")
-        gap = (
-            f"Difference between the groups: {points(before)} in {sides[0]}, {points(after)} in "
-            f"{sides[1]}{_interval_of_gap(rows)}."
-        )
-    elif shared:
-        gap = (
-            f"All rows together: {in_points(shared).text} percentage points. The association "
-            "changes by what groups differ from that."
-        )
-    task = f"“{task_of(rows[0]['task'])}”"
-    asked = f"How often is each group labelled {task}, and how often is it predicted so?"
-    if not result.labelled:
-        asked = f"How often is {task} in each group of the reference rows, and of these rows?"
-    return Bars(
-        asked,
-        [_bar(row, pairs, result, columns, shared) for row in rows],
-        Axis.around((row[end] for row in rows for end in ends), percent=True).high,
-        gap,
-        n_rows - len(rows),
-        apart=not result.labelled,
-    )
-
-
-def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
-    """Return the interval of a difference of two predicted rates, from theirs (Newcombe)."""
-    names = [f"predicted_rate{end}" for end in ("", "_low", "_high")]
-    if any(row.get(name) is None for row in rows for name in names):
-        return ""
-    (p, low, high), (q, low_q, high_q) = sorted(
-        ([row[name] for name in names] for row in rows), reverse=True
-    )
-    ends = (p - q - math.hypot(p - low, high_q - q), p - q + math.hypot(high - p, q - low_q))
-    return " (95 % interval: " + " to ".join(f"{100 * end:.1f}" for end in ends) + ")"
-
-
-def gap_of_largest(report: AuditReport, column: str) -> str:
-    """Say how the difference between the two largest groups of a sensitive column changes."""
-    rows = sorted(_of_column(report, column), key=lambda row: -row["n"])
-    rows = [row for row in rows if row["task"] == rows[0]["task"]][:2]
-    before, after = (
-        round(rows[0][end], 3) - round(rows[1][end], 3) for end in ("base_rate", "predicted_rate")
-    )
-    names = (group_of(row["group"], [column]) for row in rows)
-    of = f"in '{task_of(rows[0]['task'])}' between {' and '.join(names)}"
-    return f"The difference {of} {growth(before, after)}."
-
-
-def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
-    """Return the rates of each category of a sensitive column, and each task."""
-    at = list(report.context["group_columns"]).index(column)
-    sums: dict[str, dict[str, Any]] = {}
-    for row in _with_reference(report):
-        if row["change"] is None:
-            continue
-        own = {"group": row["group"][at], "task": row["task"]}
-        whole = sums.setdefault(repr(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
-        whole["n"] += row["n"]
-        for name in _MEANS:
-            whole[name] += row["n"] * row[name]
-    return [row | {name: row[name] / row["n"] for name in _MEANS} for row in sums.values()]
-
-
-def _bar(
-    row: dict[str, Any],
-    pairs: Mapping[str, dict[str, Any]],
-    result: AuditResult,
-    columns: Any,
-    shared: float,
-) -> Bar:
-    verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
-    change = f"{in_points(row['change']).text} percentage points, {in_people(row['change'])}"
-    if shared:  # which is a part of the pair's change, and of no gap
-        verdict = ""
-        change += f"; {in_points(row['change'] - shared).text} compared with all rows"
-    side = SIDE_OF.get(verdict, "across")
-    name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
-    return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
-
-
-def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
-    """Return what a pair's change does, if the result has the pair: in the fixed vocabulary."""
-    if pair is None or not result.kind.is_signed or not pair.get("sign"):
-        return ""
-    if pair.get("sign_certain") is False:
-        return "direction uncertain"
-    level = result.confidence_level or 0.95
-    sure = significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level)
-    return (AMPLIFIES if pair["amplification"] > 0 else REDUCES) if sure else NO_EFFECT

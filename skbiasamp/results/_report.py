@@ -337,7 +337,7 @@ class AuditReport(Report[AuditResult]):
         return audit_document(self)
 
     def _card(self) -> Document:
-        from skbiasamp.results._audit_document import model_card
+        from skbiasamp.results._model_card import model_card
 
         return model_card(self)
 

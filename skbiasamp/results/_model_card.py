@@ -1,0 +1,80 @@
+"""The model card of an audit: its sections, and how each value was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skbiasamp._utils.formatting import metric_name
+from skbiasamp.render.document import Bullets, Cell, Document, Section, Table, Terms, Text
+from skbiasamp.results._audit_document import audit_document, metric_sentences, what_is_missing
+from skbiasamp.results._audit_glossary import definition
+from skbiasamp.results._audit_tables import rates_table, summary_table
+from skbiasamp.results._content import Cells
+from skbiasamp.results._report import AuditReport
+from skbiasamp.results._result import AuditResult
+from skbiasamp.results._sentences import reference_labels
+
+
+def model_card(report: AuditReport) -> Document:
+    """Return what a report says, in the sections of a Hugging Face model card."""
+    page = audit_document(report)
+    parts = {section.id: section.items for section in page.sections}
+    data = [Text(text, f"{name}:") for name, text in page.facts.items() if name != "Groups"]
+    if dropped := report.context.get("n_dropped"):
+        data.append(Text(f"{dropped:,.15g} rows without a sensitive feature", "Left out:"))
+    metrics = [
+        (metric_name(name), f"{result.question} {definition(result)}")
+        for name, result in report.items()
+    ]
+    results = [summary_table(report), metric_sentences(report), rates_table(report)]
+    limits = [
+        *parts["verdict"],
+        parts["limits"][0],
+        Section("Recommendations", parts["findings"]),
+        Section("Not measured", what_is_missing(report).items),
+    ]
+    tested = [
+        Section("Testing Data", [Bullets(data)]),
+        Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
+        Section("Metrics", [Terms(metrics), _measured_how(report)]),
+    ]
+    evaluation = [
+        Section("Testing Data, Factors & Metrics", tested),
+        Section("Results", results),
+    ]
+    sections = [
+        Section("Bias, Risks, and Limitations", limits),
+        Section("Evaluation", evaluation),
+    ]
+    return replace(page, title="", sections=sections)
+
+
+def _measured_how(report: AuditReport) -> Table:
+    """Return the runs, the attacker and the base of each metric, and which pairs it leaves out."""
+
+    def base(result: AuditResult) -> str:
+        if result.kind.has_attacker:
+            return "labels" if result.params.get("equalize", "") is None else result.baseline
+        chosen = result.params.get("base", "train")
+        texts = {"test": "labels", "train": reference_labels(result)}
+        return texts.get(str(chosen), "rates of the user's own")
+
+    def left_out(result: AuditResult) -> str:
+        n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
+        few = result.statistics.get("n_small_pairs", 0)
+        parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
+        return ", ".join(parts) or "none"
+
+    columns: Cells = {
+        "Runs": lambda row: Cell(f"{row[1].statistics.get('n_runs', 1):.0f}"),
+        "Attacker": lambda row: Cell(row[1].statistics.get("attacker", "–")),
+        "Base": lambda row: Cell(base(row[1])),
+        "Pairs left out": lambda row: Cell(left_out(row[1])),
+    }
+    return Table.of(
+        list(report.items()),
+        columns,
+        lambda row: {"name": metric_name(row[0])},
+        caption="How each value was measured; the base is what predictions are compared with",
+        first="Metric",
+    )
