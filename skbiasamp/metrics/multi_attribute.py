@@ -104,9 +104,11 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
     >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
     multi-attribute A->T: +0.5000, estimate +0.0000 (8 rows, 2 groups x 1 set of tasks)
-    group   task  n   base  observed  sign   delta  amplification
-        f (0, 1)  4 0.5000    1.0000     0  0.5000         0.5000
-        m (0, 1)  4 0.5000    0.0000     0 -0.5000         0.5000
+    group    task  n    base  observed  sign    delta  amplification
+    f      (0, 1)  4  0.5000    1.0000     0   0.5000         0.5000
+    m      (0, 1)  4  0.5000    0.0000     0  -0.5000         0.5000
+    <BLANKLINE>
+    The formula of the metric's paper gives +0.5000.
 
     The same as a function. Half of the women do both cooking and cleaning, and half of the men. The
     model predicts both for all women and for no man, though single tasks hardly change.

@@ -11,11 +11,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputTypeError
-from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.formatting import task_of
 
 
-@keywords()
 def class_scorers(
     y: Any, metric: Callable[..., float] = f1_score, **options: Any
 ) -> dict[str, Any]:

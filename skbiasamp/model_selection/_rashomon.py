@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -305,10 +305,11 @@ def _drawn(
         )
     drawn = {}
     for name in names:
-        with warnings.catch_warnings():
-            # Fewer settings than models: each is drawn several times, with other seeds.
-            warnings.simplefilter("ignore", UserWarning)
-            settings = list(ParameterSampler(by_class.get(name, {}), n, random_state=rng))
+        space = by_class.get(name, {})
+        endless = any(hasattr(values, "rvs") for values in space.values())
+        # Of fewer settings than models, each is drawn several times, with other seeds.
+        n_settings = n if endless else min(n, math.prod(map(len, space.values())))
+        settings = list(ParameterSampler(space, n_settings, random_state=rng))
         drawn[name] = [settings[i % len(settings)] for i in range(n)]
     return drawn
 

@@ -120,7 +120,8 @@ def published(result: AuditResult) -> str:
     if not result.differs or math.isnan(result.value):
         return ""
     text = f"The formula of the metric's paper gives {result.value:+.4f}"
-    parts = {name: result.statistics.get(name, 0.0) for name in _PARTS}
+    known = {name: result.statistics.get(name) for name in _PARTS}
+    parts = {name: part for name, part in known.items() if isinstance(part, float)}
     rest = result.value - result.estimate - sum(parts.values())
     if not result.kind.is_signed or abs(rest) > 1e-9:
         return f"{text}."
