@@ -27,6 +27,7 @@ def largest_deviation(draws: Array, level: float) -> tuple[Array, float]:
         return error, float(stats.norm.isf((1 - level) / 2))
     some = draws[:, varying]
     deviations = np.abs(some - np.nanmean(some, axis=0)) / error[varying]
+    deviations = deviations[~np.isnan(deviations).all(axis=1)]  # some resamples have no pair
     return error, float(np.quantile(np.nanmax(deviations, axis=1), level, method="higher"))
 
 

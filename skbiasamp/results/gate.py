@@ -214,7 +214,7 @@ class Gate(Exported):
         if outcome == PASSED:
             return f"Passed: every interval lies {within}."
         if outcome == INCONCLUSIVE:
-            return f"Inconclusive: the interval of {names} lies neither {within} nor outside."
+            return f"Inconclusive: the interval of {names} has values {within} and values outside."
         if outcome == UNDEFINED:
             return f"Not measured: there is no interval of {names}."
         outside = f"above {self.limit:g}" if self.one_sided else f"outside ±{self.limit:g}"
