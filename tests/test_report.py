@@ -1488,7 +1488,7 @@ def test_the_threshold_finding_says_what_predicting_as_often_as_labelled_changes
     assert f"directional A->T is {value:+.4f}" in finding.action
     assert "can worsen them" in finding.action
     (without,) = (one for one in audit_at(scored, 0.8).findings if one.topic == "threshold")
-    assert "Pass scores as y_score" in without.action
+    assert "predicted labels, and their scores as y_score" in without.action
 
 
 def test_small_groups_are_named_with_their_rows():

@@ -132,7 +132,10 @@ def _at_base_rate(seen: Seen) -> Said | str:
             f"{number(nearest['high'])}){_than_now(seen, nearest['estimate'])}. {again}"
         )
     if binary:
-        return Said("Pass scores as {y_score}: the report then has the value at other thresholds.")
+        return Said(
+            "Pass predicted labels, and their scores as {y_score}: the report then has the value at "
+            "other thresholds."
+        )
     return f"Compare the model with one that predicts each task as often as it is labelled. {again}"
 
 
