@@ -46,11 +46,11 @@ def class_scorers(
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from skbiasamp.model_selection import class_scorers
-    >>> X, job = [[0], [1], [2], [2]], ["cook", "cook", "nurse", "pilot"]
+    >>> X, job = [[0], [1], [2], [2], [2]], ["cook", "cook", "nurse", "pilot", "pilot"]
     >>> model = LogisticRegression().fit(X, job)
     >>> scorers = class_scorers(job, zero_division=0)
     >>> {name: round(float(scorer(model, X, job)), 2) for name, scorer in scorers.items()}
-    {"f1_score of 'cook'": 1.0, "f1_score of 'nurse'": 0.0, "f1_score of 'pilot'": 0.67}
+    {"f1_score of 'cook'": 1.0, "f1_score of 'nurse'": 0.0, "f1_score of 'pilot'": 0.8}
     """
     if not callable(metric):
         raise InputTypeError("{metric} must be a metric of two classes; got {seen!r}.", seen=metric)
