@@ -133,8 +133,8 @@ def _at_base_rate(seen: Seen) -> Said | str:
         )
     if binary:
         return Said(
-            "Pass predicted labels, and their scores as {y_score}: the report then has the value at "
-            "other thresholds."
+            "Pass predicted labels, and their scores as {y_score}: the report then has the value "
+            "at other thresholds."
         )
     return f"Compare the model with one that predicts each task as often as it is labelled. {again}"
 
