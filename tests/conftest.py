@@ -1,4 +1,4 @@
-"""Fixtures of the command line: one engine at a time, and a folder with files."""
+"""Fixtures: one engine at a time, a folder with files, and one thread of torch."""
 
 import pytest
 from command_line import pretend_without
@@ -21,3 +21,13 @@ def folder(tmp_path, monkeypatch, train, test):
     train.to_csv("train.csv", index=False)
     test.to_csv("test.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def one_thread():
+    """Tests that run side by side would wait for each other's threads."""
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -24,16 +24,7 @@ from skbiasamp.plotting import MitigationDisplay
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
-pytestmark = pytest.mark.torch
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tests that run side by side would wait for each other's threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_thread")]
 
 
 class Parity:

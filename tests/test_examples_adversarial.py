@@ -13,16 +13,7 @@ from published._rows import defined_in  # noqa: E402
 
 pytest.importorskip("matplotlib.pyplot")
 torch = pytest.importorskip("torch")
-pytestmark = [pytest.mark.pages, pytest.mark.torch]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tests that run side by side would wait for each other's threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = [pytest.mark.pages, pytest.mark.torch, pytest.mark.usefixtures("one_thread")]
 
 
 def definitions(name):

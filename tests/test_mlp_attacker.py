@@ -22,16 +22,7 @@ from skbiasamp.attackers.networks import (
 )
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.torch
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tests that run side by side would wait for each other's threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_thread")]
 
 
 # What float32 keeps after some hundred steps.

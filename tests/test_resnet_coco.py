@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 Image = pytest.importorskip("PIL.Image")
-pytestmark = [pytest.mark.torch, pytest.mark.benchmarks]
+pytestmark = [pytest.mark.torch, pytest.mark.benchmarks, pytest.mark.usefixtures("one_thread")]
 BENCHMARKS = str(Path(__file__).resolve().parents[1] / "benchmarks")
 
 
@@ -21,15 +21,6 @@ def script():
     finally:
         sys.path.remove(BENCHMARKS)
     return resnet_coco
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Tests that run side by side would wait for each other's threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_captions_tell_the_gender_and_instances_the_objects(script, tmp_path):

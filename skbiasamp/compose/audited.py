@@ -191,17 +191,11 @@ class AuditedClassifier(SensitiveWrapper):
         with self._noting(X), _passing(self.estimator, "fit", inner):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
 
+    @filling
     def predict(self, X: Any) -> Any:
         """Predict with the classifier inside, which gets the columns of `sensitive` if it asks.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        %(to labels)s
         """
         check_is_fitted(self)
         return self._ask("predict", X)

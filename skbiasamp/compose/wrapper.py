@@ -26,6 +26,7 @@ from skbiasamp._input.checks import check_instance
 from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.options import WithOptions
 from skbiasamp._utils.compat import has_method
+from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import advance, progress
 from skbiasamp.compose.sensitive import ROUTING, SensitiveColumns, own_request
 
@@ -77,17 +78,11 @@ class ClassifierWrapper(MetaClassifier):
         "Any", None
     )  # has the number and names of the columns of X, if columns were hidden
 
+    @filling
     def predict(self, X: Any) -> Any:
         """Predict with the classifier inside.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        %(to labels)s
         """
         check_is_fitted(self)
         return self.estimator_.predict(self._features(X))

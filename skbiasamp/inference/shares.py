@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -25,6 +26,16 @@ def share_interval(share: Any, rows: Any, z: Any = _Z) -> tuple[Array, Array]:
     return np.clip(low, 0, 1), np.clip(high, 0, 1)  # of rounding
 
 
+def difference_interval(first: Sequence[Any], other: Sequence[Any]) -> tuple[Any, Any]:
+    """Return Newcombe's interval of the difference of two shares, each with its own interval."""
+    (share, low, high), (base, base_low, base_high) = first, other
+    difference = share - base
+    return (
+        difference - np.hypot(share - low, base_high - base),
+        difference + np.hypot(high - share, base - base_low),
+    )
+
+
 def differences_to_lowest(share: Array, rows: Array) -> tuple[Array, Array, Array]:
     """Return how far each share is above the lowest of its task, and the limits of intervals.
 
@@ -38,11 +49,9 @@ def differences_to_lowest(share: Array, rows: Array) -> tuple[Array, Array, Arra
     base, base_low, base_high = (
         np.take_along_axis(values, lowest, axis=0) for values in (share, low, high)
     )
-    difference = share - base
-    low = difference - np.hypot(share - low, base_high - base)
-    high = difference + np.hypot(high - share, base - base_low)
+    low, high = difference_interval((share, low, high), (base, base_low, base_high))
     own = np.arange(len(share))[:, None] == lowest
-    return difference, np.where(own, np.nan, low), np.where(own, np.nan, high)
+    return share - base, np.where(own, np.nan, low), np.where(own, np.nan, high)
 
 
 @lru_cache

@@ -314,9 +314,7 @@ class _Rows:
     pair: Array
     weight: Array
     clusters: Array | None
-    limit: (
-        float | None
-    )  # of a difference: 1 if predictions are 0 or 1, 2 if these are their changes
+    limit: float | None  # of a difference: 1 of predictions of 0 or 1, 2 of their changes
 
     @classmethod
     def read(cls, given: dict[str, Any], pos_label: Any) -> _Rows:

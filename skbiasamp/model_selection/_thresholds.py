@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
+from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params
 from skbiasamp.model_selection.responses import (
@@ -136,17 +137,11 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         )
         return self
 
+    @filling
     def predict(self, X: Any) -> Array:
         """Predict with the thresholds.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        %(to labels)s
         """
         check_is_fitted(self)
         positive = (self._scores(X) >= self.thresholds_).astype(int)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.inference.hypothesis_tests import significant
+from skbiasamp.inference.shares import difference_interval
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bar, Bars
 from skbiasamp.results._audit_tables import rates_with_reference
@@ -94,10 +94,9 @@ def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
     names = [f"predicted_rate{end}" for end in ("", "_low", "_high")]
     if any(row.get(name) is None for row in rows for name in names):
         return ""
-    (p, low, high), (q, low_q, high_q) = sorted(
-        ([row[name] for name in names] for row in rows), reverse=True
+    ends = difference_interval(
+        *sorted(([row[name] for name in names] for row in rows), reverse=True)
     )
-    ends = (p - q - math.hypot(p - low, high_q - q), p - q + math.hypot(high - p, q - low_q))
     return " (95 % interval: " + " to ".join(f"{100 * end:.1f}" for end in ends) + ")"
 
 
