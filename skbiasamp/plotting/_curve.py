@@ -11,7 +11,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_instance, check_option, is_one
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._utils.formatting import in_words, number
+from skbiasamp._utils.formatting import number
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.counts.cells import column
 from skbiasamp.counts.contingency import Contingency
@@ -182,7 +182,7 @@ class AmplificationCurveDisplay(Display):
         )
         low, high = curve.limits
         mean = number(curve.integral)
-        title = f"{in_words('directional A->T')}\nmean {mean} over [{low:g}, {high:g}]"
+        title = f"directional, group → task\nmean {mean} over [{low:g}, {high:g}]"
         interval = {name: getattr(curve, name) for name in ("estimates", "low", "high")}
         options = {"title": title} | interval | options
         return cls(curve.thresholds, curve.values, **options).plot(ax)
