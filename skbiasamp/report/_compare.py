@@ -93,7 +93,7 @@ def compare(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
@@ -147,7 +147,7 @@ def compare(
     how["threshold"] = threshold
     own, reads = chosen_auditors(auditor, how, {"y_train": y_train})
     if columns:
-        check_frame_columns(columns, (sensitive_train,))
+        check_frame_columns(columns, ())
     train, training_files = read_training(y_train, sensitive_train, columns, how)
     labels = {
         "sensitive_features": sensitive_features,
