@@ -430,7 +430,9 @@ def test_numbers_that_are_no_classes(labels, message):
     ids=["sets", "Series of lists", "polars lists", "pyarrow lists", "lists of Arrow in pandas"],
 )
 def test_several_labels_in_one_cell(labels, seen):
-    with raises(rf"y_true must hold one label a row; got {seen}.*pd.DataFrame.*MultiLabelBin", TypeError):
+    with raises(
+        rf"y_true must hold one label a row; got {seen}.*pd.DataFrame.*MultiLabelBin", TypeError
+    ):
         count(labels)
 
 

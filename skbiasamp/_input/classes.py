@@ -101,7 +101,7 @@ _TIMES = ("date", "times without a time zone", "times with a time zone")
 _ALIKE = ("numbers", "text", "bytes", *_TIMES)
 _OF_ONE_KIND = ({int}, {str})  # most columns
 FEW_TEXTS = 10  # so few different texts are classes, however few rows there are
-_IN_SENTENCES = frozenset("a an the is are was were".split())
+_IN_SENTENCES = frozenset(["a", "an", "the", "is", "are", "was", "were"])
 _LONGEST = 60  # characters of a text that is shown
 
 

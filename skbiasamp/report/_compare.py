@@ -15,7 +15,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import columns_in, opened_rows
+from skbiasamp.metrics.inputs import check_class, columns_in, opened_rows
 from skbiasamp.metrics.matched_pairs import matched_models
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
@@ -185,6 +185,8 @@ def compare(
     )
     if given is not None:
         results = {name: within_strata(result, given) for name, result in results.items()}
+    if reads == "labels":
+        check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
     accuracy, rates = _described(each, first, labels=reads == "labels")
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
