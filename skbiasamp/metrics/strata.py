@@ -80,7 +80,7 @@ class RowSource(NamedTuple):
             strata = tuple(names_of(given))
             if columns:
                 if not are_files(self.y_true):  # files say which columns they lack
-                    open_frame(self.y_true, {"given": strata})
+                    open_frame(self.y_true, {"given": [*strata]})
                 columns["sensitive"] = [*names_of(columns["sensitive"]), *strata]
                 columns |= {} if models is None else {"prediction": models}
             elif models is not None:
