@@ -15,8 +15,8 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import check_class, columns_in, opened_rows
-from skbiasamp.metrics.matched_pairs import matched_models
+from skbiasamp.metrics.inputs import check_class, columns_in, opened_rows, row_by_row
+from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
@@ -58,6 +58,7 @@ def compare(
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
+    pair: str | None = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -108,9 +109,10 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight, cluster : column name or list of names
-        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
-        path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
+    target, sensitive, weight, cluster, pair : column name or list of names
+        Columns of labels, sensitive features, weights, clusters and pairs, if `y_true` is a frame
+        or a path. Without `target` the audited rows have no labels: pass `y_train` as a
+        Contingency, or a `pair`.
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
@@ -158,7 +160,7 @@ def compare(
     }
     if have_own_rows(y_true, y_preds, labels, columns):
         of_rows = {name: labels[name] for name in [*labels][:3]}
-        check_unused(given=given, pairs=pairs, sensitive_preds=sensitive_preds)
+        check_unused(given=given, pairs=pairs, pair=pair, sensitive_preds=sensitive_preds)
         tables = count_tables(y_preds, of_rows, columns, train, how)
         first = check_model(reference or next(iter(tables)), tuple(tables), "reference")
         results, context = compare_own_rows(tables, train, own, first, random_state)
@@ -168,17 +170,21 @@ def compare(
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     matched = pd.DataFrame()
-    if pairs is not None:
-        if columns or is_contingency(y_true) or groups != "intersection" or threshold is not None:
-            text = "{pairs} need arrays of predicted labels, and known groups."
-            raise InputError(text)
-        of_pairs = {name: own for name, own in labels.items() if name != "sensitive_preds"}
-        settings = {"pos_label": pos_label, "random_state": random_state}
-        matched = matched_models(of_pairs | {"pairs": pairs, "reference": reference}, **settings)
-        labels["clusters"] = pairs
-        if y_true is None and train is None:
-            return _of_pairs_alone(matched, y_preds, labels, data_name, call)
-    with opened_rows(y_true, columns) as (rows, audited_files):
+    of_pair = {} if pair is None else {"pair": pair}
+    with opened_rows(y_true, columns | of_pair) as (rows, audited_files):
+        if pairs is not None or of_pair:
+            if is_contingency(rows) or groups != "intersection" or threshold is not None:
+                raise InputError("{pairs} need rows with predicted labels, and known groups.")
+            of_pairs = {name: own for name, own in labels.items() if name != "sensitive_preds"}
+            of_pairs["pairs"] = pairs
+            if columns:
+                _, of_pairs, _ = row_by_row(rows, of_pairs, columns | of_pair)
+            asked = of_pairs | {"reference": reference}
+            matched = within_pairs(asked, pos_label, random_state).table
+            labels["clusters"] = None if of_pair else pairs
+            columns |= {"cluster": pair} if of_pair else {}
+            if "target" not in columns and train is None and (columns or rows is None):
+                return _of_pairs_alone(matched, of_pairs, data_name, call)
         cells = ordered(RowSource(rows, labels, columns, how).counted(given, train))
     first, results, more = _compared(
         cells, own, train, reference, random_state, probable=groups == "probabilities"
@@ -230,11 +236,11 @@ def _compared(
 
 
 def _of_pairs_alone(
-    matched: pd.DataFrame, y_preds: Any, labels: dict[str, Any], data_name: Any, call: str
+    matched: pd.DataFrame, given: dict[str, Any], data_name: Any, call: str
 ) -> ComparisonReport:
     """Return the report of models that are compared within matched pairs only."""
-    counted = {"sensitive_features": labels["sensitive_features"]}
-    cells = Contingency.from_labels(None, dict(y_preds), **counted)
+    y_preds = dict(given["y_preds"])
+    cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
     first = next(model for model in y_preds if model not in set(matched["model"]))
     models = [first, *matched["model"].unique()]
     accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
