@@ -18,7 +18,7 @@ from skbiasamp.counts.cells import positive_position, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import MANY_CELLS
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.several_models import middle_of
+from skbiasamp.counts.several_models import decided
 
 # At most so many 0/1 labels are held as all their patterns, so that flips move counts.
 MOST_BITS = 12
@@ -353,15 +353,7 @@ def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
     """
     if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
         return side
-    scores = side.labels.dense(slice(None), float)
-    middle = middle_of(scores)
-    if truth.is_matrix:
-        return replace(side, labels=Members(scores >= middle))
-    if scores.shape[1] > 1:
-        codes = scores.argmax(axis=1)
-    else:
-        codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
-    return replace(side, labels=Codes(codes, len(side.names)))
+    return decided(side, classes=not truth.is_matrix, positive=positive)
 
 
 def number_of_cells(side: Side) -> Array:

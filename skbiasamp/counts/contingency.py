@@ -367,7 +367,7 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        return merging.merged(merging.as_list(contingencies))
+        return merging.merged(contingencies)
 
     def conform(self, like: Contingency) -> Contingency:
         """Return the same cells with the groups and tasks of `like`, in that order."""
