@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -164,15 +163,6 @@ class Attack:
         """Every input once for each class, which networks that share inputs can share."""
         return self.inputs[np.repeat(np.arange(self.n_inputs), self.n_classes)]
 
-    def joins(self, other: Attack) -> bool:
-        """Whether one product counts the tables of both: they have the same input."""
-        members = isinstance(self.target, Members) and isinstance(other.target, Members)
-        return members and self._same_input(other) and not self.single
-
-    def _same_input(self, other: Attack) -> bool:
-        same = self.n_inputs == other.n_inputs
-        return same and np.array_equal(self.input_codes, other.input_codes)
-
     def tables(self, weight: Any) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
@@ -234,29 +224,6 @@ def check_dimensions(attack: Attack, attacker: Any, name: str) -> None:
             n=attack.patterns.ndim,
             attacker=attacker,
         )
-
-
-class SharedTables:
-    """Tables of several attacks on the same cells; of one input they are counted in one product."""
-
-    def __init__(self, attacks: Sequence[Attack]) -> None:
-        self._attacks = attacks
-        first, *others = attacks
-        joined = bool(others) and all(first.joins(other) for other in others)
-        self._whole = _joined(attacks) if joined else None
-
-    def of(self, weight: Array) -> list[Array]:
-        """Return the tables of each attack, as `Attack.tables` does."""
-        if self._whole is None:
-            return [attack.tables(weight) for attack in self._attacks]
-        ends = np.cumsum([len(attack.names) for attack in self._attacks])[:-1]
-        return np.split(self._whole.tables(weight), ends, axis=-3)
-
-
-def _joined(attacks: Sequence[Attack]) -> Attack:
-    """Return one attack with the targets of several that have the same input."""
-    matrices = [attack.target.matrix for attack in attacks if isinstance(attack.target, Members)]
-    return replace(attacks[0], target=Members(np.hstack(matrices)))
 
 
 def make_attack(
