@@ -179,15 +179,6 @@ class Merged(NamedTuple):
     into: Array
     n_cells: int
 
-    def keeps_draws(self, others: Contingency) -> bool:
-        """Whether the resamples of others are those of these cells, from the same seed.
-
-        They are if whole rows are drawn one by one, and both have them in the same order.
-        """
-        in_order = np.array_equal(self.cells, np.arange(len(self.cells)))
-        by_rows = others.whole and others.clusters is None and _draws_rows(_counts(others))
-        return in_order and by_rows
-
     def sums(self, weight: Any) -> Any:
         """Return the weights of merged cells, of (..., cells)."""
         if isinstance(weight, BlockWeights):
