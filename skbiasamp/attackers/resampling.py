@@ -183,14 +183,8 @@ class Merged(NamedTuple):
         """Return the weights of merged cells, of (..., cells)."""
         if isinstance(weight, BlockWeights):
             return weight.merged(self.into[np.argsort(self.cells)], self.n_cells)
-        filled, starts, sizes = np.unique(self.into, return_index=True, return_counts=True)
-        if len(self.into) > 2 * self.n_cells:
-            sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
-        else:  # most are alone, for which that is slow
-            sums = np.take(weight, self.cells[starts], axis=-1)
-            for i in range(1, sizes.max()):
-                some = np.flatnonzero(sizes > i)
-                sums[..., some] += np.take(weight, self.cells[starts[some] + i], axis=-1)
+        filled, starts = np.unique(self.into, return_index=True)
+        sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
         if len(filled) == self.n_cells:
             return sums
         every = np.zeros((*weight.shape[:-1], self.n_cells), weight.dtype)
