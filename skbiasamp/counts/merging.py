@@ -51,7 +51,7 @@ def require_cells(name: str, value: object) -> None:
 
 def merged(contingencies: Iterable[C]) -> C:
     """Return the cells of several data sets together."""
-    if not isinstance(contingencies, Iterable):
+    if not np.iterable(contingencies):
         require_cells("contingencies", contingencies)
     every = list(contingencies)
     for part in every:
