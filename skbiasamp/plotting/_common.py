@@ -21,7 +21,6 @@ from skbiasamp.plotting._checks import (
     check_drawable,
     check_kind,
     check_name_list,
-    check_text,
     drawn_columns,
 )
 from skbiasamp.results import AuditResult
@@ -38,6 +37,7 @@ class Display:
     plot: Callable[..., Any]
     ax_: Any
     figure_: Any
+    undefined_: Sequence[Any] = ()
 
 
 @dataclass(eq=False, repr=False)
@@ -246,8 +246,7 @@ def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     feature = _feature(result.group_columns)
     directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
-    check_text("model_name", model_name)
-    model = None if model_name is None else literal(_cut(model_name, 40))
+    model = None if model_name is None else literal(_cut(str(model_name), 40))
     names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
     value = "undefined" if math.isnan(result.value) else number(result.estimate)
     if not math.isnan(result.low):

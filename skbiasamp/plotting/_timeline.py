@@ -12,12 +12,12 @@ import pandas as pd
 from skbiasamp._input.checks import is_one
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.formatting import group_of, level_of, metric_name, task_of
+from skbiasamp.inference.power import check_share
 from skbiasamp.plotting._checks import (
     as_floats,
+    as_number,
     check_drawable,
     check_kind,
-    check_number,
-    check_text,
     drawn_columns,
     with_defaults,
 )
@@ -103,14 +103,14 @@ class TimelineDisplay(Display):
             numbers=["value", "low", "high", "alarm", *({"n"} & set(drawn_columns(self.table)))],
             names=["period"],
         )
-        check_number("reference", self.reference)
-        check_number("confidence_level", self.confidence_level, 0, 1)
+        self.reference = as_number(self.reference, "reference")
+        if self.confidence_level is not None:
+            check_share("confidence_level", self.confidence_level)
         if not isinstance(self.versions, Sequence) or not all(
             isinstance(version, list | tuple) and len(version) == 2 for version in self.versions
         ):
             text = "{versions} must be a list of periods and names, in pairs; got {seen!r}."
             raise InputTypeError(text, seen=self.versions)
-        check_text("onset", self.onset)
 
     @classmethod
     def from_timeline(
@@ -205,10 +205,10 @@ class TimelineDisplay(Display):
             shown = alarms if len(table) <= _MOST_MARKERS else alarms[:1]
             label = f"alarm since {names[alarms[0]]}"
             (self.alarms_,) = ax.plot(shown, values[shown], **look, zorder=4, label=label)
-            if self.onset in names:  # an estimate: shading from there on would say more
+            if str(self.onset) in names:  # an estimate: shading from there on would say more
                 look = {"color": "black", "linestyle": "-.", "linewidth": 1}
                 label = f"change began: {self.onset} (estimate)"
-                ax.axvline(names.index(self.onset), **look, label=label)
+                ax.axvline(names.index(str(self.onset)), **look, label=label)
         self.version_lines_ = []
         for i, (period, version) in enumerate(self.versions):
             if str(period) not in names:
