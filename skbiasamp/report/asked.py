@@ -20,7 +20,7 @@ _NAMES = ("model_name", "data_name")
 class Asked(SimpleNamespace):
     """The arguments of a call by their names, and dicts of those that go on together.
 
-    ``of_rows`` belong to each row whoever predicts it, ``data`` are these and the predictions,
+    ``of_rows`` belong to each row, ``data`` are these and the predictions,
     ``columns`` those of a frame. ``how`` says how rows are read, ``names`` are of model and data.
     """
 
