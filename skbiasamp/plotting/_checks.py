@@ -26,7 +26,12 @@ def as_floats(column: Any, name: str = "table") -> Array:
 
 def as_number(value: Any, name: str) -> float | None:
     """Return a number, None if there is none to draw."""
-    return None if value is None else float(np.squeeze(as_floats([value], name)))
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputTypeError(
+            "{name} must be a number; got {seen!r}.", name=name, seen=value
+        ) from None
 
 
 def drawn_columns(frame: object) -> list[Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_instance, check_option, require_auditor
 from skbiasamp._input.coding import as_classes
+from skbiasamp._input.errors import InputTypeError
 from skbiasamp._utils.formatting import group_of, name_of, number
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share
@@ -246,7 +247,9 @@ def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     feature = _feature(result.group_columns)
     directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
-    model = None if model_name is None else literal(_cut(str(model_name), 40))
+    if not isinstance(model_name, str | None):
+        raise InputTypeError("{model_name} must be text; got {seen!r}.", seen=model_name)
+    model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
     value = "undefined" if math.isnan(result.value) else number(result.estimate)
     if not math.isnan(result.low):

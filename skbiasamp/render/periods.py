@@ -1,4 +1,4 @@
-"""A picture of a value over periods: its points, bands and events, whoever draws it."""
+"""A picture of a value over periods: its points, bands and events."""
 
 from __future__ import annotations
 
