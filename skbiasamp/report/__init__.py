@@ -116,7 +116,7 @@ def audit(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
@@ -257,7 +257,7 @@ def _columns_of(asked: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
     beside = {"decision": asked.decision, "check": asked.check}
     columns = asked.columns | ({} if asked.pair is None else {"pair": asked.pair})
     if columns:
-        check_frame_columns(columns, (asked.y_score, asked.sensitive_train))
+        check_frame_columns(columns, (asked.y_score,))
         columns |= {name: column for name, column in beside.items() if isinstance(column, str)}
     elif asked.score is not None:
         raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")

@@ -15,7 +15,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import opened_rows
+from skbiasamp.metrics.inputs import check_class, opened_rows
 from skbiasamp.metrics.matched_pairs import matched_models
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
@@ -88,7 +88,7 @@ def compare(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
@@ -148,7 +148,7 @@ def _compare(asked: Asked) -> ComparisonReport:
         getattr(asked, name) for name in ("y_true", "y_preds", "columns", "data", "how")
     )
     if columns:
-        check_frame_columns(columns, (asked.sensitive_train,))
+        check_frame_columns(columns, ())
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     if have_own_rows(y_true, y_preds, data, columns):
         return _of_own_rows(asked, train, training_files)
@@ -171,6 +171,8 @@ def _compare(asked: Asked) -> ComparisonReport:
     first, results, more = _compared(cells, train, asked)
     if asked.given is not None:
         results = {name: within_strata(result, asked.given) for name, result in results.items()}
+    if asked.reads == "labels":
+        check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
