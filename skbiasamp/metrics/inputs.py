@@ -134,7 +134,11 @@ def row_by_row(
     """Return the columns of a frame or of files as labels, with no columns left to name."""
     check_frame_columns(columns, labels.values())
     read = read_columns(frame, columns)
-    rows = {PARAMETER_OF.get(option, option): values for option, values in read.items()}
+    several = {option for option, named in columns.items() if isinstance(named, Mapping)}
+    rows = {
+        PARAMETER_OF.get(option, option) + "s" * (option in several): values
+        for option, values in read.items()
+    }
     return rows.pop("y_true", None), labels | rows, {}
 
 
@@ -150,15 +154,21 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
 
 
 def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return columns of a frame or of files by what they are: tables of sensitive features."""
+    """Return columns of a frame or of files by what they are: tables of sensitive features.
+
+    Of columns of several models, those of each by its name.
+    """
     with opened_rows(frame, columns) as (rows, _):
         table = nw.from_native(rows).lazy()
-        read = {what: table.select(*names_of(named)).collect() for what, named in columns.items()}
-    whole = {what for what, part in read.items() if what == "sensitive" or part.shape[1] > 1}
-    return {
-        what: (part if what in whole else part[part.columns[0]]).to_native()
-        for what, part in read.items()
-    }
+
+        def read(what: str, named: Any) -> Any:
+            if isinstance(named, Mapping):
+                return {model: read(what, own) for model, own in named.items()}
+            part = table.select(*names_of(named)).collect()
+            whole = what == "sensitive" or part.shape[1] > 1
+            return (part if whole else part[part.columns[0]]).to_native()
+
+        return {what: read(what, named) for what, named in columns.items()}
 
 
 def read_train(

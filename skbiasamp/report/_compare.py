@@ -15,8 +15,8 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import check_class, opened_rows
-from skbiasamp.metrics.matched_pairs import matched_models
+from skbiasamp.metrics.inputs import check_class, opened_rows, row_by_row
+from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
@@ -53,6 +53,7 @@ def compare(
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
+    pair: str | None = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -103,9 +104,10 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight, cluster : column name or list of names
-        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
-        path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
+    target, sensitive, weight, cluster, pair : column name or list of names
+        Columns of labels, sensitive features, weights, clusters and pairs, if `y_true` is a frame
+        or a path. Without `target` the audited rows have no labels: pass `y_train` as a
+        Contingency, or a `pair`.
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
@@ -155,18 +157,24 @@ def _compare(asked: Asked) -> ComparisonReport:
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
     matched = pd.DataFrame()
-    if asked.pairs is not None:
-        known = asked.groups == "intersection" and asked.threshold is None
-        if columns or is_contingency(y_true) or not known:
-            text = "{pairs} need arrays of predicted labels, and known groups."
-            raise InputError(text)
-        of_pairs = asked.of_rows | {"y_preds": y_preds, "pairs": asked.pairs}
-        settings = {"pos_label": asked.pos_label, "random_state": asked.random_state}
-        matched = matched_models(of_pairs | {"reference": asked.reference}, **settings)
-        data["clusters"] = asked.pairs
-        if y_true is None and train is None:
-            return _of_pairs_alone(matched, asked)
-    with opened_rows(y_true, columns) as (rows, audited_files):
+    of_pair = {} if asked.pair is None else {"pair": asked.pair}
+    with opened_rows(y_true, columns | of_pair) as (rows, audited_files):
+        if asked.pairs is not None or of_pair:
+            if (
+                is_contingency(rows)
+                or asked.groups != "intersection"
+                or asked.threshold is not None
+            ):
+                raise InputError("{pairs} need rows with predicted labels, and known groups.")
+            of_pairs = asked.of_rows | {"y_preds": y_preds, "pairs": asked.pairs}
+            if columns:
+                _, of_pairs, _ = row_by_row(rows, of_pairs, columns | of_pair)
+            known = of_pairs | {"reference": asked.reference}
+            matched = within_pairs(known, asked.pos_label, asked.random_state).table
+            data["clusters"] = None if of_pair else asked.pairs
+            columns |= {"cluster": asked.pair} if of_pair else {}
+            if "target" not in columns and train is None and (columns or rows is None):
+                return _of_pairs_alone(matched, of_pairs, asked)
         cells = ordered(RowSource(rows, data, columns, how).counted(asked.given, train))
     first, results, more = _compared(cells, train, asked)
     if asked.given is not None:
@@ -182,7 +190,8 @@ def _compare(asked: Asked) -> ComparisonReport:
 
 def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
     """Return the report of models with rows of their own."""
-    check_unused(given=asked.given, pairs=asked.pairs, sensitive_preds=asked.sensitive_preds)
+    unused = ("given", "pairs", "pair", "sensitive_preds")
+    check_unused(**{name: getattr(asked, name) for name in unused})
     tables = count_tables(asked.y_preds, asked.of_rows, asked.columns, train, asked.how)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
     results, context = compare_own_rows(tables, train, asked.own, first, asked.random_state)
@@ -221,11 +230,11 @@ def _compared(
     return first, results, {"uncertain_groups": True} if uncertain else {}
 
 
-def _of_pairs_alone(matched: pd.DataFrame, asked: Asked) -> ComparisonReport:
+def _of_pairs_alone(matched: pd.DataFrame, given: dict[str, Any], asked: Asked) -> ComparisonReport:
     """Return the report of models that are compared within matched pairs only."""
-    groups = asked.sensitive_features
-    cells = Contingency.from_labels(None, dict(asked.y_preds), sensitive_features=groups)
-    first = next(model for model in asked.y_preds if model not in set(matched["model"]))
+    y_preds = dict(given["y_preds"])
+    cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
+    first = next(model for model in y_preds if model not in set(matched["model"]))
     models = [first, *matched["model"].unique()]
     accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
     context = context_of(cells, None, asked.names, asked.call) | {"labelled": False}
