@@ -15,19 +15,14 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import columns_in, opened_rows
-from skbiasamp.metrics.matched_pairs import matched_models
+from skbiasamp.metrics.inputs import check_class, opened_rows, row_by_row
+from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
-from skbiasamp.report.auditors import (
-    allowed,
-    chosen_auditors,
-    read_training,
-    require_reference,
-    run_each,
-)
-from skbiasamp.report.evidence import call_of, context_of, described_files
+from skbiasamp.report.asked import Asked
+from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
+from skbiasamp.report.evidence import context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
@@ -58,6 +53,7 @@ def compare(
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
+    pair: str | None = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -93,7 +89,7 @@ def compare(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
@@ -108,9 +104,10 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight, cluster : column name or list of names
-        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
-        path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
+    target, sensitive, weight, cluster, pair : column name or list of names
+        Columns of labels, sensitive features, weights, clusters and pairs, if `y_true` is a frame
+        or a path. Without `target` the audited rows have no labels: pass `y_train` as a
+        Contingency, or a `pair`.
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
@@ -142,64 +139,69 @@ def compare(
     2           leakage    reveals more
     3          DPA A->T    reveals more
     """
-    call, columns = call_of(compare, locals()), columns_in(locals())
-    how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
-    how["threshold"] = threshold
-    own, reads = chosen_auditors(auditor, how, {"y_train": y_train})
-    if columns:
-        check_frame_columns(columns, (sensitive_train,))
-    train, training_files = read_training(y_train, sensitive_train, columns, how)
-    labels = {
-        "sensitive_features": sensitive_features,
-        "sample_weight": sample_weight,
-        "clusters": clusters,
-        "y_preds": y_preds,
-        "sensitive_preds": sensitive_preds,
-    }
-    if have_own_rows(y_true, y_preds, labels, columns):
-        of_rows = {name: labels[name] for name in [*labels][:3]}
-        check_unused(given=given, pairs=pairs, sensitive_preds=sensitive_preds)
-        tables = count_tables(y_preds, of_rows, columns, train, how)
-        first = check_model(reference or next(iter(tables)), tuple(tables), "reference")
-        results, context = compare_own_rows(tables, train, own, first, random_state)
-        context |= {"data_name": data_name, "call": call}
-        accuracy, rates = _described(tables, first, labels=True)
-        return ComparisonReport(results, accuracy, rates, context, training_files)
-    if not (columns or is_contingency(y_true)):
-        check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
-    matched = pd.DataFrame()
-    if pairs is not None:
-        if columns or is_contingency(y_true) or groups != "intersection" or threshold is not None:
-            text = "{pairs} need arrays of predicted labels, and known groups."
-            raise InputError(text)
-        of_pairs = {name: own for name, own in labels.items() if name != "sensitive_preds"}
-        settings = {"pos_label": pos_label, "random_state": random_state}
-        matched = matched_models(of_pairs | {"pairs": pairs, "reference": reference}, **settings)
-        labels["clusters"] = pairs
-        if y_true is None and train is None:
-            return _of_pairs_alone(matched, y_preds, labels, data_name, call)
-    with opened_rows(y_true, columns) as (rows, audited_files):
-        cells = ordered(RowSource(rows, labels, columns, how).counted(given, train))
-    first, results, more = _compared(
-        cells, own, train, reference, random_state, probable=groups == "probabilities"
+    asked = Asked(locals(), compare)
+    asked.choose_auditors()
+    return _compare(asked)
+
+
+def _compare(asked: Asked) -> ComparisonReport:
+    """Read the rows that were asked for, and compare the models."""
+    y_true, y_preds, columns, data, how = (
+        getattr(asked, name) for name in ("y_true", "y_preds", "columns", "data", "how")
     )
-    if given is not None:
-        results = {name: within_strata(result, given) for name, result in results.items()}
+    if columns:
+        check_frame_columns(columns, ())
+    train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
+    if have_own_rows(y_true, y_preds, data, columns):
+        return _of_own_rows(asked, train, training_files)
+    if not (columns or is_contingency(y_true)):
+        check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
+    matched = pd.DataFrame()
+    of_pair = {} if asked.pair is None else {"pair": asked.pair}
+    with opened_rows(y_true, columns | of_pair) as (rows, audited_files):
+        if asked.pairs is not None or of_pair:
+            if (
+                is_contingency(rows)
+                or asked.groups != "intersection"
+                or asked.threshold is not None
+            ):
+                raise InputError("{pairs} need rows with predicted labels, and known groups.")
+            of_pairs = asked.of_rows | {"y_preds": y_preds, "pairs": asked.pairs}
+            if columns:
+                _, of_pairs, _ = row_by_row(rows, of_pairs, columns | of_pair)
+            known = of_pairs | {"reference": asked.reference}
+            matched = within_pairs(known, asked.pos_label, asked.random_state).table
+            data["clusters"] = None if of_pair else asked.pairs
+            columns |= {"cluster": asked.pair} if of_pair else {}
+            if "target" not in columns and train is None and (columns or rows is None):
+                return _of_pairs_alone(matched, of_pairs, asked)
+        cells = ordered(RowSource(rows, data, columns, how).counted(asked.given, train))
+    first, results, more = _compared(cells, train, asked)
+    if asked.given is not None:
+        results = {name: within_strata(result, asked.given) for name, result in results.items()}
+    if asked.reads == "labels":
+        check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
-    accuracy, rates = _described(each, first, labels=reads == "labels")
-    context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
+    accuracy, rates = _described(each, first, labels=asked.reads == "labels")
+    context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
     return ComparisonReport(results, accuracy, rates, context | more, files, matched)
 
 
+def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
+    """Return the report of models with rows of their own."""
+    unused = ("given", "pairs", "pair", "sensitive_preds")
+    check_unused(**{name: getattr(asked, name) for name in unused})
+    tables = count_tables(asked.y_preds, asked.of_rows, asked.columns, train, asked.how)
+    first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
+    results, context = compare_own_rows(tables, train, asked.own, first, asked.random_state)
+    accuracy, rates = _described(tables, first, labels=True)
+    context |= asked.names | {"call": asked.call}
+    return ComparisonReport(results, accuracy, rates, context, files)
+
+
 def _compared(
-    cells: Contingency,
-    own: list[Any] | None,
-    train: Contingency | None,
-    reference: str | None,
-    random_state: Any,
-    *,
-    probable: bool,
+    cells: Contingency, train: Contingency | None, asked: Asked
 ) -> tuple[str, dict[str, ComparisonResult], dict[str, bool]]:
     """Return the reference, the comparisons by each auditor, and what the report says of groups."""
     models = models_of(cells)
@@ -207,36 +209,35 @@ def _compared(
         raise InputError(
             "{y_true} holds the predictions of one model. Pass those of two or more, by name."
         )
-    first = check_model(models[0] if reference is None else reference, models, "reference")
+    reference = models[0] if asked.reference is None else asked.reference
+    first = check_model(reference, models, "reference")
     reference_rows = of_model(cells, first)
-    if own is None or train is not None:
+    if asked.own is None or train is not None:
         require_reference(reference_rows, train)
     signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    uncertain = probable and side_of(cells, "group").uncertain
+    uncertain = asked.groups == "probabilities" and side_of(cells, "group").uncertain
     # Attackers need known groups; of the others, the first is the one that an audit bounds.
     able = allowed(reference_rows)[:1] if uncertain else allowed(reference_rows)
-    chosen = able if own is None else own
+    chosen = able if asked.own is None else asked.own
     every = [(auditor, train, cells, "") for auditor in chosen]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
         result: ComparisonResult = auditor.compare(rows, reference=first)
         return result
 
-    results = run_each("comparison", every, random_state, measured)
+    results = run_each("comparison", every, asked.random_state, measured)
     return first, results, {"uncertain_groups": True} if uncertain else {}
 
 
-def _of_pairs_alone(
-    matched: pd.DataFrame, y_preds: Any, labels: dict[str, Any], data_name: Any, call: str
-) -> ComparisonReport:
+def _of_pairs_alone(matched: pd.DataFrame, given: dict[str, Any], asked: Asked) -> ComparisonReport:
     """Return the report of models that are compared within matched pairs only."""
-    counted = {"sensitive_features": labels["sensitive_features"]}
-    cells = Contingency.from_labels(None, dict(y_preds), **counted)
+    y_preds = dict(given["y_preds"])
+    cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
     first = next(model for model in y_preds if model not in set(matched["model"]))
     models = [first, *matched["model"].unique()]
     accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
-    context = context_of(cells, None, {"data_name": data_name}, call) | {"labelled": False}
+    context = context_of(cells, None, asked.names, asked.call) | {"labelled": False}
     return ComparisonReport({}, accuracy, context=context, matched=matched)
 
 

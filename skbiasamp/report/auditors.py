@@ -73,34 +73,20 @@ def read_as(auditors: list[Any] | None) -> str:
     return kinds[0]
 
 
-def chosen_auditors(
-    auditor: Any, how: dict[str, Any], given: Mapping[str, Any]
-) -> tuple[list[Any] | None, str]:
-    """Return the auditors that the user chose, and what they read, which `how` then says.
-
-    Raise if they do not use what is `given` besides labels.
-    """
-    own = None if auditor is None else checked(auditor)
-    reads = read_as(own)
-    if reads == "labels":
-        return own, reads
-    how[reads] = True
-    for name, value in given.items():
-        if value is not None and (reads == "texts" or name != "y_train"):
-            text = "{name} is not used by metrics of {reads}: leave it out."
-            raise InputError(text, name=name, reads=reads)
-    return own, reads
-
-
 def read_training(
     y_train: Any, sensitive_train: Any, columns: Mapping[str, Any], how: dict[str, Any]
 ) -> tuple[Contingency | None, list[dict[str, Any]]]:
-    """Return the training rows, counted, and their files; columns are named as in audited rows."""
+    """Return the training rows, counted, and their files.
+
+    Columns are named as in audited rows, unless labels and groups are passed themselves.
+    """
+    if sensitive_train is not None:
+        columns = {}
     named = {name: columns[name] for name in ("target", "sensitive") if name in columns}
     if "prediction" in columns and not isinstance(columns["prediction"], Mapping):
         # Audited rows without labels: their predictions are called as the training labels are.
         named.setdefault("target", columns["prediction"])
-    with opened_rows(y_train, named) as (rows, files):
+    with speaking(frame="y_train"), opened_rows(y_train, named) as (rows, files):
         return read_train(rows, sensitive_train, named, **how), files
 
 

@@ -105,7 +105,7 @@ def explain(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     %(missing)s
@@ -150,7 +150,7 @@ def explain(
     """
     call, columns = call_of(explain, locals()), columns_in(locals())
     if columns:
-        check_frame_columns(columns, (sensitive_train, y_score))
+        check_frame_columns(columns, (y_score,))
     elif score is not None:
         raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
     how = {"pos_label": pos_label, "missing": missing}

@@ -15,10 +15,9 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.probable_groups import read_probabilities
 from skbiasamp._utils.formatting import listed, name_of, p_value, rate
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.results import AuditResult, Finding
 
 _FEW = 30  # rows of a stratum of probabilities; those of fewer are merged
@@ -110,47 +109,19 @@ def can_be_bounded(result: AuditResult) -> bool:
     return result.kind.is_signed and result.direction == "A->T" and in_rows
 
 
-def partly_known(
-    labels: str,
-    rows: Any,
-    given: dict[str, Any],
-    columns: dict[str, Any],
-    beside: dict[str, Any],
-    how: dict[str, Any],
-) -> tuple[Any, dict[str, Any], dict[str, Any], PartlyKnown | None]:
-    """Return what can be counted of rows, and what is known of all of them.
-
-    `beside` are the decision, and groups that are known.
-    """
-    selected, probable = labels == "selected", how["groups"] == "probabilities"
-    for name, used, option in (
-        ("decision", selected, "labels='selected'"),
-        ("check", probable, "groups='probabilities'"),
-    ):
-        if beside[name] is not None and not used:
-            raise InputError("{name} is used with {option} only.", name=name, option=option)
-    if not (selected or probable) or is_contingency(rows):
-        return rows, given, columns, None
-    if columns:
-        rows, given, columns = row_by_row(rows, given, columns)
-        beside = {name: given.pop(name, None) for name in beside}
-    if selected and probable:
-        text = "{labels='selected'} needs known groups, and these have probabilities."
-        raise InputError(text)
+def _check_single(given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    """Return how labels are read, or raise if there can be no bounds."""
     if given["sample_weight"] is not None or how["missing"] == "drop" or given["y_pred"] is None:
         text = "Bounds need predictions of single rows: pass {y_pred}, no {weight}, keep all rows."
         raise InputError(text, weight="sample_weight")
-    reading = {name: how[name] for name in ("pos_label", "threshold")}
-    if selected:
-        rows, given, known = _selected(rows, given, beside["decision"], reading, how)
-        return rows, given, columns, known
-    return rows, given, columns, _probable(rows, given, beside["check"], reading)
+    return {name: how[name] for name in ("pos_label", "threshold")}
 
 
-def _selected(
-    y_true: Any, given: dict[str, Any], decision: Any, reading: dict[str, Any], how: dict[str, Any]
+def selected_labels(
+    y_true: Any, given: dict[str, Any], decision: Any, how: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], PartlyKnown]:
     """Return the rows whose labels the decision let see, and what is known of all rows."""
+    reading = _check_single(given, how)
     if decision is None:
         text = "{labels='selected'} needs {decision}: the decision that makes labels visible."
         raise InputError(text)
@@ -202,10 +173,11 @@ def _selected(
     return labels[has].infer_objects(), first, partly
 
 
-def _probable(
-    y_true: Any, given: dict[str, Any], check: Any, reading: dict[str, Any]
+def probable_groups(
+    y_true: Any, given: dict[str, Any], check: Any, how: dict[str, Any]
 ) -> PartlyKnown | None:
     """Return what is known of rows whose groups have probabilities; None if groups are known."""
+    reading = _check_single(given, how)
     read = read_probabilities(given["sensitive_features"])
     if read is None:
         return None
