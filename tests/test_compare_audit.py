@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import skbiasamp
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.attackers.resampling import Merged, _counts_in_folds, split
+from skbiasamp.attackers.resampling import _counts_in_folds, split
 from skbiasamp.counts.canonical import ordered
 
 FEW = {"n_resamples": 49, "n_draws": 2, "random_state": 0}
@@ -222,28 +222,6 @@ def test_a_difference_does_not_depend_on_third_models():
         ]
         for name in ("difference", "difference_low", "difference_high", "p_value"):
             assert len({row[name] for row in rows}) == 1
-
-
-@pytest.mark.parametrize("n_tasks", [None, 8, 14], ids=["one label", "labels", "flips of rows"])
-@pytest.mark.parametrize("attacker", ["exact", LogisticRegression()], ids=["exact", "trained"])
-def test_resamples_of_the_reference_are_known_where_rows_are_drawn(n_tasks, attacker, monkeypatch):
-    """They are those of its audit, which are not measured twice. That changes no number."""
-    y, sex, models, _ = world(30 if n_tasks is None else 60, n_tasks)
-    auditor = (DPAAuditor if n_tasks == 8 else LeakageAuditor)(attacker=attacker, **FEW)
-    if n_tasks == 14 and attacker == "exact":
-        auditor.set_params(equalize=None)
-    keeps, asked = Merged.keeps_draws, []
-
-    def remember(self, others):
-        asked.append(keeps(self, others))
-        return asked[-1]
-
-    tables = []
-    for method in (remember, lambda self, others: False):
-        monkeypatch.setattr(Merged, "keeps_draws", method)
-        tables.append(auditor.compare(y, models, sensitive_features=sex).table)
-    assert asked == [True, True]
-    pd.testing.assert_frame_equal(*tables, rtol=1e-12)
 
 
 def test_models_that_agree_more_have_narrower_differences():

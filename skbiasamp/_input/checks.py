@@ -192,32 +192,6 @@ def require_groups(names: Names, counts: Array, total: float, *, declared: bool)
         )
 
 
-def require_task_pred(present: bool, *, metric: str, directed: bool = False) -> None:
-    """Raise if predictions of the task are needed and absent."""
-    if not present:
-        only = Said(" (Only {direction='T->A'} can do without.)") if directed else ""
-        text = "{metric} compares the labels with their predictions: pass {y_pred}.{only}"
-        raise InputError(text, metric=metric, only=only)
-
-
-def require_group_pred(present: bool, *, metric: str = "") -> None:
-    """Raise if predictions of the sensitive feature are needed and absent."""
-    if not present:
-        raise InputError(
-            "{metric}{direction='T->A'} (task → group) needs the sensitive feature as predicted by "
-            "the model: pass {sensitive_pred}. If your model does not predict it, use "
-            "{direction='A->T'}.",
-            metric=f"{metric} with " if metric else "",
-        )
-
-
-def require_labels(soft: bool, *, metric: str, argument: str = "y_pred") -> None:
-    """Raise if a metric of label sets is given probabilities."""
-    if soft:
-        text = "{metric} needs labels, and {name} holds probabilities. Threshold them first."
-        raise InputError(text, metric=metric, name=argument)
-
-
 def kind_of_name(name: Hashable) -> str:
     """Return of what kind a name is; those of two kinds are never the same class."""
     if isinstance(name, str):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from skbiasamp._input.errors import InputTypeError, meant
 from skbiasamp._utils.warnings import warn
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def chosen(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return some arguments of a call by name."""
+    return {name: arguments[name] for name in names}
 
 
 def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,7 +17,7 @@ from skbiasamp.counts.cells import positive_position, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import MANY_CELLS
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.several_models import middle_of
+from skbiasamp.counts.several_models import decided
 
 # At most so many 0/1 labels are held as all their patterns, so that flips move counts.
 MOST_BITS = 12
@@ -164,15 +163,6 @@ class Attack:
         """Every input once for each class, which networks that share inputs can share."""
         return self.inputs[np.repeat(np.arange(self.n_inputs), self.n_classes)]
 
-    def joins(self, other: Attack) -> bool:
-        """Whether one product counts the tables of both: they have the same input."""
-        members = isinstance(self.target, Members) and isinstance(other.target, Members)
-        return members and self._same_input(other) and not self.single
-
-    def _same_input(self, other: Attack) -> bool:
-        same = self.n_inputs == other.n_inputs
-        return same and np.array_equal(self.input_codes, other.input_codes)
-
     def tables(self, weight: Any) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
@@ -234,29 +224,6 @@ def check_dimensions(attack: Attack, attacker: Any, name: str) -> None:
             n=attack.patterns.ndim,
             attacker=attacker,
         )
-
-
-class SharedTables:
-    """Tables of several attacks on the same cells; of one input they are counted in one product."""
-
-    def __init__(self, attacks: Sequence[Attack]) -> None:
-        self._attacks = attacks
-        first, *others = attacks
-        joined = bool(others) and all(first.joins(other) for other in others)
-        self._whole = _joined(attacks) if joined else None
-
-    def of(self, weight: Array) -> list[Array]:
-        """Return the tables of each attack, as `Attack.tables` does."""
-        if self._whole is None:
-            return [attack.tables(weight) for attack in self._attacks]
-        ends = np.cumsum([len(attack.names) for attack in self._attacks])[:-1]
-        return np.split(self._whole.tables(weight), ends, axis=-3)
-
-
-def _joined(attacks: Sequence[Attack]) -> Attack:
-    """Return one attack with the targets of several that have the same input."""
-    matrices = [attack.target.matrix for attack in attacks if isinstance(attack.target, Members)]
-    return replace(attacks[0], target=Members(np.hstack(matrices)))
 
 
 def make_attack(
@@ -353,15 +320,7 @@ def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
     """
     if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
         return side
-    scores = side.labels.dense(slice(None), float)
-    middle = middle_of(scores)
-    if truth.is_matrix:
-        return replace(side, labels=Members(scores >= middle))
-    if scores.shape[1] > 1:
-        codes = scores.argmax(axis=1)
-    else:
-        codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
-    return replace(side, labels=Codes(codes, len(side.names)))
+    return decided(side, classes=not truth.is_matrix, positive=positive)
 
 
 def number_of_cells(side: Side) -> Array:

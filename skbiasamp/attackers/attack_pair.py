@@ -13,7 +13,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Side
 from skbiasamp._utils.progress import progress
 from skbiasamp.attackers._perturbation import Agreement, perturb
-from skbiasamp.attackers.attack import Attack, Settings, SharedTables, hard, number_of_cells
+from skbiasamp.attackers.attack import Attack, Settings, hard, number_of_cells
 from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,
     divide,
@@ -301,16 +301,6 @@ class AttackPair:
 
     # ------------------------------------------------------------------ exact attackers
 
-    @cached_property
-    def _scored(self) -> SharedTables:
-        return SharedTables(self.attacks)
-
-    @cached_property
-    def _learners(self) -> SharedTables:
-        return SharedTables(
-            [attack.training for attack in self.attacks if attack.training is not None]
-        )
-
     def exact(
         self,
         folds: Array,
@@ -327,19 +317,17 @@ class AttackPair:
         training = self.data.training
         if learnt is not None:
             folds = folds.sum(axis=1, keepdims=True)
-        tables, rates = self._scored.of(folds), self.rates(self.cells, folds.sum(axis=1))
-        learnt_tables, learnt_rates = tables, rates
+        rates = self.rates(self.cells, folds.sum(axis=1))
+        learnt_rates = rates
         if learnt is not None and training is not None:
-            learnt_tables = self._learners.of(learnt)
             learnt_rates = self.rates(training.cells, learnt.sum(axis=1))
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
         found = []
-        for i, attack in enumerate(self.attacks):
-            rate = self.rate_of(attack, rates)
-            table = train = self.perturbed_tables(attack, tables[i], rate, noise)
-            if attack.training is not None:
+        for attack in self.attacks:
+            table = train = self.tables(attack, folds, self.rate_of(attack, rates), noise)
+            if learnt is not None and attack.training is not None:
                 rate = self.rate_of(attack, learnt_rates)
-                train = self.perturbed_tables(attack.training, learnt_tables[i], rate, noise)
+                train = self.tables(attack.training, learnt, rate, noise)
             found.append(self.score(table, predict(self.training_tables(train))))
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)

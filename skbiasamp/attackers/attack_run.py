@@ -39,7 +39,7 @@ from skbiasamp.attackers.resampling import draw_folds, merged_into, resample
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.draws import divided_into_blocks, in_blocks
+from skbiasamp.counts.draws import divided_into_blocks
 from skbiasamp.counts.several_models import alone as of_one
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.
@@ -253,13 +253,12 @@ def in_sample(run: AttackRun) -> dict[str, float]:
 
 
 def resampled_together(
-    runs: Mapping[str, AttackRun], cells: Contingency, n_resamples: int, before: Redrawn
+    runs: Mapping[str, AttackRun], cells: Contingency, n_resamples: int, seed: int
 ) -> list[Qualities]:
     """Return the qualities of two models on the same resamples of the rows that they predict.
 
     `cells` hold the predictions of these models, and each run is of the cells of one of them.
-    `before` is how the first of them varies by itself: if rows are drawn singly, resamples of its
-    cells and of these are the same.
+    `seed` is that of the resamples of the first of them by itself.
     """
     if any(run.pair.rowwise for run in runs.values()):
         cells = _one_cell_a_row(cells)
@@ -269,18 +268,13 @@ def resampled_together(
     n_draws, n_cuts = cuts_of(n_resamples, n_folds)
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     every: list[list[Qualities]] = [[] for _ in runs]
-    rng = np.random.default_rng(before.seed)
+    rng = np.random.default_rng(seed)
     together = all(run.in_blocks for run in runs.values())
     blocks = divided_into_blocks(cells, rng) if together else None
     n_parts = n_folds * n_cuts
     sizes = min((run.pair.chunks(n_draws, n_parts, blocks) for run in runs.values()), key=max)
     n_units = cells.n_cells if blocks is None else blocks.n
     sizes = min(sizes, chunks(n_draws, n_parts * n_units), key=max)
-    first = next(iter(runs.values()))
-    reused = training is None and (first.trained is None or n_folds == 1)
-    # The blocks of these cells are others than those of one model.
-    reused = reused and not (in_blocks(cells) and first.in_blocks)
-    reused = reused and merged[0].keeps_draws(first.pair.cells)
     with progress("resamples", n_draws) as step:
         for n in step.parts(sizes):
             how: dict[str, Any] = {"resampled": True, "blocks": blocks, "n_cuts": n_cuts}
@@ -289,8 +283,6 @@ def resampled_together(
             if training is not None:
                 learnt = np.repeat(resample(training.cells, 1, n, rng), n_cuts, axis=0)
             for i, run in enumerate(runs.values()):
-                if i == 0 and reused:
-                    continue
                 weight = merged[i].sums(folds)
                 if run.trained is not None:
                     # It does not learn from folds: all cuts are alike.
@@ -300,7 +292,7 @@ def resampled_together(
                 own = None if run.pair.data.training is None else learnt
                 scored = run.pair.exact(weight, own, None, guesses=False)
                 every[i].append(by_cuts(scored, n_cuts))
-    return [of_all_draws(part) if part else before.resamples for part in every]
+    return [of_all_draws(part) for part in every]
 
 
 def _attackers_of(pair: AttackPair) -> list[Any]:

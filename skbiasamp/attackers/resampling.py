@@ -179,27 +179,12 @@ class Merged(NamedTuple):
     into: Array
     n_cells: int
 
-    def keeps_draws(self, others: Contingency) -> bool:
-        """Whether the resamples of others are those of these cells, from the same seed.
-
-        They are if whole rows are drawn one by one, and both have them in the same order.
-        """
-        in_order = np.array_equal(self.cells, np.arange(len(self.cells)))
-        by_rows = others.whole and others.clusters is None and _draws_rows(_counts(others))
-        return in_order and by_rows
-
     def sums(self, weight: Any) -> Any:
         """Return the weights of merged cells, of (..., cells)."""
         if isinstance(weight, BlockWeights):
             return weight.merged(self.into[np.argsort(self.cells)], self.n_cells)
-        filled, starts, sizes = np.unique(self.into, return_index=True, return_counts=True)
-        if len(self.into) > 2 * self.n_cells:
-            sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
-        else:  # most are alone, for which that is slow
-            sums = np.take(weight, self.cells[starts], axis=-1)
-            for i in range(1, sizes.max()):
-                some = np.flatnonzero(sizes > i)
-                sums[..., some] += np.take(weight, self.cells[starts[some] + i], axis=-1)
+        filled, starts = np.unique(self.into, return_index=True)
+        sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
         if len(filled) == self.n_cells:
             return sums
         every = np.zeros((*weight.shape[:-1], self.n_cells), weight.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self, TypeVar
@@ -74,14 +74,12 @@ class Cells(Weighted):
         """Start without what is computed once and kept."""
         self._joints: dict[tuple[SideName, SideName], Array] = {}
         self._counts: dict[SideName, Array] = {}
-        # Joint counts that whoever made the cells can compute faster, if they are asked for.
-        self._later: dict[tuple[SideName, SideName], Callable[[], Array]] = {}
         self._ordered: Any = None
         self._of_tasks: dict[int, Cells] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Stored models need none of it, and skops cannot store pairs as keys.
-        kept = {"_joints", "_counts", "_later", "_ordered", "_of_tasks"}
+        kept = {"_joints", "_counts", "_ordered", "_of_tasks"}
         return {name: value for name, value in self.__dict__.items() if name not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -182,9 +180,7 @@ class Cells(Weighted):
         # The same pair of labels the other way round is the transpose.
         if (other, side) in self._joints:
             return np.swapaxes(self._joints[other, side], -1, -2)
-        if (side, other) in self._later and (side, other) not in self._joints:
-            self._joints[side, other] = self._later[side, other]()
-        elif (side, other) not in self._joints:
+        if (side, other) not in self._joints:
             weight = self._weights(side, other)
             sums = pair_sums(labels_of(self, side), labels_of(self, other), weight)
             self._joints[side, other] = sums

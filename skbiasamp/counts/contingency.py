@@ -9,9 +9,9 @@ from typing import Any, TypeGuard
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._input.count_tables import read_counts
-from skbiasamp._input.errors import InputTypeError, columns_named
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.count_tables import OPTIONS, read_counts
+from skbiasamp._input.errors import OPTION_OF, InputTypeError, columns_named
+from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import Summed
 from skbiasamp._io.json import load_json, understood
 from skbiasamp._io.writing import written
@@ -25,6 +25,10 @@ from skbiasamp.counts import (
 from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame, read_labels, read_models
 from skbiasamp.counts.stored import FORMAT, read_cells, write_cells, write_table
+
+_ROWS = ("sensitive_features", "sample_weight", "clusters")
+# How labels are read, in arrays and in frames.
+_HOW = ("groups", "missing", "like", "pos_label", "max_groups", "texts", "numbers", "threshold")
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 
@@ -156,21 +160,15 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        labels["clusters"] = clusters
-        how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
-        how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
-        how |= {"texts": texts, "numbers": numbers, "threshold": threshold}
+        labels = chosen(locals(), *_ROWS, "scores", *_HOW)
         if not (y_preds is None and sensitive_preds is None):
             if not (y_pred is None and sensitive_pred is None):
                 raise InputTypeError(
                     "Pass {y_pred} of one model or {y_preds} of several, not both."
                 )
-            read = read_models(y_true, y_preds, sensitive_preds, **labels, **how)
+            read = read_models(y_true, y_preds, sensitive_preds, **labels)
             return several_models.merged_cells(cls(**read))
-        return cls.of_rows(
-            read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels, **how)
-        )
+        return cls.of_rows(read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels))
 
     @classmethod
     @keywords()
@@ -215,14 +213,7 @@ class Contingency(Cells):
         >>> Contingency.from_counts(published)
         Contingency(5,278 rows in 4 cells: 2 groups x 1 task, labels)
         """
-        named = {
-            "target": target,
-            "prediction": prediction,
-            "sensitive": sensitive,
-            "sensitive_prediction": sensitive_prediction,
-            "count": count,
-        }
-        labels = read_counts(frame, named)
+        labels = read_counts(frame, chosen(locals(), *OPTIONS.values(), "count"))
         if pos_label is not None:
             labels["pos_label"] = pos_label
         return cls.of_rows(read_labels(**labels))
@@ -300,29 +291,8 @@ class Contingency(Cells):
         >>> Contingency.from_frame(frame, target="hired", sensitive="sex")
         Contingency(4 rows in 3 cells: 2 groups x 1 task, labels)
         """
-        named = {
-            "target": target,
-            "prediction": prediction,
-            "sensitive": sensitive,
-            "sensitive_prediction": sensitive_prediction,
-            "weight": weight,
-            "cluster": cluster,
-        }
-        read = read_frame(
-            frame,
-            named,
-            cls,
-            joint=joint,
-            moments=moments,
-            groups=groups,
-            missing=missing,
-            like=like,
-            pos_label=pos_label,
-            max_groups=max_groups,
-            texts=texts,
-            numbers=numbers,
-            threshold=threshold,
-        )
+        named = chosen(locals(), *OPTION_OF.values())
+        read = read_frame(frame, named, cls, **chosen(locals(), "joint", "moments", *_HOW))
         if isinstance(read, dict):
             return several_models.merged_cells(cls(**read))
         return read if isinstance(read, Contingency) else cls.of_rows(read)
@@ -367,7 +337,7 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        return merging.merged(merging.as_list(contingencies))
+        return merging.merged(contingencies)
 
     def conform(self, like: Contingency) -> Contingency:
         """Return the same cells with the groups and tasks of `like`, in that order."""

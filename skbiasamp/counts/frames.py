@@ -72,18 +72,6 @@ def read_frame(
         raise InputError(
             "{groups='probabilities'} needs single rows: pass columns to Contingency.from_labels."
         )
-    with progress("counting rows"), interruptible():
-        return _counted_rows(frame, named, made, joint, moments, how)
-
-
-def _counted_rows(
-    frame: Any,
-    named: dict[str, Any],
-    made: type[C],
-    joint: bool | None,
-    moments: Asked,
-    how: dict[str, Any],
-) -> Rows | C | dict[str, Any]:
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
     if any(isinstance(names, dict) for names in predicted.values()):
@@ -92,17 +80,18 @@ def _counted_rows(
     for side, names in predicted.items():
         if models and sides.pop(side):
             sides |= {side_of_model(side, model): names_of(names[model]) for model in models}
-    opened = open_frame(frame, sides)
-    check_threshold(how["threshold"])
-    prediction = _predictions(sides)
-    if prediction and how["threshold"] is not None:
-        opened = opened.decided(prediction, how["threshold"])
-        how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
     joint = True if how["numbers"] else joint  # sums of numbers do not hold how these vary
-    apart = opened.eager is not None or not _are_many(sides) if joint is None else joint
-    if len(sides["task"]) > 1 and not models and not apart:
-        return _of_tasks(opened, sides, made, moments, how)
-    columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
+    with progress("counting rows"), interruptible():
+        opened = open_frame(frame, sides)
+        check_threshold(how["threshold"])
+        prediction = _predictions(sides)
+        if prediction and how["threshold"] is not None:
+            opened = opened.decided(prediction, how["threshold"])
+            how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
+        apart = opened.eager is not None or not _are_many(sides) if joint is None else joint
+        if len(sides["task"]) > 1 and not models and not apart:
+            return _of_tasks(opened, sides, made, moments, how)
+        columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
     labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
     if not models:

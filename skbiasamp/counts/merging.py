@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -49,20 +49,13 @@ def require_cells(name: str, value: object) -> None:
         raise InputTypeError(text, name=name, kind=type(value).__name__)
 
 
-def as_list(contingencies: Any) -> list[Any]:
-    """Return contingencies as a list; raise if they are something else."""
-    try:
-        every = list(contingencies)
-    except TypeError:
+def merged(contingencies: Iterable[C]) -> C:
+    """Return the cells of several data sets together."""
+    if not np.iterable(contingencies):
         require_cells("contingencies", contingencies)
-        raise
+    every = list(contingencies)
     for part in every:
         require_cells("contingencies", part)
-    return every
-
-
-def merged(every: list[C]) -> C:
-    """Return the cells of several data sets together."""
     if not every:
         raise InputError("There is no contingency to sum: the list is empty.")
     first = every[0]

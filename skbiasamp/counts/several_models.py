@@ -48,10 +48,6 @@ def of_model(cells: C, model: str) -> C:
     # Labels are the same for all models: what is counted of them alone is counted once.
     found._counts = {one: sums for one, sums in cells._counts.items() if one in LABELS}
     found._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
-    names: dict[Any, SideName] = {"task": "task", side_of_model("task_pred", model): "task_pred"}
-    for (group, side), joint in cells._later.items():
-        if side in names:
-            found._later[group, names[side]] = joint
     if cells._ordered is cells:
         # Models share one order and one set of cells, so that draws are the same for all.
         found._ordered = found
@@ -222,21 +218,19 @@ def merged_cells(cells: C) -> C:
     return take(cells, rows, np.bincount(code, cells.weight))
 
 
-def decided(side: Side) -> Side:
-    """Return predictions as labels: the class of the largest score, or those above the middle.
+def decided(side: Side, *, classes: bool, positive: int | None = 1) -> Side:
+    """Return scores as labels: those above the middle, or if rows have one of the `classes`, this.
 
-    What counts as a changed prediction must not depend on the last digit of a probability.
+    One column of scores is about the class at the position `positive`.
     """
-    if not side.soft:
-        return side
-    matrix = side.labels.dense(slice(None), float)
-    if side.one_label and matrix.shape[1] > 1:
-        return replace(side, labels=Codes(matrix.argmax(axis=1), matrix.shape[1]))
-    if side.one_label:  # one column, of the class that sorts last
-        last = len(side.names) - 1
-        below = matrix[:, 0] < middle_of(matrix)
-        return replace(side, labels=Codes(last - below, len(side.names)))
-    return replace(side, labels=Members(matrix >= middle_of(matrix)))
+    scores = side.labels.dense(slice(None), float)
+    above = scores >= middle_of(scores)
+    if not classes:
+        return replace(side, labels=Members(above))
+    codes = scores.argmax(axis=1)
+    if scores.shape[1] == 1:
+        codes = (above[:, 0] == (positive != 0)).astype(int)
+    return replace(side, labels=Codes(codes, len(side.names)))
 
 
 def middle_of(scores: Array) -> float:
@@ -248,6 +242,8 @@ def differ(cells: Cells, side: str, model: str, other: str) -> Array:
     """Return in which cells two models predict different labels."""
     one, two = (sides_of(cells)[side_of_model(side, name)] for name in (model, other))
     if not cells.soft("task"):  # any other number is another prediction
-        one, two = decided(one), decided(two)
+        one, two = (
+            decided(side, classes=side.one_label) if side.soft else side for side in (one, two)
+        )
     differs: Array = (one.labels.keys() != two.labels.keys()).any(axis=1)
     return differs

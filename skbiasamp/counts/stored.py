@@ -87,43 +87,37 @@ def write_cells(cells: Cells) -> dict[str, Any]:
     sides = sides_of(cells)
     return {
         "format": FORMAT,
-        "weight": cells.weight.tolist(),
+        "weight": _written(cells.weight),
         "sides": {name: _write_side(side) for name, side in sides.items()},
         "scores": cells.summed is None and any(map(_scores, sides.values())),
         "n_dropped": cells.n_dropped,
-        "repeats": None if cells.repeats is None else cells.repeats.tolist(),
+        "repeats": _written(cells.repeats),
         "summed": cells.summed,
-        "clusters": None
-        if cells.clusters is None
-        else {"of": cells.clusters.of.tolist(), "n": cells.clusters.n.tolist()},
-        "moments": [_write_moments(moment) for moment in cells.moments] or None,
+        "clusters": _written(cells.clusters),
+        "moments": [_written(moments) for moments in cells.moments] or None,
     }
 
 
-def _write_moments(moments: Moments) -> dict[str, Any]:
-    return {
-        "groups": [_write_name(name) for name in moments.groups],
-        "signs": moments.signs.tolist(),
-        "change": moments.change,
-        "squares": moments.squares.tolist(),
-        "crossed": None if moments.crossed is None else moments.crossed.tolist(),
-    }
+def _written(value: Any) -> Any:
+    """Return what a field holds as JSON has it: numbers, names, or fields of its own."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Clusters | Moments):
+        return {name: _written(part) for name, part in value._asdict().items()}
+    return [_write_name(name) for name in value] if isinstance(value, tuple) else value
 
 
 def _write_side(side: Side) -> dict[str, Any]:
-    codes, matrix = None, None
-    if isinstance(side.labels, Codes):
-        codes = side.labels.codes.tolist()
-    else:
-        matrix = side.labels.dense(slice(None), float if side.soft else int).tolist()
+    codes = side.labels.codes if isinstance(side.labels, Codes) else None
+    matrix = side.labels.dense(slice(None), float if side.soft else int) if codes is None else None
     return {
-        "names": [_write_name(name) for name in side.names],
-        "codes": codes,
-        "matrix": matrix,
+        "names": _written(side.names),
+        "codes": _written(codes),
+        "matrix": _written(matrix),
         "soft": side.soft,
         "one_label": side.one_label,
         "open": side.open,
-        "columns": [_write_name(name) for name in side.columns],
+        "columns": _written(side.columns),
         "pos_label": _write_name(side.pos_label),
         "floats": side.floats,
     }

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.labels import Codes, Members, Side
+from skbiasamp._input.labels import Codes, Members, Side, as_bytes
 from skbiasamp.counts.cells import C, Cells, SideName, labels_of, sides_of, with_sides
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
@@ -95,15 +95,7 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
         for patterns, counts in known:
-            if size == 1:
-                often &= counts[:, 0] @ patterns >= min_count
-            elif size == 2:
-                # One product counts all pairs.
-                pairs = (patterns.T * counts[:, 0]) @ patterns.astype(float)
-                members = np.nonzero(candidates)[1].reshape(-1, 2)
-                often &= pairs[members[:, 0], members[:, 1]] >= min_count
-            else:
-                often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
+            often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
         level = candidates[often]
         found.append(level)
         if sum(map(len, found)) > _MOST_COMBINATIONS:
@@ -127,7 +119,7 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
                 size=size + 1,
                 rows=n_distinct,
             )
-        grown = _grown(members, partners, n_tasks)
+        grown = _grown(members, partners)
         if not len(grown):
             break
         candidates = np.zeros((len(grown), n_tasks), dtype=bool)
@@ -155,29 +147,16 @@ def _partners(members: Array) -> Array:
     return np.searchsorted(run, run, side="right") - np.arange(len(run)) - 1
 
 
-def _grown(members: Array, partners: Array, n_tasks: int) -> Array:
+def _grown(members: Array, partners: Array) -> Array:
     """Return the sets with one task more of which all subsets are there: two make one."""
     first = np.repeat(np.arange(len(members)), partners)
     start = np.cumsum(partners) - partners
     second = np.arange(len(first)) - start[first] + first + 1
     grown = np.column_stack([members[first], members[second, -1]])
     for left_out in range(members.shape[1] - 1):  # without one of the last two tasks it is known
-        grown = grown[_is_in(np.delete(grown, left_out, axis=1), members, n_tasks)]
+        subsets = as_bytes(np.delete(grown, left_out, axis=1))
+        grown = grown[np.isin(subsets, as_bytes(members))]
     return grown
-
-
-def _is_in(asked: Array, known: Array, n_tasks: int) -> Array:
-    """Whether each of some sets is among those known."""
-    found = np.ones(len(asked), dtype=bool)
-    # Positions among the distinct beginnings of known sets: numbers that never grow too large.
-    at, held = np.zeros(len(asked), dtype=int), np.zeros(len(known), dtype=int)
-    for column in range(known.shape[1]):
-        codes = held * n_tasks + known[:, column]
-        code = at * n_tasks + asked[:, column]
-        distinct, held = np.unique(codes, return_inverse=True)
-        at = np.searchsorted(distinct, code).clip(max=len(distinct) - 1)
-        found &= distinct[at] == code
-    return found
 
 
 def of_sets(cells: C, sets: Array) -> C:

@@ -293,7 +293,7 @@ class AttackAuditor(BaseAuditor):
             return gaps, {}
         runs = {name: attacked.done for name, attacked in models.items()}
         shared = together(cells, [*runs])
-        drawn = resampled_together(runs, shared, self.n_resamples, before.again)
+        drawn = resampled_together(runs, shared, self.n_resamples, before.again.seed)
         resampled = [self._spread(self._amplified(qualities)) for qualities in drawn]
         gaps += _varied_gaps(before.amplified, after.amplified, *resampled)
         n_rows = cells.rows.sum() if cells.clusters is None else cells.clusters.total
@@ -338,7 +338,7 @@ class AttackAuditor(BaseAuditor):
                 return results, dict.fromkeys(results, np.full((2, 1), np.nan))
             runs = {model: attacks.done for model, attacks in attacked.items()}
             shared = together(cells, cells.models)
-            drawn = resampled_together(runs, shared, self.n_resamples, first)
+            drawn = resampled_together(runs, shared, self.n_resamples, first.seed)
             draws = [self._spread(self._amplified(qualities)).mean(axis=-1) for qualities in drawn]
         return results, dict(zip(results, draws, strict=True))
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.keywords import chosen
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
@@ -34,6 +35,7 @@ from skbiasamp.results import (
 )
 from skbiasamp.results.kinds import Kind
 
+_LABELS = ("sensitive_features", "sample_weight")
 # Methods that other packages of skbiasamp call: no part of the public API. Rows are counted once
 # (`count_`), measured as `audit` measures them (`_of`), and a watch learns what stays the same
 # (`learn_`). Counted metrics have `pairs_of` too.
@@ -101,7 +103,7 @@ class BaseAuditor(Declaration):
         self : object
             The fitted auditor.
         """
-        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels = chosen(locals(), *_LABELS)
         cells = self._count_training(y_train, labels, columns)
         self._check_groups(cells)
         return self._learn(cells)
@@ -127,7 +129,7 @@ class BaseAuditor(Declaration):
         self : object
             The auditor, as if fitted on the sum of all chunks.
         """
-        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels = chosen(locals(), *_LABELS)
         # A chunk may have few rows of each group.
         cells = self._count_training(y_train, labels, columns, max_groups=MOST_GROUPS)
         known = getattr(self, "contingency_", None)
@@ -155,10 +157,9 @@ class BaseAuditor(Declaration):
         -------
         value : float
         """
-        predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
-        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS)
         with self._progress():
-            test = self.count_audited(y_true, **predicted, **labels, **columns)
+            test = self.count_audited(y_true, **labels, **columns)
             return self._value(test if self._scores else check_class(y_true, test))
 
     @rest_by_name
@@ -190,11 +191,9 @@ class BaseAuditor(Declaration):
         -------
         result : AuditResult
         """
-        predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
-        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        labels["clusters"] = clusters
+        labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS, "clusters")
         with self._progress():
-            test = self.count_audited(y_true, **predicted, **labels, **columns)
+            test = self.count_audited(y_true, **labels, **columns)
             result = self._result(test if self._scores else check_class(y_true, test))
         return within_strata(result, columns["given"]) if "given" in columns else result
 
@@ -243,13 +242,7 @@ class BaseAuditor(Declaration):
         -------
         result : ComparisonResult
         """
-        labels = {
-            "y_preds": y_preds,
-            "sensitive_features": sensitive_features,
-            "sensitive_preds": sensitive_preds,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        labels = chosen(locals(), "y_preds", "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
             result = compared(self, y_true, labels, dict(columns), reference)
         return within_strata(result, columns["given"]) if "given" in columns else result
@@ -295,12 +288,7 @@ class BaseAuditor(Declaration):
             The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
             estimate) and ``data_standard_error``: the error of the mean by the audited rows.
         """
-        labels = {
-            "sensitive_features": sensitive_features,
-            "sensitive_preds": sensitive_preds,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        labels = chosen(locals(), "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
             return audited_runs(self, y_true, y_preds, labels, method)
 

@@ -84,6 +84,7 @@ def audited_runs(
 
 
 _RUN = "run"
+_CHURN = ("model", "group", "n", "changed", "share", "p_value")
 
 
 def _each_run(rows: Any, given: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -161,28 +162,31 @@ def comparison_result(
     cells: Contingency,
     reference: str,
     models: Mapping[str, Mapping[str, Any]],
-    difference_of: Callable[[str], tuple[dict[str, float], dict[str, Any]]],
+    difference_of: Callable[[str], tuple[dict[str, float], Any]],
     runs: Mapping[str, list[str]] | None = None,
+    *,
+    same_rows: bool = True,
 ) -> ComparisonResult:
     """Return the result of a comparison: models measured, and how many rows differ between them.
 
     `models` have their value, estimate and interval; `difference_of` returns those of a model's
     difference to the reference, and the columns of its table of pairs. `runs` are the models of
     each training procedure, if these are compared: rows that differ are then means over the pairs
-    of their runs.
+    of their runs. Models that do not have the `same_rows` have none that differ.
     """
     others = [model for model in models if model != reference]
     nothing = dict.fromkeys(MODEL_COLUMNS[1:], np.nan)
     rows: dict[str, dict[str, Any]] = {
         model: {"model": model, **nothing, **models[model]} for model in (reference, *others)
     }
-    churn: dict[str, list[Any]] = {"model": [], "group": [], "n": [], "changed": []}
-    churn |= {"share": [], "p_value": []}
+    churn: dict[str, list[Any]] = {name: [] for name in _CHURN}
     tables = []
     for name in others:
         numbers, pairs = difference_of(name)
         rows[name] |= numbers
         tables.append(pd.DataFrame({"model": name, **pairs}))
+        if not same_rows:
+            continue
         own, before = ([model] if runs is None else runs[model] for model in (name, reference))
         pairs_of_runs = [(model, other) for model in own for other in before]
         # Of several pairs of runs there is no test.

@@ -14,18 +14,14 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skbiasamp._input.checks import (
-    check_frame_columns,
-    check_train,
-    require_group_pred,
-    require_task_pred,
-)
+from skbiasamp._input.checks import check_frame_columns, check_train
 from skbiasamp._input.containers import as_maps
 from skbiasamp._input.errors import (
     PARAMETER_OF,
     InputError,
     InputTypeError,
     Role,
+    Said,
     meant,
     quote,
     speaking,
@@ -204,8 +200,17 @@ def require_predictions(
             models=quote(models),
             first=models[0],
         )
-    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
-    require_group_pred(not lacking, metric=what)
+    if "task_pred" in lacking:
+        only = Said(" (Only {direction='T->A'} can do without.)") if directed else ""
+        text = "{metric} compares the labels with their predictions: pass {y_pred}.{only}"
+        raise InputError(text, metric=what, only=only)
+    if lacking:
+        raise InputError(
+            "{metric} with {direction='T->A'} (task → group) needs the sensitive feature as "
+            "predicted by the model: pass {sensitive_pred}. If your model does not predict it, use "
+            "{direction='A->T'}.",
+            metric=what,
+        )
 
 
 def other_class(cells: Contingency, alpha: float) -> tuple[Hashable, Hashable, str] | None:

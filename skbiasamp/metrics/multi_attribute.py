@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skbiasamp._input.checks import DIRECTIONS, Array, require_labels
+from skbiasamp._input.checks import DIRECTIONS, Array
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.formatting import points
@@ -248,8 +249,11 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         super()._check(test)
         what = "Multi-attribute amplification"
         test.require_rows(what, but=("scores", "weights"))
-        require_labels(test.soft("task_pred"), metric=what)
-        require_labels(test.soft("group_pred"), metric=what, argument="sensitive_pred")
+        text = "{metric} needs labels, and {name} holds probabilities. Threshold them first."
+        roles: dict[SideName, str] = {"task_pred": "y_pred", "group_pred": "sensitive_pred"}
+        for side, name in roles.items():
+            if test.soft(side):
+                raise InputError(text, metric=what, name=name)
 
     # ------------------------------------------------------------------ what it says
 

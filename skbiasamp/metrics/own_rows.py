@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.metrics.comparing import numbers_of_difference
+from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference
 from skbiasamp.metrics.directional import DirectionalAuditor
-from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
+from skbiasamp.results import ComparisonResult
 
 _OF_PAIR = ["group", "task", "n", "base", "sign"]
 _OF_DIFFERENCE = ["reference", "observed", "difference", "gained", "lost", "amplification", "low"]
 _OF_DIFFERENCE += ["high", "p_value", "p_adjusted"]
-_CHURN = ("model", "group", "n", "changed", "share", "p_value")
+_OF_MODEL = ("value", "estimate", "low", "high", "verdict")
 
 
 def compares_tables(auditor: Any) -> bool:
@@ -37,37 +36,20 @@ def compare_tables(
     independent tables, in the direction of the training correlations.
     """
     own = {model: auditor.audit(cells) for model, cells in tables.items()}
-    first = own[reference]
-    sign = first.table.pivot(index="group", columns="task", values="sign")
+    sign = own[reference].table.pivot(index="group", columns="task", values="sign")
     between = DirectionalAuditor(**auditor.get_params(deep=False) | {"sign": sign})
     between.fit(as_labels(tables[reference]))
-    rows, pairs = [], []
-    for model in [reference, *(model for model in tables if model != reference)]:
-        result = own[model]
-        row = {"model": model, **dict.fromkeys(MODEL_COLUMNS[1:], np.nan)}
-        row |= {name: getattr(result, name) for name in ("value", "estimate", "low", "high")}
-        rows.append(row | {"verdict": result.verdict})
-        if model == reference:
-            continue
+    numbers = {
+        model: {name: getattr(result, name) for name in _OF_MODEL} for model, result in own.items()
+    }
+
+    def difference_of(model: str) -> tuple[dict[str, float], Any]:
         gap = between.audit(tables[model])
-        rows[-1] |= numbers_of_difference(gap.estimate, gap.low, gap.high, gap.p_value)
         table = gap.table.rename(columns={"base": "reference", "delta": "difference"})
-        table = table.assign(model=model, base=result.table["base"], gained=np.nan, lost=np.nan)
-        pairs.append(table[["model", *_OF_PAIR, *_OF_DIFFERENCE]])
-    table = pd.DataFrame(rows)
-    table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy(float), auditor.adjust)
-    return ComparisonResult(
-        metric=first.metric,
-        direction=first.direction,
-        reference=reference,
-        table=table,
-        pairs=pd.concat(pairs, ignore_index=True),
-        churn=pd.DataFrame({name: [] for name in _CHURN}),
-        confidence_level=first.confidence_level,
-        n_samples=sum(result.n_samples for result in own.values()),
-        params=first.params,
-        question=first.question,
-        rank=first.rank,
-        group_columns=first.group_columns,
-        citation=first.citation,
-    )
+        table = table.assign(base=own[model].table["base"], gained=np.nan, lost=np.nan)
+        ends = numbers_of_difference(gap.estimate, gap.low, gap.high, gap.p_value)
+        return ends, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
+
+    first = tables[reference]
+    result = comparison_result(auditor, first, reference, numbers, difference_of, same_rows=False)
+    return replace(result, n_samples=sum(audit.n_samples for audit in own.values()))

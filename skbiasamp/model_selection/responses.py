@@ -15,6 +15,9 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp.compose.wrapper import ready
+from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.passed import passed
 
 
 def task_scores(output: Any, classes: Any) -> Array:
@@ -30,6 +33,22 @@ def task_scores(output: Any, classes: Any) -> Array:
         if len(positive):
             columns[:, task] = column[:, positive[0]]
     return columns
+
+
+def rows_above(
+    y_true: Any, rank: Array, n: int, labels: dict[str, Any]
+) -> tuple[Contingency, Array]:
+    """Return rows counted by their rank among `n`, and those with a rank of at least each.
+
+    The latter are of the first task, as labels (negative, positive) × groups × ranks 0 to n.
+    """
+    # As probabilities that only rank, scores of any size can be read beside the labels.
+    cells = Contingency.from_labels(y_true, (rank + 0.5) / n, **labels)
+    group, task, shares = (
+        labels_of(cells, side).dense(slice(None), float) for side in ("group", "task", "task_pred")
+    )
+    own = np.rint(shares[:, 0] * n - 0.5)
+    return cells, passed(own, group, task[:, 0] > 0, cells.weight, np.arange(n + 1))
 
 
 def most_probable(probability: Array, classes: Any, *, one_label: bool) -> Array:

@@ -29,8 +29,9 @@ from skbiasamp.monitoring._counted_periods import (
 )
 from skbiasamp.monitoring._period_tables import name_causes, pairs_table, period_table
 from skbiasamp.monitoring._watch import varies, watched
+from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
-from skbiasamp.report.evidence import call_of, context_of
+from skbiasamp.report.evidence import context_of
 from skbiasamp.results import Timeline
 from skbiasamp.results.timeline import BEFORE, EMPTY, PAIR_COLUMNS, REFERENCE, WATCHED
 
@@ -160,9 +161,9 @@ def audit_over(
     >>> timeline.to_frame()[["n", "alarm"]].tail(2).to_numpy().tolist()
     [[1033, False], [967, False]]
     """
-    call = call_of(audit_over, locals())
+    asked = Asked(locals(), audit_over)
     check_option("every", every, (*EVERY, None))
-    check_watch(auditor, alpha, n_draws, strict)
+    check_watch(asked)
     if groups == "probabilities":
         text = (
             "{groups='probabilities'} cannot be watched: rows move between periods at random, and "
@@ -170,74 +171,46 @@ def audit_over(
             "rows whose groups are known."
         )
         raise InputError(text)
-    columns = {
-        "target": target,
-        "prediction": prediction,
-        "sensitive": sensitive,
-        "sensitive_prediction": sensitive_prediction,
-        "weight": weight,
-    }
+    columns = asked.columns
     strata = tuple(names_of(given))
     if strata and sensitive_prediction is not None:
         raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
         counted = periods_of_counts(frame, {**columns, "time": time, "version": version})
     else:
-        how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
+        how = asked.how
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
         if strata:
             columns["sensitive"] = [*names_of(sensitive), *strata]
         counted = periods_of_rows(frame, columns, time, every, version, reference, **how)
-    timeline = over(
-        counted,
-        reference,
-        auditor,
-        given=strata,
-        pos_label=pos_label,
-        alpha=alpha,
-        n_draws=n_draws,
-        strict=strict,
-        random_state=random_state,
-        names={"model_name": model_name, "data_name": data_name},
-    )
-    timeline.context["call"] = call
-    return timeline
+    return over(counted, asked, pos_label)
 
 
-def check_watch(auditor: Any, alpha: Any, n_draws: Any, strict: Any) -> None:
+def check_watch(asked: Asked) -> None:
     """Raise if an argument of the watch is invalid."""
-    check_option("strict", strict, (True, False))
-    if n_draws is not None:
-        check_count("n_draws", n_draws, 19)
-    if auditor is not None:
-        require_auditor(auditor)
+    check_option("strict", asked.strict, (True, False))
+    if asked.n_draws is not None:
+        check_count("n_draws", asked.n_draws, 19)
+    if asked.auditor is not None:
+        require_auditor(asked.auditor)
+    alpha = asked.alpha
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
 
 
-def over(
-    counted: CountedPeriods,
-    reference: Any,
-    auditor: Any,
-    *,
-    given: Names,
-    pos_label: Any,
-    alpha: float,
-    n_draws: int | None,
-    strict: bool,
-    random_state: Any,
-    names: Mapping[str, str | None],
-) -> Timeline:
+def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeline:
     """Watch periods that were counted."""
-    first, roles = _reference_of(reference, counted.cells)
+    given, alpha, random_state = tuple(names_of(asked.given)), asked.alpha, asked.random_state
+    first, roles = _reference_of(asked.reference, counted.cells)
     if given:
         first, counted = _within(given, first, counted)
     first = present(first).with_positive(pos_label)
     first.require_rows("Watching a model")
-    parts, notes = _parts_like(first, counted, roles, strict=strict)
-    learned = _auditor_for(first, auditor).learn_reference(first, random_state=random_state)
+    parts, notes = _parts_like(first, counted, roles, strict=asked.strict)
+    learned = _auditor_for(first, asked.auditor).learn_reference(first, random_state=random_state)
     rng = generator(random_state)
+    n_draws = asked.n_draws
     if n_draws is None:
         n_draws = _OF_ATTACKERS if learned.kind.has_attacker else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
@@ -258,7 +231,7 @@ def over(
         pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
         name_causes(periods, pairs)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
-    context = context_of(first, None, names, "")
+    context = context_of(first, None, asked.names, asked.call)
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
     timeline = Timeline(
         metric=learned.metric,

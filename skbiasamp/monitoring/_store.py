@@ -30,11 +30,11 @@ from skbiasamp._io.writing import remove_leftovers, written
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import SideName, distinct, side_of, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged
 from skbiasamp.monitoring._calendar import checked_period, every_of, without_gaps
 from skbiasamp.monitoring._counted_periods import CountedPeriods
 from skbiasamp.monitoring._over import check_watch, over
+from skbiasamp.report.asked import Asked
 from skbiasamp.results import Timeline
 
 _FORMAT = "skbiasamp.Period/1"
@@ -262,7 +262,8 @@ class Store:
         -------
         timeline : Timeline
         """
-        check_watch(auditor, alpha, n_draws, strict)
+        asked = Asked(locals())
+        check_watch(asked)
         counted = self.counted()
         n = sum(cells is not None for cells in counted.cells.values())
         if not n:
@@ -270,23 +271,10 @@ class Store:
         if isinstance(reference, int | np.integer) and reference > n:
             text = f"The reference has {n} of {reference} periods so far. Alarms begin after them."
             counted.notes.append({"period": None, "text": text})
-            reference = n
-        names = {
-            "model_name": model_name,
-            "data_name": self.folder.name if data_name is None else data_name,
-        }
-        return over(
-            counted,
-            reference,
-            auditor,
-            given=tuple(names_of(given)),
-            pos_label=None,
-            alpha=alpha,
-            n_draws=n_draws,
-            strict=strict,
-            random_state=random_state,
-            names=names,
-        )
+            asked.reference = n
+        if data_name is None:
+            asked.names["data_name"] = self.folder.name
+        return over(counted, asked)
 
     def counted(self) -> CountedPeriods:
         """Return the counts of each period, with versions and what was suppressed."""

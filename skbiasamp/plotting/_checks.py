@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,16 @@ def as_floats(column: Any, name: str = "table") -> Array:
         text = "{name} must hold numbers{where}: what they are drawn by."
         raise InputTypeError(
             text, name=name, where="" if where is None else f" in column {where!r}"
+        ) from None
+
+
+def as_number(value: Any, name: str) -> float | None:
+    """Return a number, None if there is none to draw."""
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputTypeError(
+            "{name} must be a number; got {seen!r}.", name=name, seen=value
         ) from None
 
 
@@ -74,26 +82,6 @@ def check_kind(value: object, kind: type, made_by: str, instead: str = "") -> No
         raise InputTypeError(
             text, made_by=made_by, seen=type(value).__name__, instead=instead and f" {instead}"
         )
-
-
-def check_number(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> None:
-    """Raise if a number is none, or not between limits. None is a number that is not drawn."""
-    try:
-        number = (
-            isinstance(value, Real) and not isinstance(value, bool) and low < float(value) < high
-        )
-    except OverflowError:
-        number = False
-    if value is not None and not number:
-        within = "" if math.isinf(low) else f" between {low:g} and {high:g}"
-        text = "{name} must be a number{within}; got {seen!r}."
-        raise InputTypeError(text, name=name, within=within, seen=value)
-
-
-def check_text(name: str, value: object) -> None:
-    """Raise if something is no text; None is no text to draw."""
-    if value is not None and not isinstance(value, str):
-        raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=value)
 
 
 def check_name_list(name: str, value: object) -> tuple[Any, ...]:

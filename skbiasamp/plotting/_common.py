@@ -12,6 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_instance, check_option, require_auditor
 from skbiasamp._input.coding import as_classes
+from skbiasamp._input.errors import InputTypeError
 from skbiasamp._utils.formatting import group_of, in_words, name_of, number
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share
@@ -21,7 +22,6 @@ from skbiasamp.plotting._checks import (
     check_drawable,
     check_kind,
     check_name_list,
-    check_text,
     drawn_columns,
 )
 from skbiasamp.results import AuditResult
@@ -38,6 +38,7 @@ class Display:
     plot: Callable[..., Any]
     ax_: Any
     figure_: Any
+    undefined_: Sequence[Any] = ()
 
 
 @dataclass(eq=False, repr=False)
@@ -244,7 +245,8 @@ def _feature(columns: Sequence[Hashable]) -> str:
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
-    check_text("model_name", model_name)
+    if not isinstance(model_name, str | None):
+        raise InputTypeError("{model_name} must be text; got {seen!r}.", seen=model_name)
     model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, in_words(result.name))))
     value = "undefined" if math.isnan(result.value) else number(result.estimate)

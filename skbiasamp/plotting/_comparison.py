@@ -17,7 +17,6 @@ from skbiasamp.plotting._checks import (
     check_drawable,
     check_kind,
     check_most,
-    check_text,
     with_defaults,
 )
 from skbiasamp.plotting._common import Display, short_labels
@@ -110,7 +109,7 @@ class ComparisonDisplay(Display):
             numbers=_NUMBERS,
             names=_NAMES,
         )
-        check_text("reference", self.reference)
+        self.reference = str(self.reference)
         check_option("sides", self.sides, tuple(SIDES))
 
     @staticmethod

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_instance, check_option, is_one
+from skbiasamp._input.checks import Array, check_instance, check_option, is_one
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.formatting import number
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.counts.cells import column
-from skbiasamp.counts.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
-from skbiasamp.model_selection.responses import response, response_of, task_scores
+from skbiasamp.model_selection.responses import response, response_of, rows_above, task_scores
 from skbiasamp.plotting._checks import (
     as_floats,
+    as_number,
     check_kind,
-    check_number,
     with_defaults,
 )
 from skbiasamp.plotting._common import (
@@ -41,6 +40,7 @@ MANY = 5  # groups that a legend still has room for among their lines
 FEW = 40  # thresholds whose points are marked one by one
 
 
+@dataclass(eq=False, repr=False)
 class AmplificationCurveDisplay(Display):
     """Show how amplification follows the threshold at which scores become predictions.
 
@@ -108,53 +108,44 @@ class AmplificationCurveDisplay(Display):
     Where matplotlib is installed, ``display.plot()`` draws them.
     """
 
-    def __init__(
-        self,
-        thresholds: Any,
-        values: Any,
-        *,
-        rates: pd.DataFrame | Mapping[Hashable, Any] | None = None,
-        base_rate_threshold: float | None = None,
-        estimates: Any = None,
-        low: Any = None,
-        high: Any = None,
-        operating_point: float | None = None,
-        title: str | None = None,
-    ) -> None:
-        if not isinstance(rates, Mapping | pd.DataFrame | None):
-            kind = type(rates).__name__
+    thresholds: Any
+    values: Any
+    _: KW_ONLY
+    rates: Any = None
+    base_rate_threshold: float | None = None
+    estimates: Any = None
+    low: Any = None
+    high: Any = None
+    operating_point: float | None = None
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rates, Mapping | pd.DataFrame | None):
+            kind = type(self.rates).__name__
             raise InputTypeError("{rates} must be a dict or a data frame; got {kind}.", kind=kind)
-        check_number("base_rate_threshold", base_rate_threshold)
-        check_number("operating_point", operating_point)
-        given = {"values": values, "estimates": estimates, "low": low, "high": high}
-        given |= {
-            f"rates[{group!r}]": rate for group, rate in ({} if rates is None else rates).items()
+        for name in ("base_rate_threshold", "operating_point"):
+            setattr(self, name, as_number(getattr(self, name), name))
+        self.thresholds = self._numbers("thresholds", self.thresholds)
+        self.values = self._numbers("values", self.values)
+        for name in ("estimates", "low", "high"):
+            if getattr(self, name) is not None:
+                setattr(self, name, self._numbers(name, getattr(self, name)))
+        rates = {
+            group: self._numbers(f"rates[{group!r}]", rate)
+            for group, rate in ({} if self.rates is None else self.rates).items()
         }
-        numbers = {
-            name: np.atleast_1d(as_floats(numeric, name))
-            for name, numeric in ({"thresholds": thresholds} | given).items()
-            if numeric is not None or name not in ("estimates", "low", "high")
-        }
-        self.thresholds = numbers["thresholds"]
-        for name, array in numbers.items():
-            if array.shape != (self.thresholds.size,):
-                raise InputError(
-                    "{name} has {n:,} numbers but there are {m:,} thresholds: each threshold "
-                    "needs one.",
-                    name=name,
-                    n=array.size,
-                    m=self.thresholds.size,
-                )
         if not np.isfinite(self.thresholds).any():
             raise InputError("{thresholds} must have a number that is finite.")
-        self.values = numbers["values"]
-        self.estimates = numbers.get("estimates")
-        self.low, self.high = numbers.get("low"), numbers.get("high")
-        self.operating_point = None if operating_point is None else float(operating_point)
-        columns = {} if rates is None else {group: numbers[f"rates[{group!r}]"] for group in rates}
-        self.rates = pd.DataFrame(columns, index=self.thresholds) if columns else None
-        self.base_rate_threshold = base_rate_threshold
-        self.title = title
+        self.rates = pd.DataFrame(rates, index=self.thresholds) if rates else None
+
+    def _numbers(self, name: str, given: Any) -> Array:
+        """Return a number for each threshold."""
+        numbers: Array = np.atleast_1d(as_floats(given, name))
+        n = numbers.size if name == "thresholds" else self.thresholds.size
+        if numbers.shape != (n,):
+            text = "{name} has {seen:,} numbers but there are {n:,} thresholds: each threshold "
+            raise InputError(text + "needs one.", name=name, seen=numbers.size, n=n)
+        return numbers
 
     @classmethod
     def from_result(cls, curve: AmplificationCurve, *, ax: Any = None, **options: Any) -> Self:
@@ -429,20 +420,12 @@ def _rates(
     """Return false positive rates by group, and the threshold nearest to the base rate."""
     scores = as_floats(to_native(y_score, "y_score"), "y_score")
     levels, ranks = np.unique(scores, return_inverse=True)
-    # As probabilities that only rank, scores of any size can be read beside the labels.
-    as_shares = (ranks.reshape(scores.shape) + 0.5) / len(levels)
-    cells = Contingency.from_labels(y_true, as_shares, **labels)
+    cells, above = rows_above(y_true, ranks.reshape(scores.shape), len(levels), labels)
     if len(cells.tasks) > 1:
         return None, None
-    positive = column(cells, "task", 0)
-    rank = np.rint(column(cells, "task_pred", 0) * len(levels) - 0.5).astype(int)
-    rates = {}
-    for i, group in enumerate(cells.groups):
-        negatives = cells.weight * column(cells, "group", i) * (1 - positive)
-        # Above no level, the first, the second, and so on: the thresholds of the curve.
-        above = np.cumsum(np.bincount(rank, negatives, len(levels))[::-1])[::-1]
-        with np.errstate(invalid="ignore"):
-            rates[group] = np.append(above, 0.0) / negatives.sum()
-    base_rate = np.average(positive, weights=cells.weight)
-    nearest = np.argmin(np.abs(curve.rates - base_rate))
-    return pd.DataFrame(rates, index=curve.thresholds), float(curve.thresholds[nearest])
+    negatives, _ = above
+    with np.errstate(invalid="ignore"):
+        rates = negatives / negatives[:, :1]
+    nearest = np.argmin(np.abs(curve.rates - cells.count("task")[0] / cells.total))
+    known = dict(zip(cells.groups, rates, strict=True))
+    return pd.DataFrame(known, index=curve.thresholds), float(curve.thresholds[nearest])

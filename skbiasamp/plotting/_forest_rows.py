@@ -20,6 +20,11 @@ def axes_of_rows(display: Any, ax: Any, n: int, labels: Sequence[str]) -> Any:
     return axes_of(display, ax, (width, 1.7 + 0.27 * n))
 
 
+def draw_zero(display: Any) -> None:
+    """Draw the line that the marks of rows begin at, or lie beside."""
+    display.zero_line_ = display.ax_.axvline(0, color="0.3", linewidth=1, zorder=1)
+
+
 def draw_intervals(
     display: Any,
     point: Array,
@@ -38,7 +43,7 @@ def draw_intervals(
     is NaN stands "undefined".
     """
     ax, at = display.ax_, np.arange(len(point))
-    display.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
+    draw_zero(display)
     display.intervals_ = display.points_ = None
     bounded, defined = ~np.isnan(low + high), ~np.isnan(point)
     if bounded.any():

@@ -12,17 +12,16 @@ import pandas as pd
 from skbiasamp._input.checks import is_one
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.formatting import group_of, in_words, level_of, task_of
+from skbiasamp.inference.power import check_share
 from skbiasamp.plotting._checks import (
-    as_floats,
+    as_number,
     check_drawable,
     check_kind,
-    check_number,
-    check_text,
     drawn_columns,
     with_defaults,
 )
 from skbiasamp.plotting._common import Display, axes_of, literal, tidy
-from skbiasamp.render.periods import running_mean, typical
+from skbiasamp.render.periods import Picture
 from skbiasamp.results import Timeline
 
 _MOST_LABELS = 10
@@ -103,14 +102,14 @@ class TimelineDisplay(Display):
             numbers=["value", "low", "high", "alarm", *({"n"} & set(drawn_columns(self.table)))],
             names=["period"],
         )
-        check_number("reference", self.reference)
-        check_number("confidence_level", self.confidence_level, 0, 1)
+        self.reference = as_number(self.reference, "reference")
+        if self.confidence_level is not None:
+            check_share("confidence_level", self.confidence_level)
         if not isinstance(self.versions, Sequence) or not all(
             isinstance(version, list | tuple) and len(version) == 2 for version in self.versions
         ):
             text = "{versions} must be a list of periods and names, in pairs; got {seen!r}."
             raise InputTypeError(text, seen=self.versions)
-        check_text("onset", self.onset)
 
     @classmethod
     def from_timeline(
@@ -173,75 +172,59 @@ class TimelineDisplay(Display):
             This Display.
         """
         ax = axes_of(self, ax, (8.0, 3.6))
-        table = self.table.reset_index(drop=True)
-        at, values = np.arange(len(table)), as_floats(table["value"])
-        low, high = as_floats(table["low"]), as_floats(table["high"])
-        names = [str(period) for period in table["period"]]
+        picture = Picture.of(self.table, self.reference, self.onset, self.versions)
+        names, alarms, at = picture.names, picture.alarms, np.arange(len(picture.names))
         style: dict[str, Any] = {"color": "0.3", "linewidth": 1.5, "label": "value"}
-        many = len(table) > _MOST_MARKERS
+        many = len(names) > _MOST_MARKERS
         style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
-        (self.line_,) = ax.plot(at, values, **with_defaults(style, line_kwargs))
+        (self.line_,) = ax.plot(at, picture.value, **with_defaults(style, line_kwargs))
         self.mean_ = None
-        if many and "n" in table:
-            size, means = running_mean(list(values), list(as_floats(table["n"])))
+        if many and "n" in self.table:
             look = {"color": self.line_.get_color(), "linewidth": 2.5}
-            (self.mean_,) = ax.plot(at, means, **look, label=f"mean of the last {size} periods")
+            look["label"] = f"mean of the last {picture.n_mean} periods"
+            (self.mean_,) = ax.plot(at, picture.mean, **look)
         self.band_ = None
-        if not np.isnan(low).all():
+        if not np.isnan(picture.low).all():
             level = "" if self.confidence_level is None else level_of(self.confidence_level) + " "
             look = {"color": self.line_.get_color(), "alpha": 0.2, "linewidth": 0}
-            self.band_ = ax.fill_between(at, low, high, **look, label=f"{level}interval")
+            look["label"] = f"{level}interval"
+            self.band_ = ax.fill_between(at, picture.low, picture.high, **look)
         self.reference_line_ = None
         if self.reference is not None:
             look = {"color": "black", "linestyle": "--", "linewidth": 1}
             self.reference_line_ = ax.axhline(self.reference, **look, label="reference")
-        if "role" in table and (table["role"] == "reference").any():
-            inside = np.flatnonzero(table["role"] == "reference")
-            ax.axvspan(inside[0] - 0.5, inside[-1] + 0.5, color="0.5", alpha=0.15, linewidth=0)
-        alarms = np.flatnonzero(np.nan_to_num(as_floats(table["alarm"])))
+        if len(picture.span):
+            first, last = picture.span[[0, -1]]
+            ax.axvspan(first - 0.5, last + 0.5, color="0.5", alpha=0.15, linewidth=0)
         self.alarms_ = None
         if len(alarms):
             look = {"color": "black", "marker": "^", "markersize": 9, "linestyle": "none"}
-            shown = alarms if len(table) <= _MOST_MARKERS else alarms[:1]
+            shown = alarms[:1] if many else alarms
             label = f"alarm since {names[alarms[0]]}"
-            (self.alarms_,) = ax.plot(shown, values[shown], **look, zorder=4, label=label)
-            if self.onset in names:  # an estimate: shading from there on would say more
+            (self.alarms_,) = ax.plot(shown, picture.value[shown], **look, zorder=4, label=label)
+            if picture.onset is not None:  # an estimate: shading from there on would say more
                 look = {"color": "black", "linestyle": "-.", "linewidth": 1}
                 label = f"change began: {self.onset} (estimate)"
-                ax.axvline(names.index(self.onset), **look, label=label)
-        self.version_lines_ = []
-        for i, (period, version) in enumerate(self.versions):
-            if str(period) not in names:
-                continue
-            where = names.index(str(period)) - 0.5
-            look = {"color": "0.35", "linestyle": ":", "linewidth": 1.5}
-            look["label"] = "new model version" if i == 0 else None
-            self.version_lines_.append(ax.axvline(where, **look))
-            ax.annotate(
-                literal(f" version {version}"),
-                (where, 1),
-                xycoords=("data", "axes fraction"),
-                va="top",
-                fontsize="small",
-                color="0.35",
-            )
-        if "n" in table:
-            ends = np.concatenate(
-                [values, low, high, [np.nan if self.reference is None else self.reference]]
-            )
-            inside = np.append(np.tile(np.array(typical(table["n"])), 3), True)
-            least, most = np.nanmin(ends[inside]), np.nanmax(ends[inside])
-            if least < most and (ends < least).any() | (ends > most).any():
-                room = 0.05 * (most - least)
-                ax.set_ylim(least - room, most + room)
-        if self.version_lines_:  # their names stand above the values
+                ax.axvline(picture.onset, **look, label=label)
+        if picture.beyond:
+            ax.set_ylim(*picture.ends)
+        if picture.versions:  # their names stand above the values
             least, most = ax.get_ylim()
             ax.set_ylim(least, most + 0.08 * (most - least))
+        self.version_lines_ = []
+        look = {"color": "0.35", "linestyle": ":", "linewidth": 1.5, "label": "new model version"}
+        for i, version in picture.versions:
+            self.version_lines_.append(ax.axvline(i - 0.5, **look))
+            look["label"] = None  # once
+            text, place = literal(f" version {version}"), ("data", "axes fraction")
+            ax.annotate(
+                text, (i - 0.5, 1), xycoords=place, va="top", fontsize="small", color="0.35"
+            )
         every = max(1, -(-len(names) // _MOST_LABELS))
         ax.set_xticks(at[::every], [literal(names[i]) for i in at[::every]])
         turned = sum(map(len, names[::every])) > _MOST_TEXT
         ax.tick_params(axis="x", labelrotation=30 if turned else 0)
-        ax.set_xlim(-0.5, len(table) - 0.5)
+        ax.set_xlim(-0.5, len(names) - 0.5)
         ax.set_ylabel("amplification")
         tidy(ax, self.title)
         ax.legend(fontsize="small", framealpha=0.6, loc="upper left", bbox_to_anchor=(1, 1))

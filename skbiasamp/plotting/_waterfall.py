@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,10 @@ from skbiasamp.plotting._checks import (
     check_drawable,
     check_kind,
     check_name_list,
-    check_text,
     with_defaults,
 )
 from skbiasamp.plotting._common import Display, literal
-from skbiasamp.plotting._forest_rows import axes_of_rows, label_rows
+from skbiasamp.plotting._forest_rows import axes_of_rows, draw_zero, label_rows
 from skbiasamp.results import Explanation
 from skbiasamp.results.kinds import Kind
 
@@ -77,7 +76,6 @@ class WaterfallDisplay(Display):
     _: KW_ONLY
     title: str | None = None
     part_columns: Sequence[Any] = ()
-    undefined_: ClassVar[Sequence[Any]] = ()
 
     def __post_init__(self) -> None:
         check_drawable(
@@ -87,7 +85,6 @@ class WaterfallDisplay(Display):
             numbers=["value", "low", "high"],
             names=["part"],
         )
-        check_text("title", self.title)
         self.part_columns = check_name_list("part_columns", self.part_columns)
 
     @classmethod
@@ -147,7 +144,7 @@ class WaterfallDisplay(Display):
 
         colour = to_rgba_array([BELOW if change < 0 else ABOVE for change in size])
         colour[pale, 3] = 0.4
-        self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
+        draw_zero(self)
         look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
         self.bars_ = ax.barh(np.arange(len(size)), size, **with_defaults(look, bar_kwargs))
         note = "pale: the interval includes 0" if pale.any() else ""

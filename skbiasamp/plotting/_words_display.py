@@ -16,15 +16,12 @@ from skbiasamp.plotting._checks import check_drawable, check_name_list, with_def
 from skbiasamp.plotting._common import (
     Display,
     axes_of,
-    fitting,
     import_pyplot,
     literal,
-    name_sides,
-    room,
     short_labels,
-    tidy,
     title_of,
 )
+from skbiasamp.plotting._forest_rows import draw_zero, label_rows
 from skbiasamp.results import AuditResult
 
 
@@ -173,22 +170,14 @@ class WordsDisplay(Display):
         names = list(dict.fromkeys(shown["target"]))
         labels = short_labels(names, ", ", self.group_columns, width=40)
         two = len(names) == 2
-        n = max(len(shown), 1)
-        ax = axes_of(self, ax, (6.0, 1.8 + 0.22 * n))
-        at = np.arange(len(shown))
+        ax = axes_of(self, ax, (6.0, 1.8 + 0.22 * max(len(shown), 1)))
+        draw_zero(self)
         which = [names.index(name) for name in shown["target"]]
         side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
         width = shown["weight"].to_numpy(float) * side
         colours = [SERIES[i % len(SERIES)] for i in which]
-        self.bars_ = ax.barh(
-            at, width, **with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
-        )
-        words = [literal(word) for word in shown["word"]]
-        ax.set_yticks(at, labels=words)
-        ax.set(ylim=(n - 0.4, -0.6), xlabel=f"weight in an attacker on {source}")
-        if two:
-            name_sides(ax, f"← points to {labels[names[0]]}  |  points to {labels[names[1]]} →")
-        ax.axvline(0, color="0.3", linewidth=1)
+        look = with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
+        self.bars_ = ax.barh(np.arange(len(shown)), width, **look)
         reach = 1.05 * max(shown["weight"].max() if len(shown) else 1.0, 1e-9)
         ax.set_xlim(-reach if two else 0, reach)
         ax.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
@@ -198,8 +187,8 @@ class WordsDisplay(Display):
                 Rectangle((0, 0), 1, 1, color=colours[which.index(i)]) for i in range(len(names))
             ]
             ax.legend(marks, [f"points to {labels[name]}" for name in names], loc="lower right")
-        tidy(ax, self.title, axis="x")
-        size = fitting(0.85 * room(ax, 1, n)[1])
-        for text in ax.get_yticklabels():
-            text.set_fontsize(size)
+        words = [literal(word) for word in shown["word"]]
+        sides = "← points to {}  |  points to {} →".format(*labels.values()) if two else ""
+        notes = [f"weight in an attacker on {source}"]
+        label_rows(self, words, notes, title=self.title, sides=sides)
         return self

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import listed, number
 from skbiasamp.render.document import Chart, Scatter
-from skbiasamp.render.periods import running_mean, typical
+from skbiasamp.render.periods import Picture, with_margins
 
 _WIDTH, _HEIGHT = 720, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 30, 44
 _MOST_LABELS, _MOST_DOTS, _FEW, _MOST_NAMES = 8, 120, 5, 6
 _NEAR = 90  # beside a line: the name of a version takes so much
-_DRAWN = ("value", "low", "high", "expected")
 
 
 def coordinates(chart: Chart) -> dict[str, Any]:
     """Return where everything of a picture stands."""
     periods = chart.periods
-    of_size = typical([row["n"] for row in periods])
-    kept = [row for row, is_typical in zip(periods, of_size, strict=True) if is_typical]
-    values = [row[key] for row in kept for key in _DRAWN if row[key] is not None]
-    ends = min(*values, chart.reference), max(*values, chart.reference)
-    y = _Scale(*ends, _HEIGHT - _BOTTOM, _TOP)
-    low, high = y.ends
+    picture = Picture.of(pd.DataFrame(periods), chart.reference, chart.onset, chart.versions)
+    y = _Scale(picture.ends, _HEIGHT - _BOTTOM, _TOP)
     step = (_WIDTH - _LEFT - _RIGHT) / len(periods)
 
     def x(i: float) -> float:
@@ -34,33 +33,22 @@ def coordinates(chart: Chart) -> dict[str, Any]:
     def start(i: float) -> float:
         return round(x(i) - step / 2, 2)
 
-    def line(points: Sequence[tuple[int, float]]) -> str:
-        return " ".join(f"{x(i)},{y(value)}" for i, value in points)
+    def line(positions: Iterable[int], values: Array) -> str:
+        return " ".join(f"{x(i)},{y(values[i])}" for i in positions)
 
-    def marks(indices: Sequence[int]) -> list[dict[str, Any]]:
-        return [
-            {"x": x(i), "y": y(periods[i]["value"]), "says": _says(periods[i])} for i in indices
-        ]
+    def marks(positions: Iterable[int]) -> list[dict[str, Any]]:
+        return [{"x": x(i), "y": y(picture.value[i]), "says": _says(periods[i])} for i in positions]
 
-    at = {row["period"]: i for i, row in enumerate(periods)}
-    known = [i for i, row in enumerate(periods) if row["value"] is not None]
-    roles = [i for i, row in enumerate(periods) if row["role"] == "reference"]
-    alarms = [i for i in known if periods[i]["alarm"]]
     few = len(periods) <= _MOST_DOTS
-    n_mean, means = running_mean(*([row[key] for row in periods] for key in ("value", "n")))
     every = max(1, math.ceil(len(periods) / _MOST_LABELS))
-    first = start(alarms[0]) if alarms else math.inf
+    first = start(picture.alarms[0]) if len(picture.alarms) else math.inf
     versions = []
-    for period, name in chart.versions:
-        at_line = start(at[period])
+    for i, name in picture.versions:
         # On the other side of its line if the line of the first alarm would cross it.
-        left = at_line < first < at_line + _NEAR and at_line > _LEFT + _NEAR
-        versions.append({"x": at_line, "left": left, "name": f"version {name}"})
-    beyond = [
-        row["period"]
-        for row in periods
-        if any(row[key] is not None and not low <= row[key] <= high for key in _DRAWN)
-    ]
+        left = start(i) < first < start(i) + _NEAR and start(i) > _LEFT + _NEAR
+        versions.append({"x": start(i), "left": left, "name": f"version {name}"})
+    span = picture.span.tolist()
+    beyond = listed(picture.beyond, _MOST_NAMES) if picture.beyond else ""
     return {
         "width": _WIDTH,
         "height": _HEIGHT,
@@ -69,28 +57,26 @@ def coordinates(chart: Chart) -> dict[str, Any]:
         "top": _TOP,
         "bottom": _HEIGHT - _BOTTOM,
         "bands": [
-            f"{line([(i, row['high']) for i, row in run])} "
-            f"{line([(i, row['low']) for i, row in reversed(run)])}"
-            for run in _runs(periods, "low")
+            f"{line(run, picture.high)} {line(reversed(run), picture.low)}"
+            for run in _runs(picture.low)
         ],
-        "lines": [line([(i, row["value"]) for i, row in run]) for run in _runs(periods, "value")],
-        "mean": "" if few else line([(i, m) for i, m in enumerate(means) if not math.isnan(m)]),
-        "n_mean": n_mean,
-        "dots": marks(known) if few else [],
-        "alarms": marks(alarms) if few else [],
-        "alarm": {"x": first, "name": periods[alarms[0]]["period"]} if alarms else None,
-        "since": None if chart.onset is None else start(at[chart.onset]),
+        "lines": [line(run, picture.value) for run in _runs(picture.value)],
+        "mean": "" if few else line(np.flatnonzero(~np.isnan(picture.mean)), picture.mean),
+        "n_mean": picture.n_mean,
+        "dots": marks(np.flatnonzero(~np.isnan(picture.value))) if few else [],
+        "alarms": marks(picture.alarms) if few else [],
+        "alarm": {"x": first, "name": picture.names[picture.alarms[0]]}
+        if len(picture.alarms)
+        else None,
+        "since": None if picture.onset is None else start(picture.onset),
         "reference": y(chart.reference),
-        "span": (start(roles[0]), round(step * (roles[-1] - roles[0] + 1), 2)) if roles else None,
+        "span": (start(span[0]), round(step * (span[-1] - span[0] + 1), 2)) if span else None,
         "versions": versions,
         # Names beside lines that stand close would cover one another.
         "version_names": versions if len(versions) <= _FEW else [],
-        "ticks": [(y(tick), number(tick, "+.3g") if tick else "0") for tick in _ticks(low, high)],
-        "labels": [(x(i), row["period"]) for i, row in enumerate(periods) if i % every == 0],
-        "beyond": f"{listed(beyond, _MOST_NAMES)}: few rows, and values or intervals beyond the "
-        "picture."
-        if beyond
-        else "",
+        "ticks": _ticks(y),
+        "labels": [(x(i), name) for i, name in enumerate(picture.names) if i % every == 0],
+        "beyond": beyond and f"{beyond}: few rows, and values or intervals beyond the picture.",
     }
 
 
@@ -99,8 +85,8 @@ def places(scatter: Scatter) -> dict[str, Any]:
     limit = scatter.limit or 0
     ends = [end for point in scatter.points for end in point[3:]] + [-limit, limit, 0.0]
     scores = [point[1] for point in scatter.points]
-    x = _Scale(min(scores), max(scores), _LEFT, _WIDTH - _RIGHT)
-    y = _Scale(min(ends), max(ends), _HEIGHT - _BOTTOM, _TOP)
+    x = _Scale(with_margins(np.array(scores)), _LEFT, _WIDTH - _RIGHT)
+    y = _Scale(with_margins(np.array(ends)), _HEIGHT - _BOTTOM, _TOP)
     front, nearest = [], math.inf
     for _, score, value, *_ in sorted(scatter.points, key=lambda point: (-point[1], abs(point[2]))):
         if abs(value) < nearest:
@@ -127,18 +113,17 @@ def places(scatter: Scatter) -> dict[str, Any]:
             }
             for name, score, value, low, high in scatter.points
         ],
-        "ticks": [(y(tick), number(tick, "+.3g") if tick else "0") for tick in _ticks(*y.ends)],
-        "labels": [(x(tick), number(tick, ".3g")) for tick in _ticks(*x.ends)],
+        "ticks": _ticks(y),
+        "labels": _ticks(x, ".3g"),
     }
 
 
 class _Scale:
-    """Positions of numbers on an axis, with a margin at its ends; numbers beyond stand there."""
+    """Positions of numbers on an axis; numbers beyond its ends stand there."""
 
-    def __init__(self, low: float, high: float, start: float, end: float) -> None:
-        margin = 0.06 * (high - low) or 0.01
-        self.ends = low - margin, high + margin
-        self._start, self._size = start, (end - start) / (high - low + 2 * margin)
+    def __init__(self, ends: tuple[float, float], start: float, end: float) -> None:
+        self.ends = low, high = ends
+        self._start, self._size = start, (end - start) / (high - low)
 
     def __call__(self, value: float) -> float:
         low, high = self.ends
@@ -152,20 +137,18 @@ def _says(row: Mapping[str, Any]) -> str:
     return text + f", {number(row['n'], ',.15g')} rows" + ", alarm" * row["alarm"]
 
 
-def _runs(periods: Sequence[Mapping[str, Any]], key: str) -> list[list[tuple[int, Any]]]:
+def _runs(values: Array) -> list[range]:
     """Return stretches of periods that have a value; a line does not cross a gap."""
-    runs: list[list[tuple[int, Any]]] = [[]]
-    for i, row in enumerate(periods):
-        if row[key] is None:
-            runs.append([])
-        else:
-            runs[-1].append((i, row))
-    return [run for run in runs if run]
+    stretches = np.ma.clump_unmasked(np.ma.masked_invalid(values))  # type: ignore[no-untyped-call]
+    return [range(stretch.start, stretch.stop) for stretch in stretches]
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
+    """Return positions and texts of round numbers on an axis."""
+    low, high = scale.ends
     size = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(size))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if size <= factor * power)
-    first = math.ceil(low / step)
-    return [round(i * step, 12) for i in range(first, math.floor(high / step) + 1)]
+    multiples = range(math.ceil(low / step), math.floor(high / step) + 1)
+    ticks = [round(i * step, 12) for i in multiples]
+    return [(scale(tick), number(tick, form) if tick else "0") for tick in ticks]

@@ -15,24 +15,24 @@ from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
-from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows
+from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection_rates import selection_rates, selection_table
 from skbiasamp.report._thresholds import threshold_tables
+from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
     allowed,
     at_once,
-    chosen_auditors,
     read_training,
     readied,
     require_reference,
     run_each,
 )
 from skbiasamp.report.checks import Seen, findings_of
-from skbiasamp.report.evidence import call_of, context_of, described_files, not_measured
+from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained
 from skbiasamp.report.other_evidence import OtherEvidence, other_evidence
 from skbiasamp.report.partly_known import can_be_bounded
@@ -192,40 +192,35 @@ def audit(
     '1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more of 10,000 rows of
     this group).
     """
-    call, columns = call_of(audit, locals()), columns_in(locals())
-    how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
-    how |= {"max_groups": max_groups, "threshold": threshold}
+    asked = Asked(locals(), audit)
     check_option("labels", labels, ("all", "selected"))
-    others = {"y_score": y_score, "given": given, "attributions": attributions}
-    own, reads = chosen_auditors(auditor, how, {**others, "y_train": y_train})
-    beside = {"pair": pairs if pair is None else pair, "labelled": labelled}
-    beside |= {"decision": decision, "check": check}
-    if columns:
-        check_frame_columns(columns, (y_score,))
-        columns |= {name: column for name, column in beside.items() if isinstance(column, str)}
-        columns |= {} if pair is None else {"pair": pair}
-    elif score is not None:
-        raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
-    if score is not None and threshold is not None:
-        raise InputError("score= needs predicted labels: pass these, and leave {threshold} out.")
-    of_rows = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    of_rows["clusters"] = clusters
-    source = RowSource(y_true, of_rows | {"y_pred": y_pred}, columns, how)
+    asked.choose_auditors("y_score", "given", "attributions")
+    return _audited(asked)
+
+
+def _audited(asked: Asked) -> AuditReport:
+    """Read and measure the rows that were asked for."""
+    columns, beside = _columns_of(asked)
+    of_rows, how = asked.of_rows, asked.how
+    y_true, y_score, given, random_state = (
+        getattr(asked, name) for name in ("y_true", "y_score", "given", "random_state")
+    )
+    source = RowSource(y_true, of_rows | {"y_pred": asked.y_pred}, columns, how)
     if given is not None and is_contingency(y_true):
         y_true = without_strata(y_true, tuple(names_of(given)))
-    train, training_files = read_training(y_train, sensitive_train, columns, how)
-    known = of_rows | {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+    train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     with opened_rows(y_true, columns) as (rows, audited_files):
         rows, known, columns, evidence = other_evidence(
-            rows, known, columns, beside, labels, train, how, random_state
+            rows, asked.data, columns, beside, asked.labels, train, how, random_state
         )
         test = count_rows(rows, known, columns, train, **how)
-    asked = given is not None or attributions is not None or score is not None
-    if evidence.partly is not None and (asked or y_score is not None):
+    own = asked.own
+    in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
+    if evidence.partly is not None and (in_parts or y_score is not None):
         text = "Scores, strata and attributions need rows whose labels and groups are known."
         raise InputError(text)
     if not evidence.is_alone or train is not None:
-        _check_rows(test, train, own, y_score, threshold)
+        _check_rows(test, train, asked)
     scored = None
     if y_score is not None:
         every = source.labels | {"y_score": y_score}
@@ -233,35 +228,60 @@ def audit(
     chosen = _auditors_of(own, test, train, scored, evidence)
     measured = partial(_measured, evidence.partly, random_state)
     results = run_each("audit", chosen, random_state, measured) | evidence.results
-    names = {"model_name": model_name, "data_name": data_name}
-    context = context_of(test, train, names, call, reads=reads)
-    context |= {} if test.has("task") or reads != "labels" else {"labelled": False}
-    context |= {} if favourable is None else {"favourable": favourable}
-    context |= {} if limit is None else {"limit": Limit.checked(limit, one_sided=False).size}
-    context["not_measured"] = not_measured(test, scored, chosen=own is not None, reads=reads)
+    context = context_of(test, train, asked.names, asked.call, reads=asked.reads)
+    context |= _declared(asked, test)
+    context["not_measured"] = not_measured(test, scored, chosen=bool(own), reads=asked.reads)
     if evidence.without and own is None:
         context["not_measured"]["Other metrics"] = evidence.without
-    by_group, rates = describe_groups(test, labels=reads == "labels", favourable=favourable)
+    is_labels, favourable = asked.reads == "labels", asked.favourable
+    by_group, rates = describe_groups(test, labels=is_labels, favourable=favourable)
     tables = evidence.tables
     # With one sensitive column, `rates` already holds these numbers.
-    if reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple):
+    if is_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):
         tables["selection"] = selection_table(test, favourable=favourable)
         tables["by_column"] = audit_columns([] if own else chosen, test, random_state)
     # A threshold would be that of the scores, too.
-    chances = y_score if threshold is None and are_chances(y_score, test) else None
-    if asked or (chances is not None and own is None):
-        scores = score if y_score is None else chances
-        tables["explanation"] = explained(
-            source, train, given, scores, attributions, random_state, call
-        )
+    chances = y_score if asked.threshold is None and are_chances(y_score, test) else None
+    if in_parts or (chances is not None and own is None):
+        scores = asked.score if y_score is None else chances
+        of_parts = (given, scores, asked.attributions, random_state, asked.call)
+        tables["explanation"] = explained(source, train, *of_parts)
     if scored is not None and own is None:
         tables |= threshold_tables(y_true, y_score, scored, train, of_rows | how)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
-    n_given = None if sample_weight is None else len(sample_weight)
+    n_given = None if asked.sample_weight is None else len(asked.sample_weight)
     report.findings.extend(evidence.findings)
-    report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, reads)))
+    report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, asked.reads)))
     return report
+
+
+def _columns_of(asked: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of a frame to read, and other evidence beside labels."""
+    columns, pair = asked.columns, asked.pair
+    beside = {"pair": asked.pairs if pair is None else pair, "labelled": asked.labelled}
+    beside |= {"decision": asked.decision, "check": asked.check}
+    if columns:
+        check_frame_columns(columns, (asked.y_score,))
+        columns |= {name: column for name, column in beside.items() if isinstance(column, str)}
+        columns |= {} if pair is None else {"pair": pair}
+    elif asked.score is not None:
+        raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
+    if asked.score is not None and asked.threshold is not None:
+        raise InputError("score= needs predicted labels: pass these, and leave {threshold} out.")
+    return columns, beside
+
+
+def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
+    """Return what the user declared of the rows, as the report's context holds it."""
+    declared: dict[str, Any] = {}
+    if asked.reads == "labels" and not test.has("task"):
+        declared["labelled"] = False
+    if asked.favourable is not None:
+        declared["favourable"] = asked.favourable
+    if asked.limit is not None:
+        declared["limit"] = Limit.checked(asked.limit, one_sided=False).size
+    return declared
 
 
 def _measured(partly: Any, random_state: Any, auditor: Any, rows: Contingency) -> AuditResult:
@@ -273,21 +293,19 @@ def _measured(partly: Any, random_state: Any, auditor: Any, rows: Contingency) -
     return bounded
 
 
-def _check_rows(
-    test: Contingency, train: Contingency | None, own: Any, y_score: Any, threshold: float | None
-) -> None:
+def _check_rows(test: Contingency, train: Contingency | None, asked: Asked) -> None:
     """Raise if there is nothing to audit, or nothing to compare it with."""
     signs = test if train is None else train
-    if own is None or train is not None:
+    if asked.own is None or train is not None:
         require_reference(test, train)
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
+    if not (test.has("task_pred") or test.has("group_pred") or asked.y_score is not None):
         raise InputError(
             "There is nothing to audit: pass predictions as {y_pred} (of a frame, name their "
             "column: prediction=), the predicted sensitive feature as {sensitive_pred}, or scores "
             "as {y_score}."
         )
-    if threshold is not None and not test.has("task_pred"):
+    if asked.threshold is not None and not test.has("task_pred"):
         raise InputError("{threshold} turns scores into predicted labels: pass them as {y_pred}.")
 
 

@@ -23,7 +23,7 @@ from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.metrics.inputs import columns_in, read_columns
+from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.metrics.strata import RowSource, strata_named
 from skbiasamp.report._groups import (
     ERRORS,
@@ -37,7 +37,8 @@ from skbiasamp.report._groups import (
     rows_by_task,
     share_columns,
 )
-from skbiasamp.report.evidence import call_of, context_of
+from skbiasamp.report.asked import Asked
+from skbiasamp.report.evidence import context_of
 from skbiasamp.results import SelectionRates
 from skbiasamp.results.pair_tables import pair_names
 
@@ -212,29 +213,22 @@ def selection_rates(
     0        f             0.413              0.852
     1        m             1.000              1.000
     """
-    call, columns = call_of(selection_rates, locals()), columns_in(locals())
+    asked = Asked(locals(), selection_rates)
+    columns, how = asked.columns, asked.how | {"missing": "group"}
     check_option("scores", scores, (True, False))
     if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
         raise InputError("{min_share} must be 0 or more and below 1; got {seen!r}.", seen=min_share)
-    inputs = {
-        "y_pred": y_pred,
-        "y_true": y_true,
-        "sensitive_features": sensitive_features,
-        "sample_weight": sample_weight,
-        "clusters": clusters,
-    }
+    inputs = asked.data | {"y_true": y_true}
     check_threshold(threshold)
     if scores and threshold is not None:
         raise InputError("Pass {scores=True} or {threshold}, not both: each says who is selected.")
-    how: dict[str, Any] = {"missing": "group", "pos_label": pos_label, "max_groups": max_groups}
     if columns and prediction is None:
         raise InputError("prediction= must name the column of predictions or scores; got None.")
-    how["threshold"] = threshold
     if scores:
         if columns:
             check_frame_columns(
                 {"target": prediction, **columns},  # which scores alone lack
-                (y_true, sensitive_features, sample_weight, clusters),
+                (y_true, *asked.of_rows.values()),
             )
             inputs, columns = _read(y_pred, columns), {}
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
@@ -251,7 +245,7 @@ def selection_rates(
     if test.soft("task" if test.has("task") else "task_pred"):
         text = "{y_pred} holds numbers, and rates are of labels. Pass labels, or {scores=True}."
         raise InputError(text)
-    context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
+    context = context_of(test, None, asked.names, asked.call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
     context["given"] = None if given is None else strata_named(given)
     context["n_clusters"] = None if test.clusters is None else test.clusters.total

@@ -11,10 +11,9 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.passed import passed
 from skbiasamp.model_selection import amplification_curve
+from skbiasamp.model_selection.responses import rows_above
 
 _READ = ("sensitive_features", "sample_weight", "groups", "missing", "pos_label")
 _N = 99  # percentiles
@@ -57,22 +56,17 @@ def threshold_tables(
 
 def _passed(y_true: Any, rank: Array, thresholds: Array, labels: dict[str, Any]) -> pd.DataFrame:
     n = len(thresholds) + 1
-    cells = Contingency.from_labels(y_true, (rank + 0.5) / n, **labels)
-    group, task, ranks = (
-        labels_of(cells, side).dense(slice(None), float) for side in ("group", "task", "task_pred")
-    )
+    cells, above = rows_above(y_true, rank, n, labels)
     kept = cells.count("group") > 0
     if kept.sum() > _MOST_GROUPS:
         return pd.DataFrame()
-    above = passed(
-        np.rint(ranks[:, 0] * n - 0.5), group[:, kept], task[:, 0] > 0, cells.weight, np.arange(n)
-    )
+    negatives, positives = above[:, kept, :-1]
     names = [name for name, is_kept in zip(cells.groups, kept, strict=True) if is_kept]
     return pd.DataFrame(
         {
             "group": [name for name in names for _ in range(n)],
             "threshold": np.tile([np.nan, *thresholds], len(names)),
-            "labelled": above[1].ravel(),
-            "others": above[0].ravel(),
+            "labelled": positives.ravel(),
+            "others": negatives.ravel(),
         }
     )

@@ -73,25 +73,6 @@ def read_as(auditors: list[Any] | None) -> str:
     return kinds[0]
 
 
-def chosen_auditors(
-    auditor: Any, how: dict[str, Any], given: Mapping[str, Any]
-) -> tuple[list[Any] | None, str]:
-    """Return the auditors that the user chose, and what they read, which `how` then says.
-
-    Raise if they do not use what is `given` besides labels.
-    """
-    own = None if auditor is None else checked(auditor)
-    reads = read_as(own)
-    if reads == "labels":
-        return own, reads
-    how[reads] = True
-    for name, value in given.items():
-        if value is not None and (reads == "texts" or name != "y_train"):
-            text = "{name} is not used by metrics of {reads}: leave it out."
-            raise InputError(text, name=name, reads=reads)
-    return own, reads
-
-
 def read_training(
     y_train: Any, sensitive_train: Any, columns: Mapping[str, Any], how: dict[str, Any]
 ) -> tuple[Contingency | None, list[dict[str, Any]]]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skbiasamp._utils.formatting import listed
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.results import AuditReport, Finding
+from skbiasamp.results import AuditReport, AuditResult, Finding
 
 ALPHA = 0.05
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
@@ -36,10 +36,18 @@ class Seen:
         """The labels that give the signs."""
         return self.test if self.train is None else self.train
 
+    def names(self, condition: Callable[[AuditResult], Any]) -> list[str]:
+        """Return the names of the results for which something is true."""
+        return [name for name, result in self.report.items() if condition(result)]
+
+    def most(self, statistic: str) -> float:
+        """Return the largest value of a statistic in the report."""
+        return max((each.statistics.get(statistic, 0) for each in self.report.values()), default=0)
+
     @property
     def attacks(self) -> str:
         """The metrics of attackers in the report, as a sentence lists them."""
-        names = [name for name, result in self.report.items() if result.kind.has_attacker]
+        names = self.names(lambda result: result.kind.has_attacker)
         return listed(names) if names else "a metric with an attacker"
 
 

@@ -18,13 +18,7 @@ class EmptyTexts(Check):
     reads = ("texts",)
 
     def found(self, seen: Seen) -> Found:
-        counts = [
-            max(
-                (result.statistics.get(f"empty_{side}", 0) for result in seen.report.values()),
-                default=0,
-            )
-            for side in ("data", "model")
-        ]
+        counts = [seen.most(f"empty_{side}") for side in ("data", "model")]
         if not any(counts):
             return None
         return (
@@ -43,10 +37,7 @@ class UnknownWords(Check):
     reads = ("texts",)
 
     def found(self, seen: Seen) -> Found:
-        most = max(
-            (result.statistics.get("unknown_words", 0.0) for result in seen.report.values()),
-            default=0.0,
-        )
+        most = seen.most("unknown_words")
         if most < _MANY:
             return None
         return (

@@ -71,11 +71,7 @@ class WorseThanChance(Check):
     rank = 70
 
     def found(self, seen: Seen) -> Found:
-        capped = [
-            name
-            for name, result in seen.report.items()
-            if result.statistics.get("flip_rate_capped")
-        ]
+        capped = seen.names(lambda result: result.statistics.get("flip_rate_capped"))
         if not capped:
             return None
         return (
@@ -174,7 +170,7 @@ class Errors(Check):
 
 def _not_attacks(seen: Seen) -> str:
     """Return the metrics without an attacker, as a sentence lists them."""
-    names = [name for name, result in seen.report.items() if not result.kind.has_attacker]
+    names = seen.names(lambda result: not result.kind.has_attacker)
     return listed(names) if names else "metrics without an attacker"
 
 

@@ -26,11 +26,7 @@ class BalancedData(Check):
     rank = 20
 
     def found(self, seen: Seen) -> Found:
-        blind = [
-            name
-            for name, result in seen.report.items()
-            if result.verdict == CANNOT and not result.cannot
-        ]
+        blind = seen.names(lambda result: result.verdict == CANNOT and not result.cannot)
         if not blind or is_constant(seen.signs):
             return None
         return (
@@ -70,7 +66,7 @@ class Reversal(Check):
     rank = 24
 
     def found(self, seen: Seen) -> Found:
-        names = [name for name, result in seen.report.items() if result.verdict == REVERSES]
+        names = seen.names(lambda result: result.verdict == REVERSES)
         if not names:
             return None
         return (
