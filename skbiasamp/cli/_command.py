@@ -80,7 +80,7 @@ def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespac
     if options.command != "compare" or None not in prediction:
         return None
     files = [text.partition("=") for text in options.test]
-    lacking = len(prediction) > 1 or options.train is None or options.pair is not None
+    lacking = len(prediction) > 1 or options.train is None or options.pair or options.decision
     if lacking or not all(model and path for model, _, path in files):
         command_line.error(
             "argument --prediction: must be a model's name and its column, such as "

@@ -193,9 +193,9 @@ def _add_options(
     add(columns, "--sensitive")
     add(columns, "--sensitive-prediction", **(OF_MODELS if models else {}))
     add(columns, "--weight", "--cluster", "--positive")
-    add(columns, "--pair")
+    add(columns, "--pair", "--decision")
     if not models:
-        add(columns, "--favourable", "--score", "--given", "--labelled", "--decision", "--check")
+        add(columns, "--favourable", "--score", "--given", "--labelled", "--check")
     add(columns, "--threshold")
     if models:
         label = "texts of a model and their column; labels are read from them, in place of "

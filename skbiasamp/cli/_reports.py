@@ -170,9 +170,10 @@ def _compared(reading: Reading) -> ComparisonReport:
     def test(
         rows: Any, _: int, train: Contingency | None, labels: dict[str, Any]
     ) -> dict[str, Any]:
-        if "pair" in labels:
+        if {"pair", "decision"} & labels.keys() or options.groups == "probabilities":
             named = ("groups", "missing", "pos_label", "threshold")
             how = {name: reading.how[name] for name in named}
+            how |= {"labels": "selected"} if "decision" in labels else {}
             return how | labels | {"y_true": rows.collect().to_native()}
         of_models = [given.columns for given in reading.named if given.model is not None]
         # What an engine could only sum is read; one column of labels a model is counted.

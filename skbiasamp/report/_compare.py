@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_frame_columns, require_groups
+from skbiasamp._input.checks import check_frame_columns, check_option, require_groups
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -21,8 +21,15 @@ from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.asked import Asked
-from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
+from skbiasamp.report.auditors import (
+    allowed,
+    read_training,
+    require_reference,
+    run_each,
+)
 from skbiasamp.report.evidence import context_of, described_files
+from skbiasamp.report.other_evidence import known_in_part
+from skbiasamp.report.partly_known import PartlyKnown, can_be_bounded
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
@@ -54,6 +61,8 @@ def compare(
     weight: str | None = None,
     cluster: str | None = None,
     pair: str | None = None,
+    labels: str = "all",
+    decision: Any = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -111,6 +120,11 @@ def compare(
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
+    labels : {"all", "selected"}, default="all"
+        "all": every row has a label. "selected": a decision made labels visible, and `y_true`
+        misses those of all other rows. Intervals then include whatever these labels may be.
+    decision : array-like of shape (n_samples,) or column name, default=None
+        With ``labels="selected"``, the decision on each row.
     data_name : str, default=None
         Name of the data, for the title of the report.
 
@@ -141,103 +155,105 @@ def compare(
     """
     asked = Asked(locals(), compare)
     asked.choose_auditors()
-    return _compare(asked)
-
-
-def _compare(asked: Asked) -> ComparisonReport:
-    """Read the rows that were asked for, and compare the models."""
-    y_true, y_preds, columns, data, how = (
-        getattr(asked, name) for name in ("y_true", "y_preds", "columns", "data", "how")
+    call, columns, how, known, own, reads = (
+        getattr(asked, name) for name in ("call", "columns", "how", "data", "own", "reads")
     )
+    check_option("labels", labels, ("all", "selected"))
     if columns:
         check_frame_columns(columns, ())
-    train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
-    if have_own_rows(y_true, y_preds, data, columns):
-        return _of_own_rows(asked, train, training_files)
+    train, training_files = read_training(y_train, sensitive_train, columns, how)
+    if have_own_rows(y_true, y_preds, known, columns):
+        check_unused(given=given, pairs=pairs, pair=pair, sensitive_preds=sensitive_preds)
+        tables = count_tables(y_preds, asked.of_rows, columns, train, how)
+        first = check_model(reference or next(iter(tables)), tuple(tables), "reference")
+        results, context = compare_own_rows(tables, train, own, first, random_state)
+        context |= {"data_name": data_name, "call": call}
+        accuracy, rates = _described(tables, first, labels=True)
+        return ComparisonReport(results, accuracy, rates, context, training_files)
     if not (columns or is_contingency(y_true)):
-        check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
+        check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     matched = pd.DataFrame()
-    of_pair = {} if asked.pair is None else {"pair": asked.pair}
-    with opened_rows(y_true, columns | of_pair) as (rows, audited_files):
-        if asked.pairs is not None or of_pair:
-            if (
-                is_contingency(rows)
-                or asked.groups != "intersection"
-                or asked.threshold is not None
-            ):
+    of_pair = {} if pair is None else {"pair": pair}
+    named = {"decision": decision} if columns and isinstance(decision, str) else {}
+    with opened_rows(y_true, columns | of_pair | named) as (rows, audited_files):
+        if pairs is not None or of_pair:
+            if is_contingency(rows) or groups != "intersection" or threshold is not None:
                 raise InputError("{pairs} need rows with predicted labels, and known groups.")
-            of_pairs = asked.of_rows | {"y_preds": y_preds, "pairs": asked.pairs}
+            of_pairs = {name: own for name, own in known.items() if name != "sensitive_preds"}
+            of_pairs["pairs"] = pairs
             if columns:
                 _, of_pairs, _ = row_by_row(rows, of_pairs, columns | of_pair)
-            known = of_pairs | {"reference": asked.reference}
-            matched = within_pairs(known, asked.pos_label, asked.random_state).table
-            data["clusters"] = None if of_pair else asked.pairs
-            columns |= {"cluster": asked.pair} if of_pair else {}
+            of_models = of_pairs | {"reference": reference}
+            matched = within_pairs(of_models, pos_label, random_state).table
+            known["clusters"] = None if of_pair else pairs
+            columns |= {"cluster": pair} if of_pair else {}
             if "target" not in columns and train is None and (columns or rows is None):
-                return _of_pairs_alone(matched, of_pairs, asked)
-        cells = ordered(RowSource(rows, data, columns, how).counted(asked.given, train))
-    first, results, more = _compared(cells, train, asked)
-    if asked.given is not None:
-        results = {name: within_strata(result, asked.given) for name, result in results.items()}
-    if asked.reads == "labels":
+                return _of_pairs_alone(matched, of_pairs, data_name, call)
+        rows, known, columns, partly = known_in_part(rows, known, columns, labels, decision, how)
+        if partly is not None and given is not None:
+            raise InputError("{given} needs rows whose labels and groups are known.")
+        cells = ordered(RowSource(rows, known, columns, how).counted(given, train))
+    first, results = _compared(cells, own, train, reference, random_state, partly)
+    if given is not None:
+        results = {name: within_strata(result, given) for name, result in results.items()}
+    if reads == "labels":
         check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
-    accuracy, rates = _described(each, first, labels=asked.reads == "labels")
-    context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
+    accuracy, rates = _described(each, first, labels=reads == "labels")
+    context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
     files = described_files(audited_files, training_files)
-    return ComparisonReport(results, accuracy, rates, context | more, files, matched)
-
-
-def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
-    """Return the report of models with rows of their own."""
-    unused = ("given", "pairs", "pair", "sensitive_preds")
-    check_unused(**{name: getattr(asked, name) for name in unused})
-    tables = count_tables(asked.y_preds, asked.of_rows, asked.columns, train, asked.how)
-    first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
-    results, context = compare_own_rows(tables, train, asked.own, first, asked.random_state)
-    accuracy, rates = _described(tables, first, labels=True)
-    context |= asked.names | {"call": asked.call}
-    return ComparisonReport(results, accuracy, rates, context, files)
+    if partly is not None:
+        context["partly_known"] = [finding.text for finding in partly.findings]
+    elif side_of(cells, "group").uncertain:
+        text = "Groups have probabilities, and counts have no bounds: pass single rows."
+        context["partly_known"] = [text]
+    return ComparisonReport(results, accuracy, rates, context, files, matched)
 
 
 def _compared(
-    cells: Contingency, train: Contingency | None, asked: Asked
-) -> tuple[str, dict[str, ComparisonResult], dict[str, bool]]:
-    """Return the reference, the comparisons by each auditor, and what the report says of groups."""
+    cells: Contingency,
+    own: list[Any] | None,
+    train: Contingency | None,
+    reference: str | None,
+    random_state: Any,
+    partly: PartlyKnown | None,
+) -> tuple[str, dict[str, ComparisonResult]]:
+    """Return the reference, and the comparisons by each auditor."""
     models = models_of(cells)
     if not models:
         raise InputError(
             "{y_true} holds the predictions of one model. Pass those of two or more, by name."
         )
-    reference = models[0] if asked.reference is None else asked.reference
-    first = check_model(reference, models, "reference")
+    first = check_model(models[0] if reference is None else reference, models, "reference")
     reference_rows = of_model(cells, first)
-    if asked.own is None or train is not None:
+    if own is None or train is not None:
         require_reference(reference_rows, train)
     signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    uncertain = asked.groups == "probabilities" and side_of(cells, "group").uncertain
-    # Attackers need known groups; of the others, the first is the one that an audit bounds.
-    able = allowed(reference_rows)[:1] if uncertain else allowed(reference_rows)
-    chosen = able if asked.own is None else asked.own
-    every = [(auditor, train, cells, "") for auditor in chosen]
+    # Attackers need known groups; of the others, the first has bounds.
+    uncertain = partly is not None or side_of(cells, "group").uncertain
+    able = allowed(reference_rows)[: 1 if uncertain else None]
+    every = [(auditor, train, cells, "") for auditor in (able if own is None else own)]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
         result: ComparisonResult = auditor.compare(rows, reference=first)
-        return result
+        if partly is None or not can_be_bounded(result):
+            return result
+        return partly.compared(auditor, result, random_state)
 
-    results = run_each("comparison", every, asked.random_state, measured)
-    return first, results, {"uncertain_groups": True} if uncertain else {}
+    return first, run_each("comparison", every, random_state, measured)
 
 
-def _of_pairs_alone(matched: pd.DataFrame, given: dict[str, Any], asked: Asked) -> ComparisonReport:
+def _of_pairs_alone(
+    matched: pd.DataFrame, given: dict[str, Any], data_name: Any, call: str
+) -> ComparisonReport:
     """Return the report of models that are compared within matched pairs only."""
     y_preds = dict(given["y_preds"])
     cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
     first = next(model for model in y_preds if model not in set(matched["model"]))
     models = [first, *matched["model"].unique()]
     accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
-    context = context_of(cells, None, asked.names, asked.call) | {"labelled": False}
+    context = context_of(cells, None, {"data_name": data_name}, call) | {"labelled": False}
     return ComparisonReport({}, accuracy, context=context, matched=matched)
 
 

@@ -120,3 +120,36 @@ def other_evidence(
 def _check_plain(name: str, how: dict[str, Any]) -> None:
     if how["groups"] != "intersection" or how["threshold"] is not None:
         raise InputError(f"{name} need single rows with labels as predictions, and known groups.")
+
+
+def known_in_part(
+    rows: Any,
+    given: dict[str, Any],
+    columns: dict[str, Any],
+    labels: str,
+    decision: Any,
+    how: dict[str, Any],
+) -> tuple[Any, dict[str, Any], dict[str, Any], PartlyKnown | None]:
+    """Return the rows of several models, and what is known of all if labels or groups miss."""
+    beside = {"decision": decision, "check": None}
+    check_beside(labels, beside, how)
+    selected, probable = labels == "selected", how["groups"] == "probabilities"
+    if not (selected or probable) or (probable and is_contingency(rows)):
+        return rows, given, columns, None
+    if is_contingency(rows):
+        raise InputError("{decision} need single rows, and a Contingency has counts.")
+    if columns:
+        named = {"decision": decision} if isinstance(decision, str) else {}
+        rows, given, columns = row_by_row(rows, given, columns | named)
+        decision = given.pop("decision", decision)
+    given = given | {"y_pred": given["y_preds"]}
+    if selected and probable:
+        text = "{labels='selected'} needs known groups, and these have probabilities."
+        raise InputError(text)
+    partly = None
+    if selected:
+        rows, given, partly = selected_labels(rows, given, decision, how)
+    else:
+        partly = probable_groups(rows, given, None, how)
+    given["y_preds"] = given.pop("y_pred")
+    return rows, given, columns, partly

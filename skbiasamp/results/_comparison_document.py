@@ -436,12 +436,8 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
         "difference is clear.",
     }
     limits = (own_rows if report.context.get("own_rows") else same_rows) | _LIMITS
-    if report.context.get("uncertain_groups"):
-        limits["Groups with probabilities"] = (
-            "Each row counts in each group by its probability. Unlike an audit, a comparison has "
-            "no bounds: differences assume that the probabilities are calibrated, and that their "
-            "errors are unrelated to labels and predictions. Audit each model for its bounds."
-        )
+    if texts := report.context.get("partly_known"):
+        limits["Rows known in part"] = " ".join(texts)
     if len(report.models) > 1:
         limits["Several models"] = (
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "
