@@ -117,7 +117,7 @@ def audit(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
@@ -201,7 +201,7 @@ def audit(
     beside = {"pair": pairs if pair is None else pair, "labelled": labelled}
     beside |= {"decision": decision, "check": check}
     if columns:
-        check_frame_columns(columns, (y_score, sensitive_train))
+        check_frame_columns(columns, (y_score,))
         columns |= {name: column for name, column in beside.items() if isinstance(column, str)}
         columns |= {} if pair is None else {"pair": pair}
     elif score is not None:

@@ -15,7 +15,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import columns_in, opened_rows, row_by_row
+from skbiasamp.metrics.inputs import check_class, columns_in, opened_rows, row_by_row
 from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
@@ -98,7 +98,7 @@ def compare(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
@@ -159,7 +159,7 @@ def compare(
     own, reads = chosen_auditors(auditor, how, {"y_train": y_train})
     check_option("labels", labels, ("all", "selected"))
     if columns:
-        check_frame_columns(columns, (sensitive_train,))
+        check_frame_columns(columns, ())
     train, training_files = read_training(y_train, sensitive_train, columns, how)
     known = {
         "sensitive_features": sensitive_features,
@@ -203,6 +203,8 @@ def compare(
     first, results = _compared(cells, own, train, reference, random_state, partly)
     if given is not None:
         results = {name: within_strata(result, given) for name, result in results.items()}
+    if reads == "labels":
+        check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
     accuracy, rates = _described(each, first, labels=reads == "labels")
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
