@@ -14,6 +14,7 @@ import pytest
 from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
 from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.results import AnswerReport
 from skbiasamp.text import answer_scores, read_answers, word_list_bias
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "missing"))
@@ -392,6 +393,30 @@ def test_a_log_that_this_python_cannot_unpack_says_how_to_convert_it(tmp_path):
     packed.write_bytes(content)
     with pytest.raises(InputError, match=r"inspect log convert .*log\.eval --to json"):
         read_answers(packed)
+
+
+def test_the_page_explains_its_marks_columns_and_what_is_not_clear():
+    items = pd.DataFrame({"item": range(80), "template": np.repeat(np.arange(20), 4)})
+    items = items.assign(condition="ambig", polarity=["neg", "nonneg"] * 40)
+    biased = items["polarity"].map({"neg": "stereotyped", "nonneg": "other"})
+    follows = biased.where(items["item"] % 4 > 0, "unknown")
+    against = items["polarity"].map({"neg": "other", "nonneg": "stereotyped"})
+    mixed = biased.where(items["template"] % 2 == 0, against)
+    frames = [
+        items.assign(category="Age", answer=follows),
+        items.assign(category="Religion", answer=mixed),
+    ]
+    frame = pd.concat(frames, ignore_index=True)
+    frame["correct"] = frame["answer"] == "unknown"
+    text = " ".join(str(AnswerReport(answer_scores(frame))).split())
+    assert (
+        "Age, if the text does not say who it was: of the answers that name a person, 100" in text
+    )
+    assert "Everywhere else, no clear bias" in text
+    assert "Bias Benchmark for Question Answering" in text
+    for column in ("Accuracy Share", "Unknown Share", "No label Share", "▲ ▼ ◆ The confidence"):
+        assert column in text
+    assert "A template is a question that was written once" in text
 
 
 def test_the_cost_of_bias_is_the_accuracy_that_the_stereotype_takes():
