@@ -370,12 +370,12 @@ def labels_of(model):
 
 def world_of(
     shape, models, gap=0.0, *, mixed=False, classes=False, rare=False, shared=0.0,
-    recorded=None, predicted=None,
+    recorded=None, predicted=None, sizes=None,
 ):  # fmt: skip
     """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`.
 
     `classes`: one label of several classes. `rare`: labels of few rows. `shared`: how far the
-    tasks of a row are correlated.
+    tasks of a row are correlated. `sizes`: the shares of groups, in percent.
     """
     n_groups, n_tasks = shape
     if classes:
@@ -388,7 +388,8 @@ def world_of(
         rate = rates(n_groups, n_tasks, gap, mixed, low, high)
         labels = labels_of(known[0])(rate, shared)
     see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
-    return World(shares(n_groups), labels, known, *see)
+    share = np.array(sizes) / 100 if sizes else shares(n_groups)
+    return World(share, labels, known, *see)
 
 
 # --------------------------------------------------------------------------- true values
