@@ -52,10 +52,10 @@ class Drawn(NamedTuple):
             # Relative changes divide by rates that are noisy themselves, so their mean is too large
             # on average, and that of a resample twice as much. Small rates are the noisiest, so
             # that signs do not cancel it.
-            seen = self.of(pairs, sign)
+            data = self.of(pairs, sign)
             value, own = (
                 draws - 2 * (np.nanmean(draws) - number)
-                for draws, number in ((self.value, seen.value), (self.estimate, seen.estimate))
+                for draws, number in ((self.value, data.value), (self.estimate, data.estimate))
             )
             return self._replace(value=value, estimate=own)
         if self.base is None or self.observed is None:
