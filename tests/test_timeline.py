@@ -697,7 +697,7 @@ def test_the_display_shows_value_reference_alarms_and_versions(changed):
     onset = list(frame["period"]).index(timeline.onset)
     (line,) = (line for line in display.ax_.lines if "estimate" in str(line.get_label()))
     assert set(line.get_xdata()) == {onset}
-    assert display.ax_.get_title() == "directional A→T: alarm"
+    assert display.ax_.get_title() == "directional, group → task: alarm"
     assert display.mean_ is None
     pair = TimelineDisplay.from_timeline(timeline, pair=("f", 1))
     assert pair.band_ is None
