@@ -230,6 +230,8 @@ def real():
             {"random": True, "train": 1_000},
         ),
         ("ACS", 5_000, "label and prediction swapped", "", {"swapped": True}),
+        ("ACS", 2_000, "label and prediction swapped", "", {"swapped": True}),
+        ("ACS", 5_000, "as it is", "amplifies", {}),
         ("ACS", 5_000, "predictions of two models swapped (`compare`)", "", None),
         ("imSitu", 3_000, "groups of other rows", "", {"random": True}),
         ("imSitu", 3_000, "label and prediction swapped", "", {"swapped": True}),

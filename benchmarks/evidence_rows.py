@@ -22,6 +22,10 @@ from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
 MALS, MALS_BOOT = MALSAuditor(**ANALYTIC), MALSAuditor(**BOOTSTRAP)
 CLASSES, MIXED = {"classes": True}, {"mixed": True}
+# Groups of very different sizes, in percent of rows.
+TWO, THREE, FIVE = (
+    {"kind": {"sizes": sizes}} for sizes in ((90, 10), (70, 20, 10), (60, 20, 10, 6, 4))
+)
 
 
 def untrained():
@@ -44,6 +48,11 @@ def untrained():
     yield row((6, 5), 1_000, "25 % errors", kind=CLASSES)
     yield row((6, 5), 1_000, "exchangeable", 0.4, kind=CLASSES | MIXED)
     yield row((12, 8), 3_000, "a class too often", kind=CLASSES)
+    yield row((5, 20), 1_000, "exchangeable", 0.08, **FIVE)
+    yield row((2, 20), 1_000, "3 % errors", **TWO)
+    yield row((5, 20), 1_000, "over-predicts", **FIVE)
+    yield row((20, 60), 3_000, "scores", failed=True)
+    yield row((5, 20), 1_000, "scores half as far from their mean", **FIVE, failed=True)
 
 
 def trained():
@@ -56,6 +65,9 @@ def trained():
     yield row((10, 66), 4_000, "40 % errors", train=10_000)
     yield row((5, 20), 300, "40 % errors", 0.1, kind=MIXED, train=300)
     yield row((6, 5), 1_000, "25 % errors", kind=CLASSES, train=2_000)
+    yield row((2, 20), 1_000, "40 % errors", 0.08, **TWO, train=1_000)
+    yield row((5, 20), 1_000, "3 % errors", 0.08, **FIVE, train=1_000)
+    yield row((5, 5), 1_000, "over-predicts", 0.03, **FIVE, train=1_000)
     rare = {"kind": {"rare": True}, "train": 10_000, "failed": True}
     yield row((2, 1), 1_000, "40 % errors", **rare)
     yield row((2, 1), 1_000, "40 % errors", auditor=A_T_BOOT, **rare)
@@ -83,6 +95,10 @@ def effects():
     yield row((2, 1), 1_000, "differences reversed and doubled", 0.03, **turned)
     yield row((5, 10), 1_000, "differences reversed and doubled", 0.03, **turned)
     yield row((5, 10), 4_000, "differences reversed and doubled", 0.03, **turned)
+    yield row((5, 20), 1_000, "differences doubled", 0.03, **FIVE, **up)
+    yield row((5, 20), 1_000, "scores half as far from their mean", 0.06, **FIVE, **down)
+    yield row((3, 5), 1_000, "differences reversed", 0.03, **THREE, **turned)
+    yield row((3, 5), 1_000, "differences reversed", 0.03, **THREE, **turned, train=1_000)
     yield row((2, 1), 1_000, "± 5 pp the other way", 0.01, **turned, failed=True)
     yield row((2, 5), 1_000, "± 5 pp the other way", 0.01, **turned, failed=True)
 
@@ -156,6 +172,7 @@ def runs():
     yield row((2, 1), 1_000, "40 % errors", 0.15, **apart_by, auditor=A_T_BOOT)
     yield row((5, 20), 1_000, "40 % errors", 0.05, train=0)
     yield row((3, 1), 1_000, "differences 1.5 times", 0.1, right="amplifies")
+    yield row((5, 20), 1_000, "exchangeable", 0.08, **FIVE, train=0)
 
 
 def two_models():
@@ -172,6 +189,10 @@ def two_models():
     yield row((5, 10), 1_000, ("3 % errors", "40 % errors"), 0.05, **mals)
     models = ("40 % errors", "differences 1.5 times")
     yield row((3, 5), 1_000, models, 0.1, train=2_000, right="amplifies")
+    yield row((5, 20), 1_000, ("3 % errors", "70 % errors"), **FIVE)
+    turned = ("40 % errors", "differences reversed")
+    yield row((2, 5), 1_000, turned, 0.03, **TWO, right="reduces")
+    yield row((3, 1), 1_000, turned, 0.03, **THREE, train=1_000, right="reduces")
 
 
 def procedures():

@@ -130,16 +130,26 @@ def shifted(model, amount):
     return replace(model, target=target)
 
 
+def at_own_signs(auditor, rows, runs, change):
+    """Return the mean over runs of `at_signs`: each has its own signs without training labels.
+
+    The auditor has no interval afterwards.
+    """
+    auditor.set_params(interval=None)
+    audits = (auditor.audit(rows.labels, run, sensitive_features=rows.group) for run in runs)
+    return np.mean([at_signs(result, *change) for result in audits])
+
+
 def over_runs(world, auditor, n, how_many, train=0, common=0.9, between=0.0):
     """Return the trial of an audit of several runs."""
-    change, divisor = change_of(world, auditor, world.models[0])
+    change = change_of(world, auditor, world.models[0])
 
     def trial(rng):
         own = ready(auditor, world, train, rng)
         rows = world.draw(n, rng)
         runs = several_runs(rows, world.models[0], how_many, common, between, rng)
         result = own.audit_runs(rows.labels, runs, sensitive_features=rows.group)
-        return outcome(result, at_signs(result, change, divisor))
+        return outcome(result, at_own_signs(own, rows, runs, change))
 
     return trial
 
@@ -155,29 +165,28 @@ def difference(found, true=0.0):
 def compared(world, auditor, n, train=0, runs=0, common=0.9, between=0.0):
     """Return the trial of a comparison of two models, or of two procedures with several runs.
 
-    The true difference is that of the world's signs.
+    The true difference is that of the values at the signs that each model's audit uses.
     """
-    true = [truth(world, auditor, model) for model in world.models]
+    changes = [change_of(world, auditor, model) for model in world.models]
 
     def trial(rng):
         own = ready(auditor, world, train, rng)
         rows = world.draw(n, rng)
-        if runs:
-            a, b = (several_runs(rows, model, runs, common, between, rng) for model in world.models)
-        else:
-            a, b = (rows.predictions(model, rng) for model in world.models)
-        found = own.compare(rows.labels, {"a": a, "b": b}, sensitive_features=rows.group)
-        return difference(found, true[1] - true[0])
+        models = [
+            several_runs(rows, model, runs, common, between, rng)
+            if runs
+            else [rows.predictions(model, rng)]
+            for model in world.models
+        ]
+        named = zip("ab", models if runs else (every[0] for every in models), strict=True)
+        found = own.compare(rows.labels, dict(named), sensitive_features=rows.group)
+        a, b = (
+            at_own_signs(own, rows, every, change)
+            for every, change in zip(models, changes, strict=True)
+        )
+        return difference(found, b - a)
 
     return trial
-
-
-def truth(world, auditor, model):
-    """Return the true value at the signs of the population; a tie is 0."""
-    change, divisor = change_of(world, auditor, model)
-    joint = world.joint()
-    sign = np.sign(np.round(joint - np.outer(world.groups(), joint.sum(axis=0)), 12))
-    return (sign * change).sum() / (divisor or change.size)
 
 
 # --------------------------------------------------------------------------- rows
@@ -218,6 +227,7 @@ def declared(question, trial_of):
             shape,
             n,
             metric,
+            "/".join(map(str, kind.get("sizes", ()))) + " % of rows" * ("sizes" in kind),
             *(text for name, text in KINDS.items() if kind.get(name)),
             groups_named(gap, kind),
             note or " and ".join(models),

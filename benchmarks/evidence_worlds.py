@@ -199,17 +199,25 @@ class Copy:
 
 @dataclass(frozen=True)
 class Scores:
-    """A model that knows the score of a row; it predicts 1 above 0.5, or the score itself."""
+    """A model that knows the score of a row; it predicts 1 above 0.5, or the score itself.
+
+    Scores are `part` as far from the mean of all rows.
+    """
 
     cut: bool = True
+    part: float = 1.0
 
     def rates(self, labels, share):
         if not self.cut:
-            return labels.rate
+            return self._moved(labels.rate, labels, share)
         return ndtr(ndtri(labels.rate) * (1 + labels.spread**2) ** 0.5 / labels.spread)
 
     def predict(self, kind, y, hidden, labels, share, rng):
-        return (hidden > 0.5).astype(np.int8) if self.cut else hidden
+        return (hidden > 0.5).astype(np.int8) if self.cut else self._moved(hidden, labels, share)
+
+    def _moved(self, score, labels, share):
+        mean = share @ labels.rate
+        return mean + self.part * (score - mean)
 
 
 @dataclass(frozen=True)
@@ -342,6 +350,7 @@ MODELS = {
     "under-predicts": Moved(more(-0.1)),
     "predicts 0.6 times as often": Moved(times(0.6)),
     "scores": Scores(False),
+    "scores half as far from their mean": Scores(False, 0.5),
     "scores cut at 0.5": Scores(),
     "differences doubled": Moved(apart(2), random=0.4),
     "differences 1.5 times": Moved(apart(1.5)),
@@ -370,12 +379,12 @@ def labels_of(model):
 
 def world_of(
     shape, models, gap=0.0, *, mixed=False, classes=False, rare=False, shared=0.0,
-    recorded=None, predicted=None,
+    recorded=None, predicted=None, sizes=None,
 ):  # fmt: skip
     """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`.
 
     `classes`: one label of several classes. `rare`: labels of few rows. `shared`: how far the
-    tasks of a row are correlated.
+    tasks of a row are correlated. `sizes`: the shares of groups, in percent.
     """
     n_groups, n_tasks = shape
     if classes:
@@ -388,7 +397,8 @@ def world_of(
         rate = rates(n_groups, n_tasks, gap, mixed, low, high)
         labels = labels_of(known[0])(rate, shared)
     see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
-    return World(shares(n_groups), labels, known, *see)
+    share = np.array(sizes) / 100 if sizes else shares(n_groups)
+    return World(share, labels, known, *see)
 
 
 # --------------------------------------------------------------------------- true values

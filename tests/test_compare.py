@@ -706,3 +706,22 @@ def test_the_largest_change_is_said_as_a_rate_of_what_it_is_given():
     assert told.endswith(
         "of the rows labelled '1', 30.0 % are predicted to be in the group f, and 50.0 % by 'old'."
     )
+
+
+def test_groups_in_which_models_agree_hide_no_more_rows_together_than_one_of_them():
+    """By hand: two models differ in 40 rows of the first of four groups, and nowhere else."""
+    sizes, label = np.array([400, 40, 50, 60]), [0.8, 0.2, 0.8, 0.2]
+    group = np.repeat(np.arange(4), sizes)
+    y = np.concatenate([np.arange(n) < n * rate for n, rate in zip(sizes, label, strict=True)])
+    other = y.copy()
+    other[:10], other[320:350] = False, True
+    auditor = DirectionalAuditor(interval="analytic").fit(
+        np.tile(y, 100), sensitive_features=np.tile(group, 100)
+    )
+    found = auditor.compare(y, {"old": y, "new": other}, sensitive_features=group)
+    difference, low, high = found.judged("new")
+    # Two groups are labelled so more often than all rows, and two less: their mean cancels.
+    assert difference == pytest.approx(20 / 400 / 4)
+    own = 1.96 * (40 / 400 - (20 / 400) ** 2) ** 0.5 / 400**0.5 / 4
+    reach = np.hypot(own, (1 - 0.025 ** (1 / 40)) / 4)
+    assert [low, high] == pytest.approx([difference - reach, difference + reach], rel=1e-4)

@@ -250,6 +250,32 @@ def test_the_mean_change_of_preferences_has_percentiles_without_twice_the_bias_o
     assert ends == pytest.approx(expected, abs=0.006)
 
 
+def test_the_verdict_on_preferences_has_percentiles_without_twice_the_bias_of_resamples():
+    """By hand: half of 20 groups have the label rarely, and the model keeps all preferences.
+
+    Rare labels make noisy denominators. Their changes are too large on average, and count as
+    reductions.
+    """
+    counts, n_groups = np.array([[8, 8, 8, 36], [40, 8, 8, 4]]), 20
+    label, guess = (
+        np.tile(np.concatenate([np.repeat(of, each) for each in counts]), n_groups // 2)
+        for of in ([1, 1, 0, 0], [1, 0, 1, 0])
+    )
+    result = BiasDisparityAuditor(reference="test", random_state=0).audit(
+        label, guess, sensitive_features=np.repeat(np.arange(n_groups), 60)
+    )
+    rng, n = np.random.default_rng(1), 60 * n_groups
+    cells = np.tile(counts.ravel(), n_groups // 2)
+    drawn = rng.multinomial(n, cells / n, 9999).reshape(9999, n_groups, 4)
+    rows, labelled, guessed = drawn.sum(-1), drawn[..., :2].sum(-1), drawn[..., ::2].sum(-1)
+    before, after = (one / rows / (one.sum(-1) / n)[:, None] for one in (labelled, guessed))
+    values = ((after / before - 1) * np.tile([-1, 1], n_groups // 2)).mean(axis=1)
+    assert result.estimate == pytest.approx(0, abs=1e-12)
+    assert values.mean() == pytest.approx(-0.015, abs=0.002)
+    expected = np.quantile(values, [0.025, 0.975]) - 2 * values.mean()
+    assert [result.low, result.high] == pytest.approx(expected, abs=0.012)
+
+
 # --------------------------------------------------------------------------- percentage
 
 

@@ -271,7 +271,7 @@ def trusted(plain, counted, ids=None):
         covariance(*pair, square) for pair in ((one, one), (one, other), (other, other))
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        part = np.clip(np.where(var_c > 1e-18, -both / var_c, 0), 0, 1)
+        part = np.where(var_c > 1e-18, np.maximum(-both / var_c, 0), 0)
         certain = np.abs(x) > 4 * np.sqrt(var_x)
         error, error_after = np.sqrt(var_x), np.sqrt(var_x + 2 * both + var_c)
         common = (var_x + both) / (error * error_after)
@@ -548,7 +548,20 @@ def five_runs_of_one_training(rng):
     return (result.low, result.high), ends
 
 
+def scores_too_near_to_their_mean(rng):
+    """Groups are random; scores know the chance of a label, and are half as far from its mean."""
+    group, chance = rng.integers(0, 5, 1000), rng.beta(0.8, 1.6, (1000, 20))
+    y = (rng.random(chance.shape) < chance).astype(int)
+    scores = 1 / 3 + (chance - 1 / 3) / 2
+    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    result = auditor.audit(y, scores, sensitive_features=group)
+    given = one_hot(group, 5)
+    by_hand = value_of_rates(given, scores, y, signs_of_rates(given, y))
+    return (result.low, result.high), published(*by_hand)
+
+
 NULL = {
+    scores_too_near_to_their_mean: 60,
     many_tasks_without_training_labels: 60,
     three_groups_predicted_too_often: 150,
     a_group_predicted_too_often: 150,

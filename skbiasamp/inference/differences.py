@@ -210,7 +210,8 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
             apart = own.drawn.estimate - other.drawn.estimate
             reach = ends.of_mean(apart, value, level, own.signs.used * between.slopes)
             bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
-        bounds = widen_degenerate(bounds, between, unit=unit, **how)
+        # Models that differ in few rows leave most pairs without any variation.
+        bounds = widen_degenerate(bounds, between, unit=unit, jointly=True, **how)
         ends_of_pairs = bounds.low, bounds.high
         reach = doubted(bounds.estimate_low, bounds.estimate_high, own.doubt, other.doubt)
         bounds = bounds._replace(estimate_low=reach[0], estimate_high=reach[1])

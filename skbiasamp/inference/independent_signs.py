@@ -81,7 +81,9 @@ def signs_of(
     shared = found.both - found.labels
     spread = found.labels + found.predictions - 2 * found.both
     with np.errstate(invalid="ignore", divide="ignore"):
-        part = np.where(spread > _NOISE**2, -shared / spread, 0.0).clip(0, 1)
+        # A half if labels and predictions are exchangeable, 1 of calibrated scores, and more of
+        # scores that are nearer to their mean.
+        part = np.where(spread > _NOISE**2, np.maximum(-shared / spread, 0.0), 0.0)
         before, after = np.sqrt(np.maximum([found.labels, found.predictions], 0.0))
         z, z_predicted = association / before, (association + change) / after
         common, product = found.both / (before * after), z * z_predicted

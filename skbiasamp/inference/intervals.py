@@ -126,7 +126,7 @@ def percentiles(
     confidence_level: float,
 ) -> Bounds:
     """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
-    joint, drawn = drawn.moved, drawn.around(pairs)
+    joint, drawn = drawn.moved, drawn.around(pairs, sign)
     ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
     every = None
     if simultaneous:
@@ -256,11 +256,15 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     return found
 
 
-def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float) -> Bounds:
+def widen_degenerate(
+    bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float, jointly: bool = False
+) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
     Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
-    pair whose sign is 0 is certain: its amplification is 0 whatever the model does.
+    pair whose sign is 0 is certain: its amplification is 0 whatever the model does. `jointly`:
+    where no row of several pairs differs, all of them together hide no more rows than one of them
+    alone may, which is worst if all are of the pair that counts them most.
     """
     alpha = 1 - confidence_level
     most = pairs.per_row  # a change of a whole rate
@@ -282,8 +286,7 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_leve
         ends = min(ends[0], max(ends[0] - total, floor)), ends[1] + total
     elif flat.any() and pairs.growth != "largest":
         # Pairs that happen not to vary are as uncertain in the mean as they are alone.
-        more = float((parts**2).sum()) ** 0.5
-        ends = _further(value, ends, more)
+        ends = _further(value, ends, parts.max() if jointly else float((parts**2).sum()) ** 0.5)
     statistics = dict(bounds.statistics)
     if pairs.size and statistics["value_high"] - statistics["value_low"] <= 1e-12:
         statistics["value_high"] += float(np.nansum(reach * pairs.share))  # 0 is the least size

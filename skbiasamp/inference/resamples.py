@@ -46,13 +46,18 @@ class Drawn(NamedTuple):
             predicted = np.asarray(predicted_association(pairs, sign))
         return cls(pairs.moved, value, own, base, observed, predicted)
 
-    def around(self, pairs: Pairs) -> Self:
+    def around(self, pairs: Pairs, sign: Array) -> Self:
         """Return draws whose percentiles are the interval, although noise makes them too large."""
         if pairs.undirected:
             # Relative changes divide by rates that are noisy themselves, so their mean is too large
-            # on average, and that of a resample twice as much.
-            bias = np.nanmean(self.value) - pairs.value
-            return self._replace(value=self.value - 2 * bias)
+            # on average, and that of a resample twice as much. Small rates are the noisiest, so
+            # that signs do not cancel it.
+            data = self.of(pairs, sign)
+            value, own = (
+                draws - 2 * (np.nanmean(draws) - number)
+                for draws, number in ((self.value, data.value), (self.estimate, data.estimate))
+            )
+            return self._replace(value=value, estimate=own)
         if self.base is None or self.observed is None:
             return self
         moved, value = growth_draws(pairs, self.moved, self.value, self.base, self.observed)
