@@ -137,8 +137,10 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
 def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     """Return columns of a frame or of files by what they are: tables of sensitive features."""
     with opened_rows(frame, columns) as (rows, _):
-        table = nw.from_native(rows).lazy()
-        read = {what: table.select(*names_of(named)).collect() for what, named in columns.items()}
+        names = dict.fromkeys(name for named in columns.values() for name in names_of(named))
+        # At once: an engine may return rows in another order each time.
+        table = nw.from_native(rows).lazy().select(*names).collect()
+    read = {what: table.select(*names_of(named)) for what, named in columns.items()}
     whole = {what for what, part in read.items() if what == "sensitive" or part.shape[1] > 1}
     return {
         what: (part if what in whole else part[part.columns[0]]).to_native()

@@ -34,7 +34,7 @@ from skbiasamp.report.auditors import (
 )
 from skbiasamp.report.checks import Seen, findings_of
 from skbiasamp.report.evidence import call_of, context_of, described_files, not_measured
-from skbiasamp.report.explain import are_chances, explained
+from skbiasamp.report.explain import are_chances, explained, scored_rows
 from skbiasamp.report.partly_known import can_be_bounded, partly_known
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
@@ -221,10 +221,12 @@ def audit(
         raise InputError(text)
     if matched is None or train is not None:
         _check_rows(test, train, own, y_score, threshold)
+    if partly is None and own is None:
+        source, given, y_score = scored_rows(source, given, (score, y_score), test)
     scored = None
     if y_score is not None:
         every = source.labels | {"y_score": y_score}
-        scored = count_labels(y_true, every, {}, scores=True, **how)
+        scored = count_labels(source.y_true, every, {}, scores=True, **source.how)
     labelled = matched is None or test.has("task") or train is not None
     chosen = _auditors_of(own, test, train, scored, partly) if labelled or own else []
     results = run_each("audit", chosen, random_state, partial(_measured, partly, random_state))
@@ -242,15 +244,14 @@ def audit(
     if reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple):
         tables["selection"] = selection_table(test, favourable=favourable)
         tables["by_column"] = audit_columns([] if own else chosen, test, random_state)
-    # A threshold would be that of the scores, too.
-    chances = y_score if threshold is None and are_chances(y_score, test) else None
+    chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if asked or (chances is not None and own is None):
         scores = score if y_score is None else chances
         tables["explanation"] = explained(
             source, train, given, scores, attributions, random_state, call
         )
     if scored is not None and own is None:
-        tables |= threshold_tables(y_true, y_score, scored, train, of_rows | how)
+        tables |= threshold_tables(source, y_score, scored, train)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
     n_given = None if sample_weight is None else len(sample_weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
+from skbiasamp.metrics.strata import RowSource
 from skbiasamp.model_selection import amplification_curve
 
 _READ = ("sensitive_features", "sample_weight", "groups", "missing", "pos_label")
@@ -22,11 +22,7 @@ _MOST_GROUPS = 20  # whose rows above thresholds a report holds
 
 
 def threshold_tables(
-    y_true: Any,
-    y_score: Any,
-    scored: Contingency,
-    train: Contingency | None,
-    given: Mapping[str, Any],
+    source: RowSource, y_score: Any, scored: Contingency, train: Contingency | None
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of a report about thresholds of the scores, if these are of one task.
 
@@ -36,7 +32,8 @@ def threshold_tables(
     scores = np.squeeze(np.asarray(y_score))
     if scores.ndim != 1 or not scored.has("task") or len(scored.tasks) != 1:
         return {}
-    labels = {name: given[name] for name in _READ}
+    given = source.labels | source.how
+    y_true, labels = source.y_true, {name: given.get(name) for name in _READ}
     scores = as_numbers(pd.Series(scores), "y_score")
     base = float(scored.count("task")[0] / scored.total)
     percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], 1 - base]
