@@ -1,6 +1,6 @@
 """Measure false exclusions, coverage and power of intervals of impact ratios.
 
-python benchmarks/coverage_impact.py            # ten minutes on one core
+python benchmarks/coverage_impact.py            # two minutes on one core
 python benchmarks/coverage_impact.py --short    # seconds: only checks that it runs
 python benchmarks/coverage_impact.py --write benchmarks/results/impact-ratios.md
 """
@@ -193,7 +193,7 @@ def percent(share):
 
 
 SIZES = ("30", "100", "1,000", "30 to 5,000", "5,000 and 30")
-SAMPLES = {2: 10_000, 3: 5_000, 5: 3_000, 12: 1_500, 30: 500}
+SAMPLES = {2: 2_000, 3: 1_000, 5: 600, 12: 300, 30: 100}
 
 
 def equal_rows(samples, rng):
@@ -244,7 +244,7 @@ def main():
     parser.add_argument("--write", metavar="PAGE", type=Path, help="write the page")
     arguments = parser.parse_args()
     samples = dict.fromkeys(SAMPLES, 20) if arguments.short else SAMPLES
-    few = 2 if arguments.short else 300
+    few = 2 if arguments.short else 100
     rng = np.random.default_rng(0)
     errors = [f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()]
     page = TEXT.format(

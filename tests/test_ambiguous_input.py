@@ -977,6 +977,48 @@ def test_few_texts_and_classes_of_several_words_are_classes():
     assert len(counted(verbs, verbs).tasks) == N
 
 
+SENTENCES = [
+    f"A {who} is {doing} in the {place}"
+    for who in ("man", "woman", "child", "dog")
+    for doing in ("riding a bicycle", "running", "eating", "sleeping", "waiting")
+    for place in ("park", "street", "house")
+]
+MAJOR_GROUPS = [  # of the Standard Occupational Classification
+    "Management Occupations",
+    "Business and Financial Operations Occupations",
+    "Life, Physical, and Social Science Occupations",
+    "Community and Social Service Occupations",
+    "Educational Instruction and Library Occupations",
+    "Arts, Design, Entertainment, Sports, and Media Occupations",
+    "Healthcare Practitioners and Technical Occupations",
+    "Food Preparation and Serving Related Occupations",
+    "Building and Grounds Cleaning and Maintenance Occupations",
+    "Personal Care and Service Occupations",
+    "Office and Administrative Support Occupations",
+    "Installation, Maintenance, and Repair Occupations",
+]
+COUNTRIES = "United States;South Africa;New Zealand;Saudi Arabia;Sri Lanka;Costa Rica;El Salvador"
+COUNTRIES += ";Dominican Republic;United Kingdom;San Marino;Burkina Faso;Sierra Leone"
+ACTIONS = [f"{verb} a {what}" for verb in ("Opening", "Holding") for what in "abcdefgh"]
+
+
+def test_sentences_of_a_template_are_texts_however_often_each_occurs():
+    captions = [SENTENCES[i % 60] for i in range(400)]
+    sex = ["f", "m"] * 200
+    message = "y_true must hold classes; got 60 different texts in 400 rows.*LICAud.*WordListLab"
+    with pytest.raises(ValueError, match=message):
+        skbiasamp.audit(captions, captions[::-1], sensitive_features=sex)
+    with pytest.raises(ValueError, match="y_pred must hold classes; got 60 different texts"):
+        counted(["yes", "no"] * 200, captions, sex)
+
+
+@pytest.mark.parametrize("names", [MAJOR_GROUPS, COUNTRIES.split(";"), ACTIONS])
+def test_names_of_several_words_are_classes(names):
+    labels = names * 30
+    sex = (["f"] * len(names) + ["m"] * len(names)) * 15
+    assert len(counted(labels, labels, sex).tasks) == len(names)
+
+
 def test_texts_are_counted_by_rows_and_not_by_cells():
     """An engine passes cells: few of them may be very many rows."""
     frame = pd.DataFrame({"y": [f"class number {i % 40}" for i in range(4000)], "a": "f"})

@@ -422,11 +422,17 @@ def test_numbers_that_are_no_classes(labels, message):
         (pd.Series([[value] for value in HIRED]), r"lists such as \[1\]"),
         (pl.Series([[value] for value in HIRED]), r"lists such as \[1\]"),
         (pa.array([[value] for value in HIRED]), r"lists such as \[1\]"),
+        (
+            pd.Series([[value] for value in HIRED], dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
+            r"(list|ndarray)s such as ",
+        ),
     ],
-    ids=["sets", "Series of lists", "polars lists", "pyarrow lists"],
+    ids=["sets", "Series of lists", "polars lists", "pyarrow lists", "lists of Arrow in pandas"],
 )
 def test_several_labels_in_one_cell(labels, seen):
-    with raises(rf"y_true must hold one label a row; got {seen}.*MultiLabelBin", TypeError):
+    with raises(
+        rf"y_true must hold one label a row; got {seen}.*pd.DataFrame.*MultiLabelBin", TypeError
+    ):
         count(labels)
 
 

@@ -75,7 +75,7 @@ def test_differences_are_drawn_with_their_intervals(result):
     assert display.zero_line_.get_xdata() == [0, 0]
     assert display.reference_points_ is None
     assert y_labels(display) == ["model 1", "model 2"]
-    assert display.ax_.get_title() == "directional A→T\nDifferences to old"
+    assert display.ax_.get_title() == "directional, group → task\nDifferences to old"
     assert "amplifies more →" in [text.get_text() for text in display.ax_.texts]
 
 
@@ -104,7 +104,9 @@ def test_a_report_has_a_row_for_each_metric_and_model(report):
     n_models = len(report.models)
     assert len(display.table) == 2 * n_models == len(display.points_.get_offsets())
     first = y_labels(display)[0]
-    assert first == ("directional A→T" if n_models == 1 else "directional A→T: model 1")
+    assert first == (
+        "directional, group → task" if n_models == 1 else "directional, group → task: model 1"
+    )
     assert display.table["verdict"].tolist() == report.summary["verdict"].tolist()
     assert len(display.ax_.lines) == (1 if n_models == 1 else 2)
 

@@ -335,3 +335,16 @@ def test_the_axis_of_differences_has_0_in_its_middle(plain):
     axes = [table.axis for name, table in tables_of(plain).items() if name.startswith("pairs")]
     assert axes
     assert all(axis.low == -axis.high for axis in axes)
+
+
+def test_the_test_of_changed_predictions_shows_its_p_value():
+    rng = np.random.default_rng(0)
+    sex, hired = rng.choice(["f", "m"], 600), rng.integers(0, 2, 600)
+    for often, pattern in (
+        (0.1, r"how many predictions changed \(p = 0\.\d+\)"),
+        (0.9, r"\(p &lt; 0\.001\)"),
+    ):
+        changed = rng.random(600) < np.where(sex == "f", 0.1, often)
+        models = {"old": hired, "new": np.where(changed, 1 - hired, hired)}
+        page = skbiasamp.compare(hired, models, sensitive_features=sex, auditor=few()).to_html()
+        assert re.search(pattern, page)

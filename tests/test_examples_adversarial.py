@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
@@ -85,3 +86,24 @@ def test_a_network_takes_the_colour_for_the_digit():
     usual = (color == "red") == (digit % 2 == 0)
     right = model.predict(X) == digit
     assert right[usual].mean() > right[~usual].mean() + 0.15
+
+
+def test_seeds_of_the_adversary_are_as_the_page_says():
+    page = (FOLDER / "examples" / "mitigation" / "plot_colored_digits.py").read_text("utf-8")
+    text = " ".join(page.replace("\n# ", " ").split())
+    runs = pd.read_csv(FOLDER / "benchmarks" / "results" / "adversarial-seeds.csv")
+    alone, against = (runs[runs["adversary"] == weight].set_index("seed") for weight in (0, 1))
+    assert len(alone) == len(against) == 8
+    change = against["leakage, logits"] - alone["leakage, logits"]
+    assert [(change < 0).sum(), (change > 0).sum()] == [6, 2]
+    assert "in six and raises it in two" in text
+    losses = against["adversary's loss"]
+    wins = losses.idxmin()
+    assert change[wins] > 0
+    assert f"its loss falls to {losses[wins]:.2f}, and" in text
+    other = [frame.loc[wins, "other colour"] for frame in (against, alone)]
+    assert f"only {other[0]:.0%} of the images".replace("%", " %") in text
+    assert f"correctly ({other[1]:.0%} without".replace("%", " %") in text
+    for frame, words in ((against, "for {} or more of the images"), (alone, "and for {} or more")):
+        lowest = f"{frame['colour from encoder'].min():.0%}".replace("%", " %")
+        assert words.format(lowest) in text

@@ -315,6 +315,44 @@ def test_attributions_are_of_one_task():
         skbiasamp.explain(labels, labels, **given)
     with pytest.raises(TypeError, match="attributions need arrays"):
         skbiasamp.explain(rows, target="label", sensitive="sex", attributions=rows[["score"]])
+    arrays = rows["label"], rows["decision"]
+    for attributions, says in (
+        (rows[["score"]], "attributions must have a column for each of two features or more"),
+        (rows[["score", "sex"]], "attributions must hold numbers; got '[ab]'"),
+        (rows[["score"]].assign(gap=np.nan), "attributions has missing or infinite values in 100"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            skbiasamp.explain(*arrays, **given | {"attributions": attributions})
+
+
+def test_errors_name_the_arguments_that_were_passed():
+    rows = sample(200)
+    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
+    arrays = {
+        "y_true": rows["label"],
+        "y_pred": rows["decision"],
+        "sensitive_features": rows["sex"],
+    }
+    continuous = np.linspace(0.001, 0.9, 200)
+    for call, says in (
+        (lambda: skbiasamp.explain(rows, **columns, given="Dept"), "^given must name a column"),
+        (lambda: skbiasamp.audit(rows, **columns, given="Dept"), "^given must name a column"),
+        (lambda: skbiasamp.explain(**arrays, given=continuous), "^given is continuous"),
+        (
+            lambda: skbiasamp.explain(rows.assign(age=continuous), **columns, given="age"),
+            "^given is continuous",
+        ),
+        (
+            lambda: skbiasamp.explain(**arrays, y_score=continuous + 3),
+            "^y_score must hold labels or probabilities",
+        ),
+        (
+            lambda: skbiasamp.explain(rows, **columns).subgroups(["Dept"]),
+            "^frame must name a column",
+        ),
+    ):
+        with pytest.raises(ValueError, match=says):
+            call()
 
 
 # --------------------------------------------------------------------------- worlds

@@ -4,9 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import skbiasamp
+from skbiasamp import DirectionalAuditor
 from skbiasamp._input.errors import InputError
+from skbiasamp.cli import main
 from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import directional_amplification, prediction_powered_rates
+from skbiasamp.results import AuditReport
 
 
 def drawn(seed=0, n=800, n_labelled=60):
@@ -109,3 +113,50 @@ def test_the_page_says_who_differs_and_what_limits_it():
         assert "percentage points" in text
         assert "must be random within each group" in text
         assert "Caucasian" in text
+
+
+def test_a_report_takes_labels_of_people(tmp_path, capsys):
+    compas, machine, people, race = drawn()
+    of_train = {"y_train": compas["two_year_recid"], "sensitive_train": compas["race"]}
+    direct = prediction_powered_rates(machine, labelled=people, sensitive_features=race, **of_train)
+    by = {"sensitive_features": race, "labelled": people, "random_state": 0}
+    report = skbiasamp.audit(None, machine, **by, **of_train)
+    pd.testing.assert_frame_equal(report.labelled, direct.table)
+    pd.testing.assert_frame_equal(report.labelled_rates, direct.rates)
+    assert list(report) == ["directional A->T"]
+    assert report["directional A->T"].estimate == direct.amplification.estimate
+    assert AuditReport.from_json(report.to_json()).to_dict() == report.to_dict()
+    for text in (str(report), report.to_markdown()):
+        assert "the rate of" in text
+        assert "must be random within each group" in text
+    alone = skbiasamp.audit(None, machine, **by)
+    assert alone.verdict == alone.differences.sentence
+    assert len(alone) == 0
+    frame = pd.DataFrame({"machine": machine, "people": people, "race": race})
+    columns = {"prediction": "machine", "sensitive": "race", "labelled": "people"}
+    path = tmp_path / "judged.csv"
+    frame.to_csv(path, index=False)
+    for rows in (frame, path):
+        named = skbiasamp.audit(rows, **columns, random_state=0)
+        assert named.labelled["difference"].tolist() == alone.labelled["difference"].tolist()
+    line = f"audit {path} --prediction machine --sensitive race --labelled people"
+    assert main(line.split()) == 0
+    assert "Rates by human and machine labels" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"y_true": "machine"}, "no y_true beside it"),
+        ({"clusters": "race"}, "independent"),
+        ({"auditor": DirectionalAuditor()}, "leave auditor out"),
+        ({"groups": "marginal"}, "need single rows"),
+    ],
+)
+def test_a_report_of_few_labels_refuses_what_they_cannot_have(more, says):
+    _, machine, people, race = drawn()
+    rows = {"machine": machine, "race": race}
+    more = {k: rows.get(v, v) if isinstance(v, str) else v for k, v in more.items()}
+    given = {"y_true": None, "y_pred": machine, "sensitive_features": race} | more
+    with pytest.raises(InputError, match=says):
+        skbiasamp.audit(given.pop("y_true"), given.pop("y_pred"), labelled=people, **given)

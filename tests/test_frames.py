@@ -297,3 +297,11 @@ def test_values_that_cannot_be_grouped_are_named():
     frame = pd.DataFrame({"y": [[1], [2]], "sex": ["f", "m"]})
     with pytest.raises(InputError, match=r"column 'y' \(target\) must hold one label a row"):
         Contingency.from_frame(frame, target="y", sensitive="sex")
+
+
+def test_a_misspelt_column_option_is_named():
+    frame = pd.DataFrame({"y": [0, 1], "p": [0, 1], "a": ["f", "m"]})
+    with pytest.raises(
+        TypeError, match=r"unexpected keyword argument 'targt': did you mean 'target'"
+    ):
+        DirectionalAuditor(reference="test").audit(frame, targt="y", prediction="p", sensitive="a")

@@ -254,3 +254,16 @@ def test_the_command_watches_within_strata(tmp_path, capsys):
     assert "within strata of dept" in capsys.readouterr().out
     assert main([*shown, "--given", "job"]) == 2
     assert "--given must name some columns of groups" in capsys.readouterr().err
+
+
+def test_strata_leave_the_names_of_the_other_columns_and_the_predictions_of_counts():
+    labels = pd.DataFrame([(a, b, y) for a in "fm" for b in "xy" for y in (0, 1)] * 5)
+    labels.columns = ["sex", "race", "hired"]
+    auditor = DirectionalAuditor(reference="test", random_state=0)
+    columns = {"target": "hired", "prediction": "hired", "sensitive": "sex"}
+    assert auditor.audit(labels, **columns, given="race").group_columns == ("sex",)
+    sexes = labels[["sex", "race"]]
+    cells = Contingency.from_labels(labels["hired"], labels["hired"], sensitive_features=sexes)
+    models = {"a": labels["hired"], "b": 1 - labels["hired"]}
+    with pytest.raises(TypeError, match=r"already holds labels, predictions.* pass it alone"):
+        auditor.compare(cells, models, given="race")

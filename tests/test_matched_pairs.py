@@ -371,5 +371,41 @@ def test_a_comparison_takes_pairs_with_labels_and_without():
     assert both.matched.equals(alone.matched)
     assert both.primary == "directional A->T"
     assert "A change by 'new'" in str(both)
-    with pytest.raises(InputError, match="pairs need arrays"):
+    with pytest.raises(InputError, match="pairs need rows with predicted"):
         skbiasamp.compare(labels, models, groups="marginal", **by)
+
+
+def test_models_are_compared_by_columns_and_by_the_command(tmp_path, capsys):
+    models, by = two_models(0, gap=0.1)
+    arrays = skbiasamp.compare(None, models, **by, random_state=0)
+    frame = pd.DataFrame({**models, "sex": by["sensitive_features"], "id": by["pairs"]})
+    columns = {"prediction": {"old": "old", "new": "new"}, "sensitive": "sex", "pair": "id"}
+    path = tmp_path / "pairs.csv"
+    frame.to_csv(path, index=False)
+    for rows in (frame, pl.from_pandas(frame), path):
+        named = skbiasamp.compare(rows, **columns, random_state=0)
+        numbers = named.matched.drop(columns="task")
+        pd.testing.assert_frame_equal(numbers, arrays.matched.drop(columns="task"))
+    label = np.roll(models["old"], 1)
+    of_label = {"target": "label", **columns, "random_state": 0}
+    both = skbiasamp.compare(frame.assign(label=label), **of_label)
+    same = skbiasamp.compare(label, models, **by, random_state=0)
+    assert both["directional A->T"].table.equals(same["directional A->T"].table)
+    line = f"compare {path} --prediction old=old new=new --sensitive sex --pair id"
+    assert main([*line.split(), "--json", str(tmp_path / "out.json")]) == 0
+    assert "A change by 'new': within 300 pairs" in " ".join(capsys.readouterr().out.split())
+    read = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
+    assert read.matched["difference"].tolist() == arrays.matched["difference"].tolist()
+
+
+def test_models_have_the_same_tasks_whatever_their_columns_and_classes_are_called():
+    models, by = two_models(0, gap=0.1)
+    expected = MatchedPairsAuditor(random_state=0).compare(models, **by).table
+    titled = {name: pd.Series(own, name=f"p_{name}") for name, own in models.items()}
+    found = MatchedPairsAuditor(random_state=0).compare(titled, **by).table
+    assert found["difference"].tolist() == expected["difference"].tolist()
+    # One model says "no" to all: its only class is not the positive one.
+    words = {"old": np.where(models["old"], "yes", "no"), "none": np.full(600, "no")}
+    zeros = MatchedPairsAuditor().compare({"old": models["old"], "none": 0 * models["old"]}, **by)
+    found = MatchedPairsAuditor().compare(words, **by)
+    assert found.table["difference"].tolist() == zeros.table["difference"].tolist()

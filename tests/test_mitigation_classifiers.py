@@ -3,6 +3,7 @@
 import inspect
 import time
 import warnings
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -39,6 +40,7 @@ from skbiasamp.mitigation import (
     AmplificationThresholdClassifier,
     CorpusConstraintClassifier,
     DomainIndependentClassifier,
+    MixedClassifier,
 )
 
 MARGIN = 0.05
@@ -506,6 +508,55 @@ def test_several_labels_a_row_are_summed_too(people, combine):
             model.predict_proba(features)[:, task], one.predict_proba(features)[:, 1], rtol=1e-6
         )
         assert_array_equal(model.predict(features)[:, task], one.predict(features))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        AmplificationThresholdClassifier,
+        BaseRateThresholdClassifier,
+        CorpusConstraintClassifier,
+        DomainIndependentClassifier,
+        MixedClassifier,
+    ],
+)
+def test_a_column_of_labels_is_one_label(people, kind):
+    X, hired, sex = people
+    features, column = X[["test", "tall"]].to_numpy(), np.asarray(hired)[:, None]
+    given = {} if kind is BaseRateThresholdClassifier else {"sensitive_features": sex}
+    kind = partial(kind, random_state=0) if kind is MixedClassifier else kind
+    for several in (
+        MultiOutputClassifier(LogisticRegression()),
+        make_pipeline(StandardScaler(), MultiOutputClassifier(LogisticRegression())),
+    ):
+        with pytest.raises(ValueError, match="y has one column, and MultiOutputClassifier learns"):
+            kind(several).fit(features, column, **given)
+    with warnings.catch_warnings(action="ignore"):  # scikit-learn would take a vector
+        model = kind(LogisticRegression()).fit(features, column, **given)
+        at = given if kind is CorpusConstraintClassifier else {}
+        assert_array_equal(
+            model.predict(features, **at),
+            kind(LogisticRegression()).fit(features, column[:, 0], **given).predict(features, **at),
+        )
+
+
+def test_probabilities_of_several_tasks_are_mixed_and_thresholded(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    both = np.column_stack([hired, features[:, 0] > 1]).astype(int)
+    inside = MultiOutputClassifier(LogisticRegression())
+    independent = DomainIndependentClassifier(inside, calibration=None)
+    mixed = MixedClassifier(inside, independent).fit(features, both, sensitive_features=sex)
+    parts = [
+        model.fit(features, both, **given)
+        for model, given in (
+            (clone(inside), {}),
+            (clone(independent), {"sensitive_features": sex}),
+        )
+    ]
+    first = np.column_stack([task[:, 1] for task in parts[0].predict_proba(features)])
+    expected = (1 - mixed.share_) * first + mixed.share_ * parts[1].predict_proba(features)
+    assert_allclose(mixed.predict_proba(features), expected)
 
 
 def test_calibrated_classifiers_are_those_of_scikit_learn(people):

@@ -530,8 +530,8 @@ def test_remedies_are_drawn_with_intervals_on_both_sides(comparison, plt):
         assert_allclose(along, [[x[0], y[1]], [x[0], y[2]]])
     assert display.zero_line_.get_ydata() == [0, 0]
     assert display.ax_.get_xlabel() == "accuracy"
-    assert display.ax_.get_ylabel() == "directional group → task"
-    assert display.ax_.get_title() == "directional group → task against accuracy"
+    assert display.ax_.get_ylabel() == "directional, group → task"
+    assert display.ax_.get_title() == "directional, group → task against accuracy"
 
 
 def test_the_line_of_noise_begins_at_the_baseline_and_grows(comparison, plt):

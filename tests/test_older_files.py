@@ -29,7 +29,15 @@ def read(name):
 
 
 NEWER = {
-    "report_compas": ["by_column", "curve", "explanation", "matched", "passed"]
+    "report_compas": [
+        "by_column",
+        "curve",
+        "explanation",
+        "labelled",
+        "labelled_rates",
+        "matched",
+        "passed",
+    ]
 }  # what these files do not have
 
 

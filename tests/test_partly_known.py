@@ -158,11 +158,11 @@ def test_frames_comparisons_and_rates_take_probabilities():
     )
     values = compared[NAME].table["value"].tolist()
     assert values == pytest.approx([arrays[NAME].value, 0], abs=1e-12)
-    # Unasked, a comparison leaves attackers out, and says that it has no bounds.
+    # Unasked, a comparison leaves attackers out, which have no bounds.
     found = skbiasamp.compare(rows["two_year_recid"], models, sensitive_features=share, **how)
     assert list(found) == [NAME]
     limits = [section for section in found.to_document().sections if section.id == "limits"]
-    assert "a comparison has no bounds" in str(limits)
+    assert "assumes only that they are calibrated" in str(limits)
     watched = frame.assign(day=np.arange(len(frame)) // 1000)
     with pytest.raises(InputError, match="groups='probabilities' cannot be watched"):
         skbiasamp.audit_over(watched, time="day", every=None, groups="probabilities", **columns)
@@ -272,3 +272,104 @@ def test_the_command_takes_both(tmp_path, capsys):
     probable = ["--target", "y", "--sensitive", *share, "--groups", "probabilities"]
     assert main([*call, *probable, "--check", "race"]) == 0
     assert "Groups are known with a probability" in " ".join(capsys.readouterr().out.split())
+
+
+def differences_of_models(y, models, groups, **train):
+    first, second = (
+        directional_amplification(y, own, sensitive_features=groups, **train)
+        for own in models.values()
+    )
+    return second - first
+
+
+def test_bounds_of_models_are_the_extremes_of_all_groups_that_agree_with_the_probabilities():
+    y = [1, 1, 0, 0, 1, 0, 1, 0]
+    models = {"old": [1, 0, 0, 1, 0, 1, 1, 0], "new": [1, 1, 0, 0, 0, 1, 0, 1]}
+    train = {
+        "y_train": [1] * 6 + [0] * 4 + [1] * 4 + [0] * 6,
+        "sensitive_train": list("a" * 10 + "b" * 10),
+    }
+    share = pd.DataFrame({"a": [0.75] * 4 + [0.25] * 4, "b": [0.25] * 4 + [0.75] * 4})
+    how = {"groups": "probabilities", "auditor": DirectionalAuditor(interval=None)}
+    report = skbiasamp.compare(y, models, sensitive_features=share, **how, **train)
+    values = [
+        differences_of_models(y, models, list(groups), **train)
+        for groups in itertools.product("ab", repeat=8)
+        if groups[:4].count("a") == 3 and groups[4:].count("a") == 1
+    ]
+    row = report[NAME].table.iloc[1]
+    found = row["bound_low"], row["bound_high"]
+    assert found == pytest.approx((min(values), max(values)), abs=1e-12)
+    assert min(values) < 0 < max(values)
+    assert report[NAME].verdicts == {"new": "cannot be known"}
+    assert "cannot be known" in report.verdict
+    read = skbiasamp.results.ComparisonReport.from_json(report.to_json())
+    assert read.to_dict() == report.to_dict()
+    assert str(read) == str(report)
+
+
+def test_bounds_of_models_include_all_labels_that_rows_may_have():
+    y = [1, 0, 0, 1, 0, 1, 0, None, None, None]
+    models = {"old": [1, 0, 1, 1, 0, 1, 0, 1, 0, 1], "new": [1, 1, 1, 1, 0, 0, 0, 0, 0, 1]}
+    groups, decided = list("aaaabbbaab"), [1] * 7 + [0] * 3
+    for train in (
+        {"y_train": [1, 1, 0, 1, 0, 0], "sensitive_train": list("aaabbb")},
+        {},
+    ):
+        report = skbiasamp.compare(
+            y, models, sensitive_features=groups, labels="selected", decision=decided, **train,
+            auditor=DirectionalAuditor(interval=None),
+        )  # fmt: skip
+        values = [
+            differences_of_models([*y[:7], *rest], models, groups, **train)
+            for rest in itertools.product((0, 1), repeat=3)
+        ]
+        low, high = report[NAME].table.iloc[1][["bound_low", "bound_high"]]
+        assert low <= min(values) + 1e-12
+        assert max(values) <= high + 1e-12
+        if train:  # all predictions are there, so with known signs nothing is unknown
+            assert (low, high) == pytest.approx((values[0], values[0]), abs=1e-12)
+
+
+def test_intervals_of_models_include_the_known_difference():
+    whole = compas()
+    models = {"old": "predicted", "new": "stricter"}
+
+    def with_both(rows):
+        return rows.assign(stricter=(rows["decile_score"] > 6).astype(int))
+
+    rows = with_both(whole)
+    own = {name: rows[column] for name, column in models.items()}
+    known = differences_of_models(rows["two_year_recid"], own, rows["race"])
+    for seed in range(4):
+        rows = with_both(compas(seed))
+        free = rows["decile_score"] <= 8
+        frame = rows.assign(seen=rows["two_year_recid"].where(free), free=free)
+        selected = skbiasamp.compare(
+            frame, target="seen", prediction=models, sensitive="race", labels="selected",
+            decision="free", random_state=0,
+        )  # fmt: skip
+        own = {name: rows[column] for name, column in models.items()}
+        probable = skbiasamp.compare(
+            rows["two_year_recid"], own, sensitive_features=proxy_of(rows, related=1.0),
+            groups="probabilities", random_state=0,
+        )  # fmt: skip
+        for report in (selected, probable):
+            _, low, high = report[NAME].judged("new")
+            assert low <= known <= high
+
+
+def test_the_command_compares_with_bounds(tmp_path, capsys):
+    rows, share = compas(0), proxy_of(compas(0))
+    free = rows["decile_score"] <= 6
+    frame = rows[["race", "predicted"]].join(share).assign(y=rows["two_year_recid"])
+    frame = frame.assign(again=frame["y"].where(free), decision=np.where(free, "yes", "no"))
+    frame["other"] = np.random.default_rng(0).permutation(frame["predicted"])
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    call = ["compare", str(path), "--prediction", "a=predicted", "b=other"]
+    decided = ["--target", "again", "--sensitive", "race", "--decision", "decision"]
+    probable = ["--target", "y", "--sensitive", *share, "--groups", "probabilities"]
+    for more in (decided, probable):
+        assert main([*call, *more]) == 0
+        assert "cannot be known" in capsys.readouterr().out

@@ -162,3 +162,23 @@ def test_a_wrong_year_is_reported_before_its_periods_are_made(every, first):
     rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
     with pytest.raises(ValueError, match=rf"more than 10,000 periods from '{first}' to '2024"):
         periods_of(rows, every)
+
+
+def test_text_that_is_no_date_is_refused_with_one_of_the_same_length():
+    rows = rows_at(["01/02/2026"] * 4)
+    for every, example in (("hour", "'2026-11-21T23';"), ("day", "'2026-11-21';")):
+        with pytest.raises(ValueError, match=f"such as {example}"):
+            skbiasamp.audit_over(rows, **NAMED | {"every": every})
+
+
+def test_counts_have_no_columns_and_rows_without_a_time_are_counted():
+    counts = skbiasamp.Contingency.from_labels(
+        [0, 1] * 4, [0, 1] * 4, sensitive_features=list("ffmm") * 2
+    )
+    with pytest.raises(TypeError, match=r"^target names a column, and frame holds counts"):
+        skbiasamp.audit_over({"2026-01": counts, "2026-02": counts}, target="hired")
+    rows = pd.concat([rows_at(TIMES)] * 2, ignore_index=True)
+    rows["sex"] = rows["sex"].astype(object)
+    rows.loc[:2, "at"], rows.loc[0, "sex"] = None, None
+    with pytest.raises(ValueError, match=r"time has no value in 3 rows of column 'at'"):
+        skbiasamp.audit_over(rows, missing="drop", **NAMED)

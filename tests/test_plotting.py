@@ -96,18 +96,11 @@ def cells_of(rectangles):
 # --------------------------------------------------------------------------- pairs, with intervals
 
 
-def test_pairs_are_drawn_with_their_intervals_strongest_first():
+def test_pairs_are_drawn_with_their_intervals_in_the_order_of_the_table():
     table = pairs([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]])
     display = AmplificationDisplay(table).plot()
-    assert y_labels(display) == [
-        "f: task 1",
-        "m: task 1",
-        "f: task 2",
-        "f: task 0",
-        "m: task 0",
-        "m: task 2",
-    ]
-    values = [-0.4, 0.3, 0.2, 0.1, -0.05, 0.0]
+    assert y_labels(display) == [f"{group}: task {task}" for group in "fm" for task in range(3)]
+    values = [0.1, -0.4, 0.2, -0.05, 0.3, 0.0]
     assert_allclose(display.points_.get_offsets(), np.column_stack([values, range(6)]))
     for row, (segment, value) in enumerate(
         zip(display.intervals_.get_segments(), values, strict=True)
@@ -128,7 +121,7 @@ def test_the_user_s_table_stays_as_it_is():
 
 def test_the_sides_of_zero_have_colours_of_their_own():
     display = AmplificationDisplay(pairs([[0.3, -0.2, 0.0, 0.1]], groups="f")).plot()
-    more, less, other, nothing = display.points_.get_edgecolors()
+    more, less, nothing, other = display.points_.get_edgecolors()
     assert (more == other).all()
     assert len({tuple(colour) for colour in (more, less, nothing)}) == 3
 
@@ -192,7 +185,7 @@ def test_axes_and_title_name_the_feature_the_task_and_the_model():
     result = replace(audited(DirectionalAuditor(interval=None)), group_columns=("sex",))
     forest = AmplificationDisplay.from_result(result, model_name="tree $1")
     assert forest.ax_.get_ylabel() == "sex: task"
-    assert forest.ax_.get_title().startswith("tree \\$1, directional, sex → task: not measured")
+    assert forest.ax_.get_title().startswith("tree \\$1, directional, group → task: not measured")
     heatmap = AmplificationHeatmapDisplay.from_result(result)
     assert heatmap.ax_.get_ylabel() == "sex"
     assert heatmap.ax_.get_xlabel() == "task"
@@ -226,12 +219,13 @@ def test_it_says_how_many_pairs_were_left_out():
     values[1, :5] = np.nan
     few = AmplificationDisplay(pairs(values)).plot(max_pairs=3)
     assert "(129 left out, 5 of them undefined)" in few.ax_.get_xlabel()
+    assert y_labels(few) == ["f: task 0", "f: task 1", "m: task 65"]
 
 
 def test_undefined_pairs_are_named_and_no_zero():
     display = AmplificationDisplay(pairs([[0.1, 0.2], [np.nan, np.nan]])).plot()
-    assert y_labels(display) == ["f: task 1", "f: task 0", "m: task 0", "m: task 1"]
-    assert_allclose(display.points_.get_offsets(), [[0.2, 0], [0.1, 1]])
+    assert y_labels(display) == ["f: task 0", "f: task 1", "m: task 0", "m: task 1"]
+    assert_allclose(display.points_.get_offsets(), [[0.1, 0], [0.2, 1]])
     assert len(display.intervals_.get_segments()) == 2
     assert [text.get_position()[1] for text in display.undefined_] == [2, 3]
     assert {text.get_text() for text in display.undefined_} == {"undefined"}
@@ -262,11 +256,11 @@ def test_no_pairs_are_an_empty_picture(display):
 
 def test_what_all_pairs_share_is_said_once():
     display = AmplificationDisplay(pairs([[0.1], [0.2]])).plot()
-    assert y_labels(display) == ["m", "f"]
+    assert y_labels(display) == ["f", "m"]
     assert display.ax_.get_ylabel() == "group"
     assert display.ax_.get_xlabel().split("\n") == [" ", "task: task 0"]
     display = AmplificationDisplay(pairs([[0.1, 0.2]], groups=["f"])).plot()
-    assert y_labels(display) == ["task 1", "task 0"]
+    assert y_labels(display) == ["task 0", "task 1"]
     assert display.ax_.get_xlabel().split("\n") == [" ", "group: f"]
     display = AmplificationDisplay(pairs([[0.1]], groups=["f"])).plot()
     assert y_labels(display) == ["f: task 0"]
@@ -611,8 +605,8 @@ def test_long_names_stay_apart():
 
 def test_names_may_be_numbers_and_hold_new_lines():
     display = AmplificationDisplay(pairs([[0.1, 0.3], [0.2, 0.4]], groups=[0, "two\nlines"])).plot()
-    assert y_labels(display)[0] == "two lines: task 1"
-    assert y_labels(display)[-1] == "0: task 0"
+    assert y_labels(display)[0] == "0: task 0"
+    assert y_labels(display)[-1] == "two lines: task 1"
 
 
 # --------------------------------------------------------------------------- thresholds

@@ -320,6 +320,35 @@ def test_probabilities_of_the_class_that_sorts_first_are_what_a_report_says_firs
     assert "positive class" not in [one.topic for one in read.findings]
 
 
+@pytest.mark.parametrize("hold", [np.array, pd.Series, list])
+def test_an_auditor_refuses_scores_of_the_class_that_sorts_first(hold):
+    labels, score, sex = reversed_scores()
+    named = np.where(labels == 1, "default", "no default")
+    groups = {"sensitive_features": hold(list(sex))}
+    message = (
+        r"^{} holds scores that are larger for rows labelled 'default' than for 'no default', "
+        r".*pos_label='default' or pos_label='no default'"
+    )
+    read = hold(list(named)), hold(score.tolist())
+    for call in (DirectionalAuditor(reference="test").audit, directional_amplification):
+        with pytest.raises(ValueError, match=message.format("y_pred")):
+            call(*read, **groups)
+    with pytest.raises(ValueError, match=message.format("y_pred")):
+        DirectionalAuditor().fit(read[0], **groups).score(*read, **groups)
+    models = {"a": read[1], "b": hold((1 - score).tolist())}
+    message = message.format(r"y_preds\['a'\]")
+    with pytest.raises(ValueError, match=message):
+        DirectionalAuditor(reference="test").compare(read[0], models, **groups)
+    with pytest.raises(ValueError, match=message):
+        skbiasamp.compare(read[0], models, random_state=0, **groups)
+    expected = directional_amplification(hold(labels.tolist()), read[1], **groups)
+    chosen = directional_amplification(*read, pos_label="default", **groups)
+    assert chosen == pytest.approx(expected, abs=1e-12)
+    other = directional_amplification(read[0], models["b"], **groups)
+    assert other == pytest.approx(expected, abs=1e-12)
+    assert np.isfinite(directional_amplification(*read, pos_label="no default", **groups))
+
+
 def test_scores_that_say_nothing_and_constant_labels_are_no_scores_of_the_other_class():
     labels, _, sex = reversed_scores()
     rng = np.random.default_rng(1)

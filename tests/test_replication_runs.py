@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
+
+from skbiasamp.metrics import directional_amplification
 
 PROJECT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SKBIASAMP_DATA", PROJECT.parent / "shared" / "data"))
@@ -30,6 +33,37 @@ def test_runs_of_architectures_are_those_of_the_file(script):
     # What the page says: at 2 : 1 and 4 : 1 the forest amplifies more than the others.
     means = kept["amplification"].groupby(["ratio", "model"]).mean().unstack()
     assert (means.loc[[2, 4]].idxmax(axis=1) == "random forest").all()
+    # Paired by seed, differences vary less than the networks do. By hand, at 9 : 1:
+    pairs = kept["amplification"].unstack("model").loc[9]
+    gaps = pairs["one hidden layer of 64"] - pairs["logistic regression"]
+    mean, half = (table.loc[9, "one hidden layer of 64"] for table in architectures.paired())
+    low, high = student.interval(0.95, 4, gaps.mean(), gaps.std() / 5**0.5)
+    assert [mean - half, mean + half] == pytest.approx([low, high])
+    assert half < 0.5 * architectures.half() * pairs["one hidden layer of 64"].std()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_runs_on_one_data_set_are_those_of_the_file(script):
+    """With the data fixed, the network's training varies less than over new data."""
+    architectures = script("architectures")
+    network = "one hidden layer of 64"
+    row = pd.read_csv(architectures.FIXED).set_index(["model", "ratio"]).loc[network, 1]
+    X, X_test, y, y_test, color, color_test = architectures.drawn(1, 0)
+    values = [
+        directional_amplification(
+            y_test,
+            architectures.MODELS[network](seed).fit(X, y).predict(X_test),
+            sensitive_features=color_test,
+            y_train=y,
+            sensitive_train=color,
+        )
+        for seed in range(5)
+    ]
+    assert row["value"] == pytest.approx(np.mean(values), abs=0.003)
+    half = student.ppf(0.975, 4) * np.std(values, ddof=1) / 5**0.5
+    assert row["by_training"] == pytest.approx(half, abs=0.003)
+    over_data = pd.read_csv(architectures.FILE).query("model == @network and ratio == 1")
+    assert half < 0.6 * architectures.half() * over_data["amplification"].std()
 
 
 @pytest.mark.torch

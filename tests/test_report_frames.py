@@ -175,3 +175,20 @@ def test_an_auditor_reads_the_same_files(folder, rows, source):
     value = auditor.score(source(folder, "test"), **columns, prediction=ONE["prediction"])
     again = DirectionalAuditor().fit(train, **columns)
     assert value == again.score(test, **columns, prediction=ONE["prediction"])
+
+
+def test_training_labels_may_be_arrays_beside_a_frame(rows):
+    train, test = rows
+    columns = ONE | {"sensitive": "group", "random_state": 0}
+    arrays = {"y_train": train["target"].to_numpy(), "sensitive_train": list(train["group"])}
+    expected = skbiasamp.audit(test, y_train=train, **columns)
+    report = skbiasamp.audit(test, **arrays, **columns)
+    pd.testing.assert_frame_equal(report.summary, expected.summary)
+    models = columns | {"prediction": {"a": "prediction", "b": "target"}}
+    expected = skbiasamp.compare(test, y_train=train, **models)
+    comparison = skbiasamp.compare(test, **arrays, **models)
+    pd.testing.assert_frame_equal(comparison.summary, expected.summary)
+    with pytest.raises(TypeError, match=r"^y_train must be a data frame.* Got ndarray instead"):
+        skbiasamp.audit(test, y_train=arrays["y_train"], **columns)
+    with pytest.raises(ValueError, match=r"^y_train is None\. Pass both y_train and sens"):
+        skbiasamp.audit(test, sensitive_train=arrays["sensitive_train"], **columns)

@@ -513,3 +513,10 @@ def test_the_recipe_for_github_runs(tmp_path):
     assert shown.returncode == 1, shown.stderr
     assert "Verdict (directional A->T): alarm" in shown.stdout
     assert (work / "watch.html").is_file()
+
+
+def test_a_misspelt_option_of_a_store_is_named(store):
+    with pytest.raises(TypeError, match=r"Store\.audit_over\(\) has no parameter 'alhpa'.*'alpha'"):
+        store.audit_over(alhpa=0.1)
+    with pytest.raises(TypeError, match=r"Store\.add\(\) has no parameter 'overwritten'"):
+        store.add("2026-01", cells_of(rows_of()), overwritten=True)

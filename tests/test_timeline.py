@@ -697,7 +697,7 @@ def test_the_display_shows_value_reference_alarms_and_versions(changed):
     onset = list(frame["period"]).index(timeline.onset)
     (line,) = (line for line in display.ax_.lines if "estimate" in str(line.get_label()))
     assert set(line.get_xdata()) == {onset}
-    assert display.ax_.get_title() == "directional A→T: alarm"
+    assert display.ax_.get_title() == "directional, group → task: alarm"
     assert display.mean_ is None
     pair = TimelineDisplay.from_timeline(timeline, pair=("f", 1))
     assert pair.band_ is None
@@ -726,3 +726,18 @@ def test_many_periods_are_drawn_with_a_mean_by_rows():
     expected = np.average(days["value"][46:51], weights=days["n"][46:51])
     assert means[50] == pytest.approx(expected)
     assert means[81] == pytest.approx(days["value"][81])
+
+
+def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_reference():
+    """Of three groups, so that no pair has the value of the whole."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m", "x"], 8000, p=[0.5, 0.3, 0.2])
+    hired = rng.random(8000) < pd.Series(sex).map({"f": 0.2, "m": 0.6, "x": 0.5})
+    predicted = rng.random(8000) < pd.Series(sex).map({"f": 0.05, "m": 0.65, "x": 0.8})
+    cells = Contingency.from_labels(hired, predicted, sensitive_features=sex)
+    timeline = skbiasamp.audit_over({"2026-01": cells, "2026-02": cells}, random_state=0)
+    first, second = timeline.periods.to_dict("records")
+    assert second["expected"] == pytest.approx(first["value"], abs=0.01)
+    assert np.abs(timeline.pairs["value"] - first["value"]).min() > 0.02
+    assert second["difference"] == pytest.approx(second["value"] - second["expected"])
+    assert 'id="pairs-table"' in timeline.to_html()

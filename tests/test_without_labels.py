@@ -516,6 +516,28 @@ def test_the_demo_tables_have_the_counts_of_the_page(capsys):
     assert "-0.1008 to +0.0883" in capsys.readouterr().out.replace("−", "-")
 
 
+@pytest.mark.skipif(not (DATA / "placements_real.csv").exists(), reason="needs reference data")
+def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, capsys):
+    made, real = (str(DATA / f"placements_{kind}.csv") for kind in ("synthetic", "real"))
+    frames = {"made": pd.read_csv(made), "copy": pd.read_csv(real)}
+    named = ["--prediction", "placed", "--sensitive", "gender"]
+    out = str(tmp_path / "out.json")
+    line = ["compare", f"made={made}", f"copy={real}", "--train", real, *named]
+    assert main([*line, "--json", out]) == 0
+    assert "'copy' and 'made'" in " ".join(capsys.readouterr().out.split())
+    columns = {"prediction": "placed", "sensitive": "gender"}
+    whole = skbiasamp.compare(None, frames, **columns, y_train=frames["copy"], random_state=0)
+    found = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
+    for name in ("estimate", "difference"):
+        first, second = (r["directional A->T"].table[name].tolist() for r in (found, whole))
+        assert first == pytest.approx(second, nan_ok=True)
+    for wrong in ([made, "--train", real], [f"made={made}", f"copy={real}"]):
+        with pytest.raises(SystemExit) as error:
+            main(["compare", *wrong, *named])
+        assert error.value.code == 2
+        assert "a file each" in capsys.readouterr().err
+
+
 # --------------------------------------------------------------------------- over time
 
 

@@ -73,7 +73,8 @@ def coco_splits(n_draws=20):
                 f"λ_D({f1:.2f}) in %, COCO, α = {alpha}, logistic regression, {judged}",
                 published_at_f1,
                 np.mean(draws),
-                f"± {np.std(draws, ddof=1):.2f} over {n_draws} draws of perturbed labels; {SPLIT}",
+                f"± {np.std(draws, ddof=1):.2f} over {n_draws} draws of errors, which any label "
+                f"can have; {SPLIT}",
             )
 
 

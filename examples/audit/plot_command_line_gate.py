@@ -85,6 +85,6 @@ for place, (n_rows, result) in enumerate(results.items()):
     print(f"{n_rows:,} rows: {result.estimate:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
 ax.axvline(LIMIT, color="black", linewidth=1, linestyle="dashed")
 ax.set(yticks=[0, 1], yticklabels=[f"{n_rows:,} rows" for n_rows in results])
-ax.set(ylim=(-0.6, 1.6), xlabel="directional A→T")
+ax.set(ylim=(-0.6, 1.6), xlabel="directional, group → task")
 ax.set_title("The build fails if the whole interval is above the limit")
 plt.show()

@@ -101,7 +101,7 @@ shifts = shifts.assign(task=[" + ".join(np.atleast_1d(task)) for task in shifts[
 figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 wide = shifts.pivot(index="task", columns="group", values="delta")
 wide = wide.loc[["cooking + cleaning", "cleaning", "cooking"]]
-wide.plot.barh(ax=ax, color={"men": "#228833", "women": "#aa3377"})
+wide.plot.barh(ax=ax, color={"women": "#228833", "men": "#aa3377"})
 ax.axvline(0, color="black", linewidth=0.8)
 ax.set(xlabel="predicted rate − rate of the labels", ylabel="")
 ax.set_title("Single tasks do not change, the set of both tasks does")

@@ -92,7 +92,7 @@ for finding in report.findings:
 thresholds = np.unique(np.concatenate([score, without]))
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 areas = {}
-for group, colour in (("African-American", "#aa3377"), ("Caucasian", "#228833")):
+for group, colour in (("African-American", "#228833"), ("Caucasian", "#aa3377")):
     own = (race == group).to_numpy()
     change = np.array([(without[own] > c).mean() - (score[own] > c).mean() for c in thresholds])
     areas[group] = float((change[:-1] * np.diff(thresholds)).sum())

@@ -53,10 +53,10 @@ def metrics(predicted):
     return {
         "FPR difference": fpr,
         "accuracy difference": accuracy,
-        "BiasAmp MALS": mals_amplification(**labels, sensitive_features=woman),
+        "MALS": mals_amplification(**labels, sensitive_features=woman),
         "TPR difference": tpr,
         "accuracy per class": np.mean([(1 - one[0] + one[1]) / 2 for one in (women, men)]),
-        "BiasAmp A→T": directional_amplification(**labels, sensitive_features=woman),
+        "directional, group → task": directional_amplification(**labels, sensitive_features=woman),
     }
 
 
@@ -66,12 +66,12 @@ print(table.iloc[[0, 15, 30, 40]].T.rename_axis(None).to_string(float_format="{:
 
 # %%
 # The columns are 0, 0.375, 0.75 (correct) and 1. Only the two measures of amplification have
-# different signs at 0 and at 1. BiasAmp A→T is a straight line, because each woman counts equally.
-# MALS is a share of the predicted painters, so it is steeper if they are few.
+# different signs at 0 and at 1. Directional amplification is a straight line, because each woman
+# counts equally. MALS is a share of the predicted painters, so it is steeper if they are few.
 
 figure, axes = plt.subplots(2, 3, figsize=(10, 5.5), sharex=True, layout="constrained")
 for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
-    amplifies = name.startswith("BiasAmp")
+    amplifies = name in ("MALS", "directional, group → task")
     ax.axhline(0, color="0.75", linewidth=1)
     ax.axvline(0.75, color="0.75", linewidth=1, linestyle="dashed")
     ax.plot(values.index, values, color="#a33d00" if amplifies else "#00568f")

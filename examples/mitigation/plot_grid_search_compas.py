@@ -140,7 +140,7 @@ for (depth, some), color in zip(trees.groupby("depth"), colors, strict=True):
         label=f"depth {depth}",
     )
 ax.axvline(LIMIT, color="0.5", linewidth=1, linestyle="dashed")
-ax.set(xlabel="|BiasAmp A→T|", ylabel="accuracy")
+ax.set(xlabel="size of directional amplification, group → task", ylabel="accuracy")
 ax.set_title("28 trees with standard errors; the dashed line is the limit")
 ax.legend(loc="lower right")
 plt.show()

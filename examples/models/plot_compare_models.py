@@ -68,9 +68,11 @@ print(
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")
 ComparisonDisplay.from_result(result, ax=left)
-for group, marker, above in (("female", "o", 0.12), ("male", "s", -0.12)):
+marks = {"female": ("o", "#228833", 0.12), "male": ("s", "#aa3377", -0.12)}
+for group, (marker, color, above) in marks.items():
     mine = pairs[pairs["group"] == group]
-    right.plot(100 * mine["difference"], np.arange(len(mine)) - above, marker, label=group)
+    places = np.arange(len(mine)) - above
+    right.plot(100 * mine["difference"], places, marker, color=color, label=group)
 right.axvline(0, color="grey", linewidth=1)
 right.set(xlabel="percentage points", title="Change of the predicted rate of a high income")
 right.legend()

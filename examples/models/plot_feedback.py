@@ -66,11 +66,11 @@ def draw(loops):
     """Draw the mean over four runs, and its standard error."""
     _, ax = plt.subplots(figsize=(7, 3.8))
     ax.axhline(0, color="0.3", linewidth=1)
-    for name, loop in loops.items():
+    for color, (name, loop) in zip(("#228833", "#aa3377", "#66ccee"), loops.items(), strict=True):
         runs = np.array([loop(seed) for seed in range(4)])
         error = runs.std(axis=0, ddof=1) / 2
         at = np.arange(1, runs.shape[1] + 1)
-        ax.errorbar(at, runs.mean(axis=0), error, marker="o", capsize=3, label=name)
+        ax.errorbar(at, runs.mean(axis=0), error, marker="o", capsize=3, color=color, label=name)
         print(f"{name}: {runs[:, 0].mean():+.3f}, then {runs[:, -1].mean():+.3f}")
     ax.set(xlabel="generation", ylabel="amplification")
     ax.legend(fontsize="small")

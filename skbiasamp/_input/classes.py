@@ -101,6 +101,7 @@ _TIMES = ("date", "times without a time zone", "times with a time zone")
 _ALIKE = ("numbers", "text", "bytes", *_TIMES)
 _OF_ONE_KIND = ({int}, {str})  # most columns
 FEW_TEXTS = 10  # so few different texts are classes, however few rows there are
+_IN_SENTENCES = frozenset(["a", "an", "the", "is", "are", "was", "were"])
 _LONGEST = 60  # characters of a text that is shown
 
 
@@ -139,14 +140,18 @@ def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name
 
 
 def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
-    """Raise if a column of classes holds texts: most rows another one, and most of several words.
+    """Raise if a column of classes holds texts, of several words.
 
-    `values` are the distinct ones.
+    Most rows have another one, or most texts are sentences: titles of occupations have as many
+    words, but seldom an article or a verb. `values` are the distinct ones.
     """
     n = len(values)
-    if n <= max(FEW_TEXTS, n_rows / 2):
+    if n <= FEW_TEXTS:
         return
-    texts = [text for text in values if isinstance(text, str) and len(text.split()) > 1]
+    words = [text.split() for text in values if isinstance(text, str)]
+    texts = [text for text in words if len(text) > 1]
+    if n <= n_rows / 2:
+        texts = [t for t in texts if len(t) > 4 and not _IN_SENTENCES.isdisjoint(map(str.lower, t))]
     if len(texts) > n / 2:
         raise InputError(
             "{name} must hold classes; got {n:,} different texts in {rows}, such as {seen!r}. "
@@ -155,7 +160,7 @@ def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
             name=name,
             n=n,
             rows=rows_of(n_rows),
-            seen=textwrap.shorten(texts[0], _LONGEST, placeholder=" …"),
+            seen=textwrap.shorten(" ".join(texts[0]), _LONGEST, placeholder=" …"),
         )
 
 

@@ -111,7 +111,7 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
     """Number the values of a column that holds anything."""
     try:
         codes, uniques = pd.factorize(column)
-    except TypeError:  # unhashable
+    except (TypeError, NotImplementedError):  # unhashable; in Arrow's types too
         seen = next(v for v in column if type(v).__hash__ is None)
         if isinstance(seen, dict):
             raise InputTypeError(
@@ -120,9 +120,9 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
                 name=name,
             ) from None
         raise InputTypeError(
-            "{name} must hold one label a row; got {kind}s such as {seen!r}. For several labels a "
-            "row pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes "
-            "one).",
+            "{name} must hold one label a row; got {kind}s such as {seen!r}. For probabilities of "
+            "classes pass a column for each: pd.DataFrame of these lists. For several labels a row "
+            "pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one).",
             name=name,
             kind=type(seen).__name__,
             seen=seen,

@@ -52,6 +52,11 @@ def metric_name(name: str) -> str:
     return name_of(name).replace("->", "→")
 
 
+def in_words(name: str) -> str:
+    """Return the name of a result as pictures have it: 'directional, group → task'."""
+    return name.replace(" A->T", ", group → task").replace(" T->A", ", task → group")
+
+
 def printable(text: str) -> str:
     """Return text that drives no terminal and spoils no file; its lines stay.
 

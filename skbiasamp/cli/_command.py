@@ -7,6 +7,7 @@ import io
 import shlex
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from skbiasamp._input.errors import InputError
 from skbiasamp.cli._gate import wrong_options
@@ -57,8 +58,10 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         options.auditor = [*(options.auditor or ()), *reading("numbers")]
     if wrong := wrong_options(options):
         command_line.error(wrong)
+    options.tables = _own_files(command_line, options)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
-    if options.command == "audit" and (options.train or options.pair):
+    of_audit = options.command == "audit" and (options.train or options.labelled)
+    if options.pair or of_audit or options.tables:
         needed = [name for name in needed if name != "target"]  # predictions alone will do
     lacking = [name for name in needed if getattr(options, name) is None]
     if lacking:
@@ -69,3 +72,20 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
             f"skbiasamp {options.command} --help has examples"
         )
     return options
+
+
+def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespace) -> Any:
+    """Return the file of each model if models have rows of their own, as generators do."""
+    prediction = options.prediction or {}
+    if options.command != "compare" or None not in prediction:
+        return None
+    files = [text.partition("=") for text in options.test]
+    lacking = len(prediction) > 1 or options.train is None or options.pair or options.decision
+    if lacking or not all(model and path for model, _, path in files):
+        command_line.error(
+            "argument --prediction: must be a model's name and its column, such as "
+            f"champion=predicted; got {prediction[None][0]!r}. Models with rows of their own need "
+            "a file each, such as champion=rows.csv, and --train"
+        )
+    options.test = [path for _, _, path in files]
+    return {model: path for model, _, path in files}

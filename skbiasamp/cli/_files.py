@@ -99,7 +99,7 @@ def check_gaps(
 ) -> int:
     """Raise if there are no rows, or if values are missing; return the number of rows."""
     # Groups that are known of some rows, texts that say nothing, and labels that a decision made.
-    may_miss = ["check", "given", "target_text", "text"]
+    may_miss = ["check", "given", "labelled", "target_text", "text"]
     may_miss += ["target"] * any(side.side == "decision" for side in named)
     option_of = {column: given for given in named for column in given.columns}
     n_rows = sum(file["rows"] for file in files)

@@ -99,6 +99,11 @@ def _literal(keyword: ast.keyword) -> Any:
         raise ValueError(f"{keyword.arg} must be a number, a text in quotes or None") from None
 
 
+def _model_or_column(text: str) -> tuple[str | None, list[str]]:
+    """Return a model's name and its columns, or a column that the files of all models have."""
+    return _model(text) if "=" in text else (None, text.split(","))
+
+
 def _model(text: str) -> tuple[str, list[str]]:
     """Return a model's name and its columns."""
     model, _, columns = text.partition("=")
@@ -152,6 +157,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     ),
     "--pair": _value(
         "the pair of a row, such as one advert: rows of one differ only in the group", nargs=1
+    ),
+    "--labelled": _value(
+        "labels of people for some rows, if a machine labelled all rows in --prediction", nargs=1
     ),
     "--decision": _value(
         "a decision: rows without a label because of it are bounded, and not left out", nargs=1
@@ -260,6 +268,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 OF_MODELS: dict[str, Any] = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model}
 OF_MODELS["action"] = _Models
+OF_MODELS_OR_FILES = OF_MODELS | {"type": _model_or_column}
 
 
 def add_command(commands: Any, name: str, run: Callable[..., int] | None, **texts: Any) -> Any:

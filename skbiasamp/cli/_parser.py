@@ -8,7 +8,7 @@ import skbiasamp
 from skbiasamp.cli._answers import add_answers
 from skbiasamp.cli._demo import demo
 from skbiasamp.cli._mitigate import add_mitigate
-from skbiasamp.cli._options import OF_MODELS, OPTIONS, add, add_command
+from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, OPTIONS, add, add_command
 from skbiasamp.cli._rates import add_rates
 from skbiasamp.cli._reports import report
 from skbiasamp.cli._watch import add_watch
@@ -52,6 +52,10 @@ examples:
   skbiasamp compare test.csv --train train.csv --target cook drive \\
       --prediction old=cook_old,drive_old new=cook_new,drive_new \\
       --sensitive sex --html comparison.html
+
+generators, each with rows of its own, beside the rows that they imitate:
+  skbiasamp compare old=old.csv new=new.csv --train real.csv \\
+      --prediction hired --sensitive sex
 
 two captioning models, beside captions of people:
   skbiasamp compare captions.csv --text old=caption_old new=caption_new \\
@@ -174,8 +178,9 @@ def _add_options(
             columns,
             "--prediction",
             help="a model and the column of its prediction, labels or probabilities; 0/1 columns "
-            "are separated by commas",
-            **OF_MODELS,
+            "are separated by commas. Without a model: the column in all files, of which each "
+            "model has its own (TEST is MODEL=FILE)",
+            **OF_MODELS_OR_FILES,
         )
     else:
         add(
@@ -188,8 +193,9 @@ def _add_options(
     add(columns, "--sensitive")
     add(columns, "--sensitive-prediction", **(OF_MODELS if models else {}))
     add(columns, "--weight", "--cluster", "--positive")
+    add(columns, "--pair", "--decision")
     if not models:
-        add(columns, "--favourable", "--score", "--given", "--pair", "--decision", "--check")
+        add(columns, "--favourable", "--score", "--given", "--labelled", "--check")
     add(columns, "--threshold")
     if models:
         label = "texts of a model and their column; labels are read from them, in place of "

@@ -59,7 +59,7 @@ class Reading:
         if texts is not None:
             written = {"delimiter": options.delimiter, "encoding": options.encoding}
             self.named += texts.implied(columns_of_files(options.test, **written), self.named)
-        of_train = [o for o in self.named if o.side in ("target", "target_text", "sensitive")]
+        of_train = self.of_train()  # texts may change the names
         with rows_of_files(options, options.test, self.named, missing=options.missing) as (
             rows,
             files,
@@ -68,18 +68,26 @@ class Reading:
                 # Before those of training: the test rows decide which classes there are.
                 rows, self.named = texts.labelled(rows, self.named)
                 self.names |= names_of_options(self.named)
-            train, training_files = self._train(of_train)
+            train, training_files = self.train(of_train)
             n_rows = sum(file["rows"] for file in files)
             arguments = test(rows, n_rows, train, columns_by_role(self.named))
-        arguments |= {
+        return arguments | self.of_both(train), described_files(files, training_files)
+
+    def of_both(self, train: Contingency | None) -> dict[str, Any]:
+        """Return the arguments of a report that are not those of the test rows."""
+        options = self.options
+        return {
             "y_train": train,
             "auditor": options.auditor,
             "random_state": options.seed,
             "data_name": options.data_name or ", ".join(options.test),
         }
-        return arguments, described_files(files, training_files)
 
-    def _train(self, columns: list[Named]) -> tuple[Contingency | None, list[dict[str, Any]]]:
+    def of_train(self) -> list[Named]:
+        """Return the columns that training rows have too."""
+        return [o for o in self.named if o.side in ("target", "target_text", "sensitive")]
+
+    def train(self, columns: list[Named]) -> tuple[Contingency | None, list[dict[str, Any]]]:
         """Return the counts of the training labels, and their files."""
         options = self.options
         if options.train is None:
@@ -120,7 +128,7 @@ def _audited(reading: Reading) -> AuditReport:
     def test(
         rows: Any, n_rows: int, train: Contingency | None, labels: dict[str, Any]
     ) -> dict[str, Any]:
-        alone = {"score", "weight", "decision", "check", "pair"} & labels.keys()
+        alone = {"score", "weight", "decision", "check", "pair", "labelled"} & labels.keys()
         if alone or options.groups == "probabilities":
             # Scores and weights belong to single rows: these are read, not counted.
             plain = {key: value for key, value in how.items() if value is not True}
@@ -162,6 +170,11 @@ def _compared(reading: Reading) -> ComparisonReport:
     def test(
         rows: Any, _: int, train: Contingency | None, labels: dict[str, Any]
     ) -> dict[str, Any]:
+        if {"pair", "decision"} & labels.keys() or options.groups == "probabilities":
+            named = ("groups", "missing", "pos_label", "threshold")
+            how = {name: reading.how[name] for name in named}
+            how |= {"labels": "selected"} if "decision" in labels else {}
+            return how | labels | {"y_true": rows.collect().to_native()}
         of_models = [given.columns for given in reading.named if given.model is not None]
         # What an engine could only sum is read; one column of labels a model is counted.
         types = rows.collect_schema()
@@ -172,7 +185,21 @@ def _compared(reading: Reading) -> ComparisonReport:
         rows = rows.collect() if several or soft else rows
         return {"y_true": count_rows(rows, {}, labels, train, True, **reading.how)}
 
-    arguments, files = reading.arguments(test)
+    arguments, files = reading.arguments(test) if options.tables is None else _generated(reading)
     report = skbiasamp.compare(**arguments, reference=options.reference)
     report.data_files.extend(files)
     return report
+
+
+def _generated(reading: Reading) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the arguments of models that have rows of their own, and all files."""
+    options, tables, audited = reading.options, {}, []
+    written: dict[str, Any] = {"missing": options.missing}
+    train, training_files = reading.train(reading.of_train())
+    for model, path in options.tables.items():
+        with rows_of_files(options, [path], reading.named, **written) as (rows, files):
+            columns = columns_by_role(reading.named)
+            tables[model] = count_rows(rows, {}, columns, train, True, **reading.how)
+        audited += files
+    arguments = {"y_true": None, "y_preds": tables, **reading.of_both(train)}
+    return arguments, described_files(audited, training_files)

@@ -6,11 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
+import numpy as np
 import sklearn
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -180,6 +182,7 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
         """
         self._validate_params()
         self._refuse_two(sensitive_features)
+        require_tasks(self.estimator, y)
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         routed = fit_params(self, self._inside, metadata, params)
         with progress(f"fitting {type(self).__name__}"):
@@ -230,6 +233,18 @@ class SensitivePredictor(SensitiveWrapper):
         predict: Any = self.predict  # of the class below, which takes the sensitive feature
         y_pred = predict(X, sensitive_features=sensitive_features)
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
+
+
+def require_tasks(estimator: Any, y: Any) -> None:
+    """Raise if a classifier of several tasks gets one column of labels, which is one label."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    if shape[1:] == (1,) and not get_tags(last).target_tags.single_output:
+        raise InputError(
+            "{y} has one column, and {kind} learns several. Pass y as a vector, and the classifier "
+            "inside {kind}.",
+            kind=type(last).__name__,
+        )
 
 
 def ready(estimator: Any) -> Any:

@@ -12,7 +12,8 @@ def between(scores: Array, most: int) -> Array:
     values = np.unique(scores)
     if len(values) > most:
         values = values[np.linspace(0, len(values) - 1, most).round().astype(int)]
-    return np.concatenate([[-np.inf], values[:-1] + np.diff(values) / 2, [np.inf]])
+    middle = values[:-1] + np.diff(values) / 2
+    return np.concatenate([[-np.inf], np.where(middle > values[:-1], middle, values[1:]), [np.inf]])
 
 
 def passed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,34 +37,24 @@ def subgroups_of(
 
     A stratum is a value of each column, and `rows` are those of each stratum.
     """
-    single = []
-    for i, column in enumerate(columns):
-        values = [stratum[i] if len(columns) > 1 else stratum for stratum in strata]  # type: ignore[index]
-        names = {value: k for k, value in enumerate(dict.fromkeys(values))}
-        codes = np.array([names[value] for value in values])
-        n = np.bincount(codes, rows)
-        if n.max() < min_rows:
-            raise InputError(
-                "{frame}: no value of {column} is in {n} rows. Bin numbers first, or choose a "
-                "smaller {min_rows}.",
-                column=quote([column]),
-                n=min_rows,
-            )
-        single += [
-            (i, Subgroup((column,), (value,), codes == k))
-            for value, k in names.items()
-            if n[k] >= min_rows
-        ]
-    last = every = single
-    for _ in range(depth - 1):
-        last = [
-            (j, Subgroup(left.columns + right.columns, left.values + right.values, both))
-            for i, left in last
-            for j, right in single
-            if j > i and rows[both := left.strata & right.strata].sum() >= min_rows
-        ]
-        every = every + last
-    return [subgroup for _, subgroup in every]
+    values = pd.DataFrame([name if len(columns) > 1 else (name,) for name in strata])
+    found = []
+    for size in range(1, depth + 1):
+        for chosen in combinations(range(len(columns)), size):
+            code = values.groupby(list(chosen), sort=False).ngroup().to_numpy()
+            n = np.bincount(code, rows)
+            if size == 1 and n.max() < min_rows:
+                raise InputError(
+                    "{frame}: no value of {column} is in {n} rows. Bin numbers first, or choose a "
+                    "smaller {min_rows}.",
+                    column=quote([columns[chosen[0]]]),
+                    n=min_rows,
+                )
+            for large in np.flatnonzero(n >= min_rows):
+                own = values.iloc[int(np.argmax(code == large)), list(chosen)]
+                names = tuple(columns[i] for i in chosen)
+                found.append(Subgroup(names, tuple(own), code == large))
+    return found
 
 
 def assess_subgroups(

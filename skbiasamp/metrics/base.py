@@ -25,7 +25,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import models_of, of_model, of_the_model
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
-from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
+from skbiasamp.metrics.inputs import check_class, count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.results import (
     AuditResult,
@@ -158,7 +158,8 @@ class BaseAuditor(Declaration):
         predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         with self._progress():
-            return self._value(self.count_audited(y_true, **predicted, **labels, **columns))
+            test = self.count_audited(y_true, **predicted, **labels, **columns)
+            return self._value(test if self._scores else check_class(y_true, test))
 
     @rest_by_name
     @filling
@@ -193,7 +194,8 @@ class BaseAuditor(Declaration):
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         labels["clusters"] = clusters
         with self._progress():
-            result = self._result(self.count_audited(y_true, **predicted, **labels, **columns))
+            test = self.count_audited(y_true, **predicted, **labels, **columns)
+            result = self._result(test if self._scores else check_class(y_true, test))
         return within_strata(result, columns["given"]) if "given" in columns else result
 
     @rest_by_name
@@ -432,7 +434,7 @@ class BaseAuditor(Declaration):
         for model in models_of(test):
             with of_the_model(model):
                 self._check(of_model(test, model))
-        return test
+        return test if self._scores else check_class(y_true, test)
 
     def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
         """Return a copy that chooses nothing from audited rows, so that periods are comparable.

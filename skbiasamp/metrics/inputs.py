@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import stats
+from sklearn.metrics import roc_auc_score
 
 from skbiasamp._input.checks import (
     check_frame_columns,
@@ -18,15 +21,27 @@ from skbiasamp._input.checks import (
     require_task_pred,
 )
 from skbiasamp._input.containers import as_maps
-from skbiasamp._input.errors import PARAMETER_OF, InputError, InputTypeError, meant, quote, speaking
+from skbiasamp._input.errors import (
+    PARAMETER_OF,
+    InputError,
+    InputTypeError,
+    Role,
+    meant,
+    quote,
+    speaking,
+)
+from skbiasamp._input.labels import codes_of
 from skbiasamp._io.files import are_files, as_patterns, opened
+from skbiasamp.counts.cells import naming_side, side_of, sides_of
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.counts.several_models import models_of
+from skbiasamp.counts.several_models import models_of, of_model
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_CLEARLY = 0.001  # error rate of refusing scores that say nothing
 
 # What names the columns of a frame, wherever a frame may stand in place of labels.
 COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight", "cluster")
@@ -119,7 +134,11 @@ def row_by_row(
     """Return the columns of a frame or of files as labels, with no columns left to name."""
     check_frame_columns(columns, labels.values())
     read = read_columns(frame, columns)
-    rows = {PARAMETER_OF.get(option, option): values for option, values in read.items()}
+    several = {option for option, named in columns.items() if isinstance(named, Mapping)}
+    rows = {
+        PARAMETER_OF.get(option, option) + "s" * (option in several): values
+        for option, values in read.items()
+    }
     return rows.pop("y_true", None), labels | rows, {}
 
 
@@ -135,17 +154,28 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
 
 
 def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return columns of a frame or of files by what they are: tables of sensitive features."""
+    """Return columns of a frame or of files by what they are: tables of sensitive features.
+
+    Of columns of several models, those of each by its name.
+    """
     with opened_rows(frame, columns) as (rows, _):
-        names = dict.fromkeys(name for named in columns.values() for name in names_of(named))
         # At once: an engine may return rows in another order each time.
+        parts = [
+            part
+            for named in columns.values()
+            for part in (named.values() if isinstance(named, Mapping) else [named])
+        ]
+        names = dict.fromkeys(name for part in parts for name in names_of(part))
         table = nw.from_native(rows).lazy().select(*names).collect()
-    read = {what: table.select(*names_of(named)) for what, named in columns.items()}
-    whole = {what for what, part in read.items() if what == "sensitive" or part.shape[1] > 1}
-    return {
-        what: (part if what in whole else part[part.columns[0]]).to_native()
-        for what, part in read.items()
-    }
+
+        def read(what: str, named: Any) -> Any:
+            if isinstance(named, Mapping):
+                return {model: read(what, own) for model, own in named.items()}
+            part = table.select(*names_of(named))
+            whole = what == "sensitive" or part.shape[1] > 1
+            return (part if whole else part[part.columns[0]]).to_native()
+
+        return {what: read(what, named) for what, named in columns.items()}
 
 
 def read_train(
@@ -183,3 +213,65 @@ def require_predictions(
         )
     require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
     require_group_pred(not lacking, metric=what)
+
+
+def other_class(cells: Contingency, alpha: float) -> tuple[Hashable, Hashable, str] | None:
+    """Return both classes and the area under the ROC curve if scores are larger for the other.
+
+    That is the class which is not positive; `alpha` is that of a test against random scores.
+    """
+    if not cells.has("task"):
+        return None
+    pos_label = cells.pos_label
+    truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
+    if pos_label is None or given is None or truth.is_matrix:
+        return None
+    if given.is_matrix and given.names != truth.names:
+        return None  # an embedding
+    if given.is_matrix:
+        # One column is of the positive class; of more, one is.
+        width = given.labels.width
+        score = given.labels.column(given.names.index(pos_label) if width > 1 else 0)
+    elif all(type(name) in (int, float) for name in given.names):
+        score = np.array(given.names, dtype=float)[codes_of(given)]
+    else:
+        return None
+    codes = codes_of(truth)
+    positive = np.array([name == pos_label for name in truth.names])[codes]
+    n, others = (cells.weight @ rows * cells.units_per_weight for rows in (positive, ~positive))
+    if min(n, others) == 0:
+        return None
+    auc = roc_auc_score(positive, score, sample_weight=cells.weight)
+    spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
+    if auc > 0.5 - stats.norm.isf(alpha / 2) * spread:
+        return None
+    shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
+    return pos_label, truth.names[int(codes[~positive][0])], shown
+
+
+def check_class(y_true: Any, test: Contingency) -> Contingency:
+    """Return audited rows; raise if scores are clearly of the other class, which nobody chose.
+
+    Counted rows were read before: reports about them have a finding.
+    """
+    chosen = naming_side(test).pos_label is not None
+    texts = all(isinstance(name, str) for name in test.classes or (None,))
+    if chosen or not texts or is_contingency(y_true):
+        return test
+    for model in models_of(test) or (None,):
+        reverse = other_class(test if model is None else of_model(test, model), _CLEARLY)
+        if reverse is None:
+            continue
+        positive, other, auc = reverse
+        raise InputError(
+            "{name} holds scores that are larger for rows labelled {seen!r} than for "
+            "{positive!r}, which is the positive class since it sorts last: the area under the "
+            "ROC curve is {auc}. Say of which class they are: {first} or {last}.",
+            name=Role("y_pred") if model is None else Role("y_preds", f"[{model!r}]"),
+            seen=other,
+            positive=positive,
+            auc=auc,
+            first=Role("pos_label", f"={other!r}"),
+            last=Role("pos_label", f"={positive!r}"),
+        )
+    return test

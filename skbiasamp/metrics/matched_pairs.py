@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -23,15 +23,15 @@ from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.formatting import name_of
 from skbiasamp._utils.random import chunks, generator
 from skbiasamp._utils.warnings import UncertaintyWarning, collected, warn
-from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.counts.several_models import check_model, check_models
+from skbiasamp.counts.several_models import check_model, check_models, of_the_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.intervals import agreeing
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.results import GroupDifferences
 
 _COLUMNS = ("prediction", "sensitive", "pair", "weight", "cluster")  # that a frame is read by
+_TITLE = "Matched pairs"
 _NOT_CAUSAL = (
     "This is no counterfactual fairness: names, voices and photos show class, age and region "
     "along with the group."
@@ -157,7 +157,7 @@ class MatchedPairsAuditor(WithOptions):
         result : GroupDifferences
         """
         self._validate_params()
-        labels = {
+        given = {
             "y_pred": y_pred,
             "sensitive_features": sensitive_features,
             "pairs": pairs,
@@ -169,13 +169,10 @@ class MatchedPairsAuditor(WithOptions):
                 text = "got an unexpected keyword argument {seen!r}{meant}"
                 raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
         if columns := {name: column for name, column in columns.items() if column is not None}:
-            _, labels, _ = row_by_row(y_pred, labels | {"y_pred": None}, columns)
-        rows = _Rows.read(labels, self.pos_label)
-        rng = generator(self.random_state)
-        table = pd.DataFrame(list(self._compared(rows, rng)))
-        table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
-        known = (table, self.confidence_level, rows.columns, rows.limit == 1)
-        return GroupDifferences(*known, title="Matched pairs", notes=(_NOT_CAUSAL,))
+            _, given, _ = row_by_row(y_pred, given | {"y_pred": None}, columns)
+        rows = _Rows.read(given, self.pos_label)
+        values, rng = rows.values[0], generator(self.random_state)
+        return self._result(list(self._compared(rows, values, _is_binary(values), rng)), rows)
 
     def compare(
         self,
@@ -210,43 +207,46 @@ class MatchedPairsAuditor(WithOptions):
         named = next(iter(y_preds)) if reference is None else reference
         first = check_model(named, tuple(y_preds), "reference")
         given = {"sensitive_features": sensitive_features, "pairs": pairs}
-        given |= {"sample_weight": sample_weight, "clusters": clusters}
-        rows = {}
-        for name, y_pred in y_preds.items():
-            with collected():  # all models have the same pairs
-                rows[name] = _Rows.read({**given, "y_pred": y_pred}, self.pos_label)
-        before, rng, found = rows[first], generator(self.random_state), []
-        for name in (name for name in rows if name != first):
-            own = rows[name]
-            if own.tasks != before.tasks:
-                text = "{y_preds} must predict the same tasks; {seen!r} and {first!r} do not."
-                raise InputError(text, seen=name, first=first)
+        given |= {"sample_weight": sample_weight, "clusters": clusters, "y_pred": y_preds[first]}
+        rng, found = generator(self.random_state), []
+        for name in (name for name in y_preds if name != first):
+            with collected(), of_the_model(name):  # all models have the same pairs
+                rows = _Rows.read(given, self.pos_label, y_preds[name])
+            before, own = rows.values
+            binary = [_is_binary(values) for values in rows.values]
             # Within pairs, a difference changes by the difference of the rows' changes.
-            limit = 2.0 if own.limit == before.limit == 1 else None
-            change = replace(own, values=own.values - before.values, limit=limit)
-            every = (self._compared(part, rng) for part in (change, own, before))
+            parts = (own - before, 2 * all(binary)), (own, binary[1]), (before, binary[0])
+            every = (self._compared(rows, values, limit, rng) for values, limit in parts)
             for changed, new, old in zip(*every, strict=True):
                 means = {"mean": new["difference"], "mean_other": old["difference"]}
-                found.append({"model": name, **changed, **means})
-        table = pd.DataFrame(found).drop(columns=["ratio", "ratio_low", "ratio_high"])
+                row = {"model": name, **changed, **means}
+                found.append({key: row[key] for key in row if not key.startswith("ratio")})
+        return self._result(found, rows, f"{_TITLE}: models compared with {name_of(first)}")
+
+    def _result(
+        self, found: list[dict[str, Any]], rows: _Rows, title: str = _TITLE
+    ) -> GroupDifferences:
+        table = pd.DataFrame(found)
         table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
-        binary = all(own.limit == 1 for own in rows.values())
-        known = (table, self.confidence_level, before.columns, binary)
-        title = f"Matched pairs: models compared with {name_of(first)}"
+        known = (table, self.confidence_level, rows.columns, all(map(_is_binary, rows.values)))
         return GroupDifferences(*known, title=title, notes=(_NOT_CAUSAL,))
 
-    def _compared(self, rows: _Rows, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    def _compared(
+        self, rows: _Rows, values: Array, limit: int, rng: np.random.Generator
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the table; `limit` is that of a difference, 0 if there is none."""
         for (i, group), (j, other) in combinations(enumerate(rows.names), 2):
-            for task, values in zip(rows.tasks, rows.values.T, strict=True):
+            for task, x in zip(rows.tasks, values.T, strict=True):
+                sides = np.stack([rows.group == i, rows.group == j])
                 names = {"group": group, "other": other, "task": task}
-                yield names | self._two_groups(rows, rows.group == i, rows.group == j, values, rng)
+                yield names | self._two_groups(rows, sides, x, limit, rng)
 
     def _two_groups(
-        self, rows: _Rows, own: Array, other: Array, x: Array, rng: np.random.Generator
+        self, rows: _Rows, sides: Array, x: Array, limit: int, rng: np.random.Generator
     ) -> dict[str, Any]:
-        """Return a row of the table: `own` rows compared with `other` rows."""
+        """Return the numbers of two groups, whose rows are the two `sides`."""
         n, sums = (
-            np.stack([np.bincount(rows.pair, side * by, len(rows.weight)) for side in (own, other)])
+            np.stack([np.bincount(rows.pair, side * by, len(rows.weight)) for side in sides])
             for by in (1.0, x)
         )
         both: Array = np.all(n > 0, axis=0)
@@ -255,58 +255,53 @@ class MatchedPairsAuditor(WithOptions):
         row["n_pairs"], row["n_unmatched"] = total, rows.weight[np.sum(n > 0, axis=0) == 1].sum()
         if not total:
             return row
-        means = sums[:, both] / n[:, both]
+        n, sums = n[:, both], sums[:, both]
+        means, size, level = sums / n, n @ w, self.confidence_level
         d = means[0] - means[1]
         d[np.abs(d) <= 1e-12] = 0.0  # of sums of floats
         value, gained, lost = w @ d / total, w[d > 0].sum(), w[d < 0].sum()
-        overall = (sums[:, both] @ w) / (n[:, both] @ w)
+        mean, other = overall = sums @ w / size
         # Each row's influence on the difference, and on the logarithm of the ratio.
-        chosen = (own | other) & both[rows.pair]
-        side, pair = np.where(own, 0, 1)[chosen], rows.pair[chosen]
-        sign, x = 1 - 2 * side, x[chosen]
-        influence = sign * (x - (means @ w / total)[side]) / n[side, pair] / total
+        chosen = sides.any(axis=0) & both[rows.pair]
+        at, side, x = (np.cumsum(both) - 1)[rows.pair[chosen]], 1 * sides[1, chosen], x[chosen]
+        influence = (1 - 2 * side) * (x - (means @ w / total)[side]) / n[side, at] / total
         variance, df = rows.variance(influence, chosen)
-        level, se = self.confidence_level, np.sqrt(variance)
-        reach = stats.t.isf((1 - level) / 2, df) if df else np.nan
+        se, reach = np.sqrt(variance), stats.t.isf((1 - level) / 2, df) if df else np.nan
+        row |= {"higher": gained, "lower": lost, "mean": mean, "mean_other": other}
+        row |= {"difference": value, "standard_error": se}
         low, high = value - reach * se, value + reach * se
         if rows.clusters is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 p_value = 2 * stats.t.sf(np.abs(value) / se, df) if value else 1.0
             test = "t of pairs and clusters"
         else:
-            if rows.limit:
-                squares = w @ d**2 + 1 - total * value * (value * total / (total + 2))
-                z = stats.norm.isf((1 - level) / 2) * np.sqrt(squares) / (total + 2)
-                low, high = (value * total / (total + 2) + z * way for way in (-1, 1))
-                low, high = max(low, -rows.limit), min(high, rows.limit)
-                low, high = min(low, value), max(high, value)
-            if rows.limit == 1 and (n[:, both] == 1).all():
-                ends, changed = (np.array(low), np.array(high)), (gained, lost, total)
-                how: dict[str, Any] = {"confidence_level": level}
-                tested = bounds_and_tests(np.array(value), ends, np.array(1.0), changed, **how)
-                low, high, p_value = map(float, tested)
-                test = "McNemar"
+            if limit:
+                low, high = _agresti_and_min(value, w @ d**2, total, level, limit)
+            if limit == 1 and (n == 1).all():
+                test, ends = "McNemar", (np.array(low), np.array(high))
+                exact = (np.array(value), ends, np.array(1.0), (gained, lost, total))
+                low, high, p_value = map(float, bounds_and_tests(*exact, confidence_level=level))
             else:
-                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), low, high, level))
                 test = "sign swaps"
-        row |= {"higher": gained, "lower": lost, "mean": overall[0], "mean_other": overall[1]}
-        row |= {"difference": value, "standard_error": se, "low": low, "high": high}
-        row |= {"p_value": p_value, "test": test}
-        if overall[1] > 0 and x.min() >= 0:
-            row["ratio"] = overall[0] / overall[1]
-            if overall[0] > 0:
-                scale = (n[:, both] @ w * overall)[side]
-                variance, df = rows.variance(sign * (x - overall[side]) / scale, chosen)
-                times = np.exp(reach * np.sqrt(variance))
+                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), low, high, level))
+        row |= {"low": low, "high": high, "p_value": p_value, "test": test}
+        if other > 0 and x.min() >= 0:
+            row["ratio"] = mean / other
+            if mean > 0:
+                influence = (1 - 2 * side) * (x - overall[side]) / (size * overall)[side]
+                times = np.exp(reach * np.sqrt(rows.variance(influence, chosen)[0]))
                 row |= {"ratio_low": row["ratio"] / times, "ratio_high": row["ratio"] * times}
         return row
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows as numbers: values (rows × tasks), groups, pairs with their weights, clusters."""
+    """Rows as numbers: groups, pairs with their weights, clusters, and values (rows × tasks).
 
-    values: Array
+    There are values of one model or, if models are compared, of the reference and of another.
+    """
+
+    values: list[Array]
     tasks: tuple[Any, ...]
     group: Array
     names: tuple[Any, ...]
@@ -314,32 +309,34 @@ class _Rows:
     pair: Array
     weight: Array
     clusters: Array | None
-    limit: float | None  # of a difference: 1 of predictions of 0 or 1, 2 of their changes
 
     @classmethod
-    def read(cls, given: dict[str, Any], pos_label: Any) -> _Rows:
+    def read(cls, given: dict[str, Any], pos_label: Any, other: Any = None) -> _Rows:
         for name in ("y_pred", "pairs"):
             if given[name] is None:
                 raise InputError("{name} is None: pass it for every row.", name=name)
-        ids, y_pred = given["pairs"], to_native(given["y_pred"], "y_pred")
+        predictions = [given["y_pred"], *([] if other is None else [other])]
+        tables = (pd.DataFrame(to_native(y_pred, "y_pred")) for y_pred in predictions)
         numbers = pos_label is None and all(
-            pd.api.types.is_numeric_dtype(kind)
-            for kind in (y_pred.dtypes if isinstance(y_pred, pd.DataFrame) else [y_pred.dtype])
+            pd.api.types.is_numeric_dtype(kind) for table in tables for kind in table.dtypes
         )
         labels = {name: given[name] for name in ("sensitive_features", "sample_weight")}
         how: dict[str, Any] = {"numbers": numbers, "pos_label": pos_label, "apart": True}
+        how |= {"clusters": given["pairs"], "max_groups": None}
         with speaking(y_true="y_pred", clusters="pairs"):
-            rows = read_labels(y_pred, None, clusters=ids, max_groups=None, **labels, **how)
+            rows = read_labels(given["y_pred"], other, **labels, **how)
         assert rows.task is not None and rows.clusters is not None
-        values = rows.task.labels.dense(slice(None), float)
+        sides = [side for side in (rows.task, rows.task_pred) if side is not None]
+        values = [side.labels.dense(slice(None), float) for side in sides]
         tasks = rows.task.names
         if rows.task.one_label and len(tasks) == 2:
             at = tasks.index(pos_label) if pos_label is not None else 1
-            values, tasks = values[:, [at]], (tasks[at],)
-        distinct = np.unique(values)
-        if len(distinct) == 2 and set(distinct) != {0, 1} and (distinct == np.rint(distinct)).all():
-            text = "{y_pred} holds {low:g} and {high:g}: pass {pos_label}, or 0 and 1."
-            raise InputError(text, low=distinct[0], high=distinct[1])
+            values, tasks = [own[:, [at]] for own in values], (tasks[at],)
+        for distinct in map(np.unique, values):
+            is_coded = (distinct == np.rint(distinct)).all() and {*distinct} != {0, 1}
+            if len(distinct) == 2 and is_coded:
+                text = "{y_pred} holds {low:g} and {high:g}: pass {pos_label}, or 0 and 1."
+                raise InputError(text, low=distinct[0], high=distinct[1])
         pair = rows.clusters[0].astype(np.int64)
         weight = np.zeros(len(rows.clusters[1]))
         weight[pair] = rows.weight
@@ -350,28 +347,8 @@ class _Rows:
         if (clusters := given["clusters"]) is not None:
             clusters, _ = read_clusters(clusters, len(pair))
         columns = () if rows.group.columns == (0,) else rows.group.columns
-        limit = 1.0 if np.isin(values, (0, 1)).all() else None
-        read = cls(values, tasks, group, names, columns, pair, weight, clusters, limit)
-        read._check(ids)
-        return read
-
-    def _check(self, ids: Any) -> None:
-        """Raise if no pair has two groups, and warn of pairs that have one."""
-        present = np.zeros((len(self.weight), len(self.names)), bool)
-        present[self.pair, self.group] = True
-        alone = present.sum(axis=1) < 2
-        if not alone.any():
-            return
-        _, first = np.unique(self.pair, return_index=True)
-        named = quote(np.asarray(to_native(ids, "pairs"))[first[alone]].tolist(), 3)
-        if alone.all():
-            text = "{pairs} must give rows of two groups one id; each of {named} has one group."
-            raise InputError(text, named=named)
-        warn(
-            f"{alone.sum():,} of {len(alone):,} pairs have rows of one group only and are left "
-            f"out: {named}.",
-            UncertaintyWarning,
-        )
+        _check_pairs(pair, group, given["pairs"])
+        return cls(values, tasks, group, names, columns, pair, weight, clusters)
 
     def variance(self, influence: Array, chosen: Array) -> tuple[float, int]:
         """Return the variance of a sum of influences of rows, and its degrees of freedom."""
@@ -387,6 +364,40 @@ class _Rows:
         of_clusters, m = _by(cluster, influence * times, np.ones(cluster.max() + 1))
         of_both, _ = _by(cell, influence, times[first])
         return max(of_pairs, of_pairs + of_clusters - of_both), min(n, m) - 1
+
+
+def _is_binary(values: Array) -> bool:
+    return bool(np.isin(values, (0, 1)).all())
+
+
+def _check_pairs(pair: Array, group: Array, ids: Any) -> None:
+    """Raise if no pair has two groups, and warn of pairs that have one."""
+    present = np.zeros((pair.max() + 1, group.max() + 1), bool)
+    present[pair, group] = True
+    alone = present.sum(axis=1) < 2
+    if not alone.any():
+        return
+    _, first = np.unique(pair, return_index=True)
+    named = quote(np.asarray(to_native(ids, "pairs"))[first[alone]].tolist(), 3)
+    if alone.all():
+        text = "{pairs} must give rows of two groups one id; each of {named} has one group."
+        raise InputError(text, named=named)
+    warn(
+        f"{alone.sum():,} of {len(alone):,} pairs have rows of one group only and are left "
+        f"out: {named}.",
+        UncertaintyWarning,
+    )
+
+
+def _agresti_and_min(
+    value: float, squares: float, total: float, level: float, limit: int
+) -> tuple[float, float]:
+    """Return the interval of a difference within pairs to which two pairs are added."""
+    centre = value * total / (total + 2)
+    reach = stats.norm.isf((1 - level) / 2) / (total + 2)
+    reach *= np.sqrt(squares + 1 - total * value * centre)
+    low, high = max(centre - reach, -limit), min(centre + reach, limit)
+    return min(low, value), max(high, value)
 
 
 def _by(code: Array, influence: Array, times: Array) -> tuple[float, int]:
@@ -448,29 +459,7 @@ def matched_difference(
     return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
 
 
-def matched_pairs(
-    rows: Any,
-    given: dict[str, Any],
-    columns: dict[str, Any],
-    pairs: Any,
-    how: dict[str, Any],
-    random_state: Any,
-) -> tuple[Any, dict[str, Any], dict[str, Any], GroupDifferences | None]:
-    """Return the rows, of which those of a pair are a cluster, and the differences within pairs."""
-    if pairs is None and "pair" not in columns:
-        return rows, given, columns, None
-    if is_contingency(rows) or how["groups"] != "intersection" or how["threshold"] is not None:
-        text = "{pairs} need single rows with labels as predictions, and known groups."
-        raise InputError(text)
-    if columns:
-        rows, given, columns = row_by_row(rows, given, columns)
-        pairs = given.pop("pairs")
-    auditor = MatchedPairsAuditor(pos_label=how["pos_label"], random_state=random_state)
-    names = ("sensitive_features", "sample_weight", "clusters")
-    found = auditor.audit(given["y_pred"], pairs=pairs, **{name: given[name] for name in names})
-    return rows, given | {"clusters": pairs}, columns, found
-
-
-def matched_models(given: dict[str, Any], **settings: Any) -> pd.DataFrame:
-    """Return the changes of models within matched pairs, as a comparison reports them."""
-    return MatchedPairsAuditor(**settings).compare(**given).table
+def within_pairs(given: dict[str, Any], pos_label: Any, random_state: Any) -> GroupDifferences:
+    """Return what a report says of the pairs of one model or, with `y_preds`, of several."""
+    auditor = MatchedPairsAuditor(pos_label=pos_label, random_state=random_state)
+    return auditor.compare(**given) if "y_preds" in given else auditor.audit(**given)

@@ -10,12 +10,13 @@ import numpy as np
 
 from skbiasamp._input.checks import MISSING, MOST_GROUPS, Array, NamedMissing, Names
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
-from skbiasamp._input.errors import InputError, quote, rows_of
+from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._input.labels import Codes
+from skbiasamp._io.files import are_files
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import names_of
+from skbiasamp.counts.engines import names_of, open_frame
 from skbiasamp.metrics.inputs import count_labels
 from skbiasamp.results import AuditResult
 
@@ -78,6 +79,8 @@ class RowSource(NamedTuple):
         if columns or is_contingency(self.y_true):
             strata = tuple(names_of(given))
             if columns:
+                if not are_files(self.y_true):  # files say which columns they lack
+                    open_frame(self.y_true, {"given": [*strata]})
                 columns["sensitive"] = [*names_of(columns["sensitive"]), *strata]
                 columns |= {} if models is None else {"prediction": models}
             elif models is not None:
@@ -89,7 +92,13 @@ class RowSource(NamedTuple):
                 labels.pop("y_pred", None)
         # Strata of groups may be many, and are no groups.
         how |= {"max_groups": np.inf, "missing": "group"}
-        fine = count_labels(self.y_true, labels, columns, **how)
+        called = {
+            f"{role} column {name!r}": "given"
+            for role in ("sensitive", "sensitive_features")
+            for name in strata
+        }
+        with speaking(called):
+            fine = count_labels(self.y_true, labels, columns, **how)
         if not is_contingency(self.y_true):
             fine = _without_missing(fine, strata, missing)
         return strata_of(fine, strata, train)

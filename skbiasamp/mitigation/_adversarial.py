@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_count, check_instance
+from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions
@@ -22,6 +24,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.attackers.optional_torch import find_device, import_torch, seeded
 from skbiasamp.compose.sensitive import SENSITIVE
+from skbiasamp.metrics import LeakageAuditor
 from skbiasamp.mitigation._adversarial_networks import (
     Networks,
     build,
@@ -29,9 +32,8 @@ from skbiasamp.mitigation._adversarial_networks import (
     check_parameter_groups,
     outputs_of,
 )
-from skbiasamp.mitigation._adversarial_path import weight_path
 from skbiasamp.mitigation._adversarial_reading import RowsReader
-from skbiasamp.mitigation._adversarial_rows import parts_of
+from skbiasamp.mitigation._adversarial_rows import is_stream, parts_of
 from skbiasamp.mitigation._adversarial_training import Training
 
 _HISTORY = ["phase", "loss", "adversary_loss", "valid_loss", "valid_adversary_loss"]
@@ -388,14 +390,35 @@ class AdversarialClassifier(
             of the weight), ``weight``, ``measure``, ``value`` (mean over seeds), ``std`` over
             seeds, ``low`` and ``high`` (one standard deviation from the mean), and ``seeds``.
         """
-        return weight_path(
-            self,
-            *(X, y, sensitive_features),
-            weights=weights,
-            seeds=seeds,
-            test_size=test_size,
-            auditor=auditor,
-        )
+        check_count("seeds", seeds)
+        if is_stream(X):
+            raise InputError("{X} is a Dataset, and path splits arrays. Call fit for each weight.")
+        if auditor is not None:
+            text = "auditor must be an auditor, such as LeakageAuditor()"
+            check_instance(auditor, ("audit", "set_params"), text)
+        auditor = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
+        values, found = np.ravel(as_numbers(weights, "weights")).tolist(), []
+        with progress("adversarial training", seeds * len(values)) as step:
+            for seed in range(seeds):
+                X_train, X_test, y_train, y_test, train, test = train_test_split(
+                    X, y, sensitive_features, test_size=test_size, random_state=seed
+                )
+                measure = clone(auditor).set_params(interval=None, random_state=seed)
+                for weight in values:
+                    trained = clone(self).set_params(adversary_weight=weight, random_state=seed)
+                    trained.fit(X_train, y_train, sensitive_features=train)
+                    logits = trained.decision_function(X_test)
+                    numbers = {
+                        "accuracy": trained.score(X_test, y_test),
+                        "leakage": measure.score(y_test, logits, sensitive_features=test),
+                    }
+                    found += [(f"λ = {weight:g}", weight, *of) for of in numbers.items()]
+                    step.advance()
+        columns = ["mitigation", "weight", "measure"]
+        frame = pd.DataFrame(found, columns=[*columns, "value"])
+        table = frame.groupby(columns, sort=False)["value"].agg(["mean", "std"]).reset_index()
+        table, spread = table.rename(columns={"mean": "value"}), table["std"].fillna(0)
+        return table.assign(low=table["value"] - spread, high=table["value"] + spread, seeds=seeds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -193,7 +193,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
     @property
     def classes_(self) -> Any:
         """The classes."""
-        return self.estimators_[0].classes_
+        return np.asarray(self.estimators_[0].classes_)
 
     @property
     def group_prior_(self) -> pd.Series:

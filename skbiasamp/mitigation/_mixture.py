@@ -130,6 +130,7 @@ class MixedClassifier(SensitiveClassifier):
         ]
         labels = np.asarray(to_native(y, "y"))
         assert_all_finite(labels, input_name="y")
+        labels = labels[:, 0] if labels.shape[1:] == (1,) else labels
         rows = np.arange(len(labels))[:, None]
         how = {"cv": list(check_cv(self.cv, labels, classifier=True).split(rows, labels))}
         self._one_label = labels.ndim == 1

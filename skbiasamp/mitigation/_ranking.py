@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +75,7 @@ class Ranking:
 
         In each fold it is the candidate that ranks first on the other folds.
         """
-        first = Ranking(dict([*self.metrics.items()][:1]), *self._rule)
+        first = replace(self, metrics=dict([*self.metrics.items()][:1]))
         chosen = []
         with collected():  # the ranking by all folds has said it
             for at in range(len(folds[BASELINE])):
@@ -84,10 +84,6 @@ class Ranking:
             table = first.of({BASELINE: folds[BASELINE], _CHOICE: chosen}, {})[0]
         row: Any = table.set_index("candidate").drop(columns=["seconds", "status"]).loc[_CHOICE]
         return {name: float(value) for name, value in row.items()}
-
-    @property
-    def _rule(self) -> tuple[float | None, float, bool]:
-        return self.limit, self.confidence_level, self.corrected
 
     def _measures(
         self,
@@ -127,35 +123,36 @@ class Ranking:
         audits: pd.DataFrame,
     ) -> pd.DataFrame:
         """Return a row for each candidate, the best first; `audits` has estimates and intervals."""
-        score, limit = measures["measure"].iloc[0], self.limit
-        scores = measures[measures["measure"] == score].set_index("mitigation")
+        score, limit = measures["measure"].iloc[0], np.nan if self.limit is None else self.limit
+        scores = measures[measures["measure"] == score].reset_index(drop=True)
         # The intervals of changes hold for all candidates together.
         tail = (1 - self.confidence_level) / 2
         part = ndtri(tail / max(len(audits) - 1, 1)) / ndtri(tail)
         known: Any = audits.to_dict("index")
-        rows = []
-        for name, own in folds.items():
-            found: Any = scores.loc[name]
-            row: dict[str, Any] = {"candidate": name, "estimate": np.nan, "low": np.nan}
-            row |= {"high": np.nan, "change": np.nan, "change_low": np.nan, "change_high": np.nan}
-            row |= {score: found["value"], "loss": -found["change"]}
-            row |= {"loss_low": -found["change_high"], "loss_high": -found["change_low"]}
-            row["seconds"] = float(np.mean([fold.seconds for fold in own])) if own else np.nan
-            row["status"] = ends.get(name, INCONCLUSIVE)
-            rows.append(row)
-            if name not in known:
-                row["status"] = STOPPED if row["status"] == STOPPED else FAILED
-                continue
-            audit: dict[str, float] = known[name]
-            row |= {key: audit[key] for key in ("estimate", "low", "high")}
-            if name != BASELINE:
-                change = _of_sizes(known[BASELINE], audit, part)
-                row |= dict(zip(("change", "change_low", "change_high"), change, strict=True))
-            if limit is not None and -limit < row["low"] and row["high"] < limit:
-                row["status"] = WITHIN
-            elif limit is not None and (row["low"] > limit or row["high"] < -limit):
-                row["status"] = ABOVE
-        table = pd.DataFrame(rows)
+        changes = {
+            name: _of_sizes(known[BASELINE], audit, part)
+            for name, audit in known.items()
+            if name != BASELINE
+        }
+        table = audits[["estimate", "low", "high"]].reindex(list(folds))
+        table = table.rename_axis("candidate").reset_index()
+        table[["change", "change_low", "change_high"]] = [
+            changes.get(name, (np.nan,) * 3) for name in folds
+        ]
+        table[score], table["loss"] = scores["value"], -scores["change"]
+        table["loss_low"], table["loss_high"] = -scores["change_high"], -scores["change_low"]
+        seconds = [[fold.seconds for fold in own] for own in folds.values()]
+        table["seconds"] = [float(np.mean(own)) if own else np.nan for own in seconds]
+        table["status"] = np.select(
+            [
+                [ends.get(name) == STOPPED for name in folds],
+                [name not in known for name in folds],
+                (table["low"] > -limit) & (table["high"] < limit),
+                (table["low"] > limit) | (table["high"] < -limit),
+            ],
+            [STOPPED, FAILED, WITHIN, ABOVE],
+            INCONCLUSIVE,
+        )
         order = table.assign(
             place=table["status"].map(_PLACES.index),
             cost=table["loss"].clip(lower=0).where(table["status"] == WITHIN, 0),

@@ -44,7 +44,7 @@ from skbiasamp.model_selection.folds import (
     joint_strata,
     of_each_row_once,
     seeded_clone,
-    splitter,
+    splits_of,
     tested_twice,
 )
 from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
@@ -207,9 +207,7 @@ def search(
     parts = {name: _parts(name, model) for name, model in models.items()}
     rng = check_random_state(random_state)
     strata = y if stratify == "task" else joint_strata(y, sensitive_features)
-    splits = list(splitter(cv, strata, rng).split(X, strata, groups))
-    if not splits:
-        raise InputError("{cv} has no splits: pass a number of folds, or a list of splits.")
+    splits = splits_of(cv, X, strata, groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.
     plain = [clone(metric).set_params(interval=None) for metric in auditors]
     trial = _Trial(RowData(X, sensitive_features), y, plain, sensitive_estimator, scoring)

@@ -34,7 +34,7 @@ from skbiasamp.model_selection.folds import (
     over_folds,
     pooled_comparison,
     seeded_clone,
-    splitter,
+    splits_of,
     tested_twice,
 )
 from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
@@ -179,11 +179,7 @@ def cross_audit(
     attribute = attribute_of(models.values(), X, sensitive_features, "cross_audit")
     strata = to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
     rng = check_random_state(random_state)
-    splits = [list(splitter(cv, strata, rng).split(X, strata, groups)) for _ in range(n_repeats)]
-    if not splits[0]:
-        raise InputError(
-            "{cv} has no splits: pass a number of folds, or a list with a split or more."
-        )
+    splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = next(iter(models.values()))._auditors()
     auditors = [[seeded_clone(one, rng) for one in named.values()] for _ in splits]
     with progress("cross-validation of models", len(models)) as step:

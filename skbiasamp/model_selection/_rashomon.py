@@ -28,7 +28,7 @@ from skbiasamp.inference.shares import share_interval
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.model_selection._cross_audit import attribute_of, audited_models
 from skbiasamp.model_selection.fold_runs import needs_rows, of_rows
-from skbiasamp.model_selection.folds import seeded_clone, splitter, tested_twice
+from skbiasamp.model_selection.folds import seeded_clone, splits_of, tested_twice
 from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.results.exports import Exported, paper_of
 
@@ -249,7 +249,7 @@ def audit_rashomon(
         raise InputError("{auditor} must be one auditor; got a list of {n}.", n=len(measures))
     (measure,) = measures
     rng, labels = check_random_state(random_state), to_native(y, "y")
-    splits = list(splitter(cv, labels, rng).split(X, labels, groups))
+    splits = splits_of(cv, X, labels, groups, rng)
     if len(splits) < 3 or tested_twice(splits):
         raise InputError("{cv} must make three folds or more, which share no test rows.")
     test, scored = (fold for _, fold in splits[:2])

@@ -13,7 +13,8 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params
+from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_tasks
+from skbiasamp.counts.passed import between, passed
 from skbiasamp.model_selection.responses import (
     binary_labels,
     held_out,
@@ -118,6 +119,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             The fitted classifier.
         """
         self._validate_params()
+        require_tasks(self.estimator, y)
         y = labels = binary_labels(self, y, several=True)
         self._one_label = labels.ndim == 1
         routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
@@ -166,14 +168,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
 def _threshold(scores: Array, share: float, weight: Any) -> float:
     """Return the threshold at which the share of scores above it comes nearest."""
-    values, code = np.unique(scores, return_inverse=True)
-    heights = np.bincount(code.reshape(-1), weight)
-    # The share at or above each value, and that above all of them.
-    reached = np.append(np.cumsum(heights[::-1])[::-1], 0.0) / heights.sum()
-    at = int(np.argmin(np.abs(reached - share)))
-    if at == 0:
-        return -np.inf
-    if at == len(values):
-        return np.inf
-    between = float(values[at - 1] + (values[at] - values[at - 1]) / 2)
-    return between if between > values[at - 1] else float(values[at])
+    thresholds, n = between(scores, len(scores)), len(scores)
+    weight = np.ones(n) if weight is None else weight
+    reached = passed(scores, np.ones((n, 1)), np.zeros(n, bool), weight, thresholds)[0, 0]
+    return float(thresholds[np.argmin(np.abs(reached / reached[0] - share))])

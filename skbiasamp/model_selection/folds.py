@@ -23,7 +23,17 @@ from skbiasamp.results import ComparisonResult
 STRATIFY = ("task", "joint")
 
 
-def splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
+def splits_of(cv: Any, X: Any, strata: Any, groups: Any, rng: np.random.RandomState) -> list[Any]:
+    """Return the training and test rows of folds."""
+    splits = list(_splitter(cv, strata, rng).split(X, strata, groups))
+    if not splits:
+        raise InputError(
+            "{cv} has no splits: pass a number of folds, or a list with a split or more."
+        )
+    return splits
+
+
+def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     """Return what makes the folds; a number of them makes shuffled ones."""
     if not isinstance(cv, Integral):
         return check_cv(cv, strata, classifier=True)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_instance, check_option, require_auditor
 from skbiasamp._input.coding import as_classes
-from skbiasamp._utils.formatting import group_of, name_of, number
+from skbiasamp._utils.formatting import group_of, in_words, name_of, number
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics import DirectionalAuditor
@@ -244,11 +244,9 @@ def _feature(columns: Sequence[Hashable]) -> str:
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
-    feature = _feature(result.group_columns)
-    directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
     check_text("model_name", model_name)
     model = None if model_name is None else literal(_cut(model_name, 40))
-    names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
+    names = ", ".join(filter(None, (model, in_words(result.name))))
     value = "undefined" if math.isnan(result.value) else number(result.estimate)
     if not math.isnan(result.low):
         value += f" [{number(result.low)}, {number(result.high)}]"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE
+from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE, in_words
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
 from skbiasamp.plotting._checks import (
     as_floats,
@@ -281,7 +281,7 @@ class ComparisonDisplay(Display):
         differing = self._several or ["model"]
         parts = {name: short_labels(self.table[name], ", ") for name in differing}
         return [
-            ": ".join(parts[name][row[name]] for name in differing).replace("->", "→")
+            in_words(": ".join(parts[name][row[name]] for name in differing))
             for row in shown.to_dict("records")
         ]
 
@@ -294,7 +294,7 @@ class ComparisonDisplay(Display):
         common = [short_labels([row[name]], ", ")[row[name]] for row in first for name in shared]
         reference = short_labels([self.reference], ", ")[self.reference]
         what = "Values compared with" if kind == "values" else "Differences to"
-        return "\n".join([", ".join(common).replace("->", "→"), f"{what} {reference}"]).strip()
+        return "\n".join([in_words(", ".join(common)), f"{what} {reference}"]).strip()
 
     def _notes(self, shown: pd.DataFrame, kind: str, side: Array) -> list[str]:
         """Return the meaning of the axis and of marks, and how many rows are left out."""

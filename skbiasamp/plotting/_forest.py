@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
@@ -18,8 +17,8 @@ from skbiasamp.plotting._forest_rows import axes_of_rows, draw_intervals, label_
 class AmplificationDisplay(PairsDisplay):
     """Forest plot of pairs of group and task, with confidence intervals.
 
-    One row for each pair, strongest first; 0 is marked. Pairs that are not significant are hollow
-    and pale.
+    One row for each pair, in the order of the table; 0 is marked. Pairs that are not significant
+    are hollow and pale.
 
     .. versionadded:: 0.1
 
@@ -42,7 +41,7 @@ class AmplificationDisplay(PairsDisplay):
     Attributes
     ----------
     table : DataFrame
-        The pairs, strongest first; those that are undefined last.
+        The pairs.
     points_ : PathCollection or None
         The amplifications.
     intervals_ : LineCollection or None
@@ -70,16 +69,11 @@ class AmplificationDisplay(PairsDisplay):
     >>> display = AmplificationDisplay(result.table, title="hired")
     >>> display.table[["group", "task", "amplification", "low", "high"]].round(4)
       group  task  amplification     low    high
-    0     m     1          0.125  0.0945  0.1570
-    1     f     1          0.100  0.0721  0.1309
+    0     f     1          0.100  0.0721  0.1309
+    1     m     1          0.125  0.0945  0.1570
 
     Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
     """
-
-    def _arrange(self) -> None:
-        strength = pd.Series(np.abs(as_floats(self.table["amplification"])))
-        order = strength.sort_values(ascending=False, kind="stable").index  # NaN comes last
-        self.table = self.table.iloc[order].reset_index(drop=True)
 
     def plot(
         self,
@@ -89,14 +83,15 @@ class AmplificationDisplay(PairsDisplay):
         point_kwargs: Mapping[str, Any] | None = None,
         interval_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Draw the strongest pairs.
+        """Draw the pairs.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure as high as it needs.
         max_pairs : int, default=20
-            How many pairs at most; below the axes stands how many there are. None draws all.
+            How many pairs at most, the strongest; below the axes stands how many there are. None
+            draws all.
         point_kwargs, interval_kwargs : dict, default=None
             Passed to ``Axes.scatter`` and ``Axes.hlines``.
 
@@ -106,9 +101,11 @@ class AmplificationDisplay(PairsDisplay):
             This Display.
         """
         check_most("max_pairs", max_pairs)
-        shown = self.table if max_pairs is None else self.table.head(max_pairs)
-        n = len(shown)
-        labels, heading, common = self._labels()
+        strength = np.abs(as_floats(self.table["amplification"]))
+        drawn = np.sort(np.argsort(-strength, kind="stable")[:max_pairs])  # NaN comes last
+        shown, n = self.table.iloc[drawn], len(drawn)
+        every_label, heading, common = self._labels()
+        labels = [every_label[at] for at in drawn]
         ax = axes_of_rows(self, ax, max(n, 1), labels)
         from matplotlib.colors import to_rgba_array
 
@@ -117,7 +114,7 @@ class AmplificationDisplay(PairsDisplay):
             for name in ("amplification", "low", "high")
         )
         tested = self._tested
-        sure: Array = np.ones(n, bool) if tested is None else tested.to_numpy()[:n]
+        sure: Array = np.ones(n, bool) if tested is None else tested.to_numpy()[drawn]
         draw_intervals(
             self,
             value,
@@ -129,9 +126,9 @@ class AmplificationDisplay(PairsDisplay):
             point_kwargs=point_kwargs,
             interval_kwargs=interval_kwargs,
         )
-        notes = [*common, *self._notes(n, hollow=bool((~sure & ~np.isnan(value)).any()))]
+        notes = [*common, *self._notes(drawn, hollow=bool((~sure & ~np.isnan(value)).any()))]
         sides = self.kind.sides
-        label_rows(self, labels[:n], notes, heading=heading, title=self.title, sides=sides)
+        label_rows(self, labels, notes, heading=heading, title=self.title, sides=sides)
         return self
 
     def _labels(self) -> tuple[list[str], str, list[str]]:
@@ -153,14 +150,14 @@ class AmplificationDisplay(PairsDisplay):
             common,
         )
 
-    def _notes(self, n_shown: int, *, hollow: bool) -> list[str]:
+    def _notes(self, drawn: Array, *, hollow: bool) -> list[str]:
         """Return what hollow points mean, and how many pairs are left out."""
         notes = [f"hollow: {self._unclear}"] if hollow else []
-        left_out = self.table["amplification"].iloc[n_shown:]
+        left_out = np.delete(as_floats(self.table["amplification"]), drawn)
         if len(left_out):
-            undefined = left_out.isna().sum()
+            undefined = np.isnan(left_out).sum()
             notes.append(
-                f"{n_shown} strongest of {len(self.table):,} pairs ({len(left_out):,} left out"
+                f"{len(drawn)} strongest of {len(self.table):,} pairs ({len(left_out):,} left out"
                 + (f", {undefined:,} of them undefined)" if undefined else ")")
             )
         return notes

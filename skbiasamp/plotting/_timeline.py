@@ -11,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import is_one
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._utils.formatting import group_of, level_of, metric_name, task_of
+from skbiasamp._utils.formatting import group_of, in_words, level_of, task_of
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -136,7 +136,7 @@ class TimelineDisplay(Display):
         """
         check_kind(timeline, Timeline, "from_timeline draws a Timeline")
         table, reference = timeline.to_frame(), timeline.reference["value"]
-        title = f"{metric_name(timeline.name)}: {timeline.verdict}"
+        title = f"{in_words(timeline.name)}: {timeline.verdict}"
         if pair is not None:
             every = timeline.to_frame(pairs=True)
             known = list(dict.fromkeys(zip(every["group"], every["task"], strict=True)))

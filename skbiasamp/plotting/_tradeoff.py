@@ -12,6 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._utils.formatting import in_words
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
 from skbiasamp.plotting._common import Display, axes_of, room, short_labels, tidy
@@ -202,8 +203,8 @@ class MitigationDisplay(Display):
         labels = short_labels(mitigations["mitigation"], ", ")
         ax.set(
             xlabel=self.score,
-            ylabel=_spelled(self.amplification),
-            title=f"{_spelled(self.amplification)} against {self.score}",
+            ylabel=in_words(self.amplification),
+            title=f"{in_words(self.amplification)} against {self.score}",
         )
         ax.title.set_fontsize("medium")
         tidy(ax)
@@ -246,11 +247,6 @@ class MitigationDisplay(Display):
                 arrowprops=look,
             )
             self.texts_.append(text)
-
-
-def _spelled(name: str) -> str:
-    """Return a metric's name with its direction in words."""
-    return name.replace("A->T", "group → task").replace("T->A", "task → group")
 
 
 def _errorbar(

@@ -16,7 +16,6 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.metrics.inputs import columns_in, count_labels, opened_rows
-from skbiasamp.metrics.matched_pairs import matched_pairs
 from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
@@ -35,7 +34,8 @@ from skbiasamp.report.auditors import (
 from skbiasamp.report.checks import Seen, findings_of
 from skbiasamp.report.evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.partly_known import can_be_bounded, partly_known
+from skbiasamp.report.other_evidence import OtherEvidence, other_evidence
+from skbiasamp.report.partly_known import can_be_bounded
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
@@ -58,6 +58,7 @@ def audit(
     sample_weight: Any = None,
     clusters: Any = None,
     pairs: Any = None,
+    labelled: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -116,7 +117,7 @@ def audit(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
@@ -125,6 +126,10 @@ def audit(
         An id a row: rows with the same differ in nothing but their group, as prompts in which only
         the name was swapped. The report then compares groups within pairs, for which no labels are
         needed. All other intervals take the rows of a pair as a cluster.
+    labelled : array-like of shape (n_samples,) or column name, default=None
+        The labels of people, missing in all rows that people did not read, if a machine made
+        `y_pred`. Rates, differences between groups and A->T are then those of people's labels: see
+        `skbiasamp.metrics.prediction_powered_rates`. Leave `y_true` out.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
         labels if `y_train` is None.
@@ -193,11 +198,12 @@ def audit(
     check_option("labels", labels, ("all", "selected"))
     others = {"y_score": y_score, "given": given, "attributions": attributions}
     own, reads = chosen_auditors(auditor, how, {**others, "y_train": y_train})
-    beside = {"decision": decision, "check": check}
-    columns |= {} if pair is None else {"pair": pair}
+    beside = {"pair": pairs if pair is None else pair, "labelled": labelled}
+    beside |= {"decision": decision, "check": check}
     if columns:
-        check_frame_columns(columns, (y_score, sensitive_train))
+        check_frame_columns(columns, (y_score,))
         columns |= {name: column for name, column in beside.items() if isinstance(column, str)}
+        columns |= {} if pair is None else {"pair": pair}
     elif score is not None:
         raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
     if score is not None and threshold is not None:
@@ -210,36 +216,35 @@ def audit(
     train, training_files = read_training(y_train, sensitive_train, columns, how)
     known = of_rows | {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
     with opened_rows(y_true, columns) as (rows, audited_files):
-        rows, known, columns, matched = matched_pairs(
-            rows, known, columns, pairs, how, random_state
+        rows, known, columns, evidence = other_evidence(
+            rows, known, columns, beside, labels, train, how, random_state
         )
-        rows, known, columns, partly = partly_known(labels, rows, known, columns, beside, how)
         test = count_rows(rows, known, columns, train, **how)
     asked = given is not None or attributions is not None or score is not None
-    if partly is not None and (asked or y_score is not None):
+    if evidence.partly is not None and (asked or y_score is not None):
         text = "Scores, strata and attributions need rows whose labels and groups are known."
         raise InputError(text)
-    if matched is None or train is not None:
+    if not evidence.is_alone or train is not None:
         _check_rows(test, train, own, y_score, threshold)
-    if partly is None and own is None:
+    if evidence.partly is None and not evidence.is_alone and own is None:
         source, given, y_score = scored_rows(source, given, (score, y_score), test)
     scored = None
     if y_score is not None:
         every = source.labels | {"y_score": y_score}
         scored = count_labels(source.y_true, every, {}, scores=True, **source.how)
-    labelled = matched is None or test.has("task") or train is not None
-    chosen = _auditors_of(own, test, train, scored, partly) if labelled or own else []
-    results = run_each("audit", chosen, random_state, partial(_measured, partly, random_state))
+    chosen = _auditors_of(own, test, train, scored, evidence)
+    measured = partial(_measured, evidence.partly, random_state)
+    results = run_each("audit", chosen, random_state, measured) | evidence.results
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, reads=reads)
     context |= {} if test.has("task") or reads != "labels" else {"labelled": False}
     context |= {} if favourable is None else {"favourable": favourable}
     context |= {} if limit is None else {"limit": Limit.checked(limit, one_sided=False).size}
     context["not_measured"] = not_measured(test, scored, chosen=own is not None, reads=reads)
-    if partly is not None and own is None:
-        context["not_measured"]["Other metrics"] = "what is unknown gives them no bounds"
+    if evidence.without and own is None:
+        context["not_measured"]["Other metrics"] = evidence.without
     by_group, rates = describe_groups(test, labels=reads == "labels", favourable=favourable)
-    tables: dict[str, Any] = {} if matched is None else {"matched": matched.table}
+    tables = evidence.tables
     # With one sensitive column, `rates` already holds these numbers.
     if reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple):
         tables["selection"] = selection_table(test, favourable=favourable)
@@ -255,7 +260,7 @@ def audit(
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend([] if partly is None else partly.findings)
+    report.findings.extend(evidence.findings)
     report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, reads)))
     return report
 
@@ -292,12 +297,17 @@ def _auditors_of(
     test: Contingency,
     train: Contingency | None,
     scored: Contingency | None,
-    partly: Any,
+    evidence: OtherEvidence,
 ) -> list[tuple[Any, Contingency | None, Contingency, str]]:
     """Return the auditors with their training and audited rows, and what their names end with."""
+    if evidence.labelled is not None and own is not None:
+        raise InputError("{labelled} has results of its own: leave {auditor} out.")
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
-    able = allowed(test) if partly is None else allowed(test)[:1]  # others have no bounds
+    no_labels = not test.has("task") and train is None
+    if evidence.labelled is not None or (evidence.matched is not None and no_labels):
+        return []
+    able = allowed(test) if evidence.partly is None else allowed(test)[:1]  # others have no bounds
     chosen = [(at_once(auditor), train, test, "") for auditor in able]
     if scored is None:
         return chosen

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_frame_columns, require_groups
+from skbiasamp._input.checks import check_frame_columns, check_option, require_groups
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -15,8 +15,8 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import columns_in, opened_rows
-from skbiasamp.metrics.matched_pairs import matched_models
+from skbiasamp.metrics.inputs import check_class, columns_in, opened_rows, row_by_row
+from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
@@ -28,6 +28,8 @@ from skbiasamp.report.auditors import (
     run_each,
 )
 from skbiasamp.report.evidence import call_of, context_of, described_files
+from skbiasamp.report.other_evidence import known_in_part
+from skbiasamp.report.partly_known import PartlyKnown, can_be_bounded
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
@@ -58,6 +60,9 @@ def compare(
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
+    pair: str | None = None,
+    labels: str = "all",
+    decision: Any = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -93,7 +98,7 @@ def compare(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
@@ -108,12 +113,18 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight, cluster : column name or list of names
-        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
-        path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
+    target, sensitive, weight, cluster, pair : column name or list of names
+        Columns of labels, sensitive features, weights, clusters and pairs, if `y_true` is a frame
+        or a path. Without `target` the audited rows have no labels: pass `y_train` as a
+        Contingency, or a `pair`.
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
+    labels : {"all", "selected"}, default="all"
+        "all": every row has a label. "selected": a decision made labels visible, and `y_true`
+        misses those of all other rows. Intervals then include whatever these labels may be.
+    decision : array-like of shape (n_samples,) or column name, default=None
+        With ``labels="selected"``, the decision on each row.
     data_name : str, default=None
         Name of the data, for the title of the report.
 
@@ -146,19 +157,20 @@ def compare(
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     how["threshold"] = threshold
     own, reads = chosen_auditors(auditor, how, {"y_train": y_train})
+    check_option("labels", labels, ("all", "selected"))
     if columns:
-        check_frame_columns(columns, (sensitive_train,))
+        check_frame_columns(columns, ())
     train, training_files = read_training(y_train, sensitive_train, columns, how)
-    labels = {
+    known = {
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
         "clusters": clusters,
         "y_preds": y_preds,
         "sensitive_preds": sensitive_preds,
     }
-    if have_own_rows(y_true, y_preds, labels, columns):
-        of_rows = {name: labels[name] for name in [*labels][:3]}
-        check_unused(given=given, pairs=pairs, sensitive_preds=sensitive_preds)
+    if have_own_rows(y_true, y_preds, known, columns):
+        of_rows = {name: known[name] for name in [*known][:3]}
+        check_unused(given=given, pairs=pairs, pair=pair, sensitive_preds=sensitive_preds)
         tables = count_tables(y_preds, of_rows, columns, train, how)
         first = check_model(reference or next(iter(tables)), tuple(tables), "reference")
         results, context = compare_own_rows(tables, train, own, first, random_state)
@@ -168,28 +180,41 @@ def compare(
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     matched = pd.DataFrame()
-    if pairs is not None:
-        if columns or is_contingency(y_true) or groups != "intersection" or threshold is not None:
-            text = "{pairs} need arrays of predicted labels, and known groups."
-            raise InputError(text)
-        of_pairs = {name: own for name, own in labels.items() if name != "sensitive_preds"}
-        settings = {"pos_label": pos_label, "random_state": random_state}
-        matched = matched_models(of_pairs | {"pairs": pairs, "reference": reference}, **settings)
-        labels["clusters"] = pairs
-        if y_true is None and train is None:
-            return _of_pairs_alone(matched, y_preds, labels, data_name, call)
-    with opened_rows(y_true, columns) as (rows, audited_files):
-        cells = ordered(RowSource(rows, labels, columns, how).counted(given, train))
-    first, results, more = _compared(
-        cells, own, train, reference, random_state, probable=groups == "probabilities"
-    )
+    of_pair = {} if pair is None else {"pair": pair}
+    named = {"decision": decision} if columns and isinstance(decision, str) else {}
+    with opened_rows(y_true, columns | of_pair | named) as (rows, audited_files):
+        if pairs is not None or of_pair:
+            if is_contingency(rows) or groups != "intersection" or threshold is not None:
+                raise InputError("{pairs} need rows with predicted labels, and known groups.")
+            of_pairs = {name: own for name, own in known.items() if name != "sensitive_preds"}
+            of_pairs["pairs"] = pairs
+            if columns:
+                _, of_pairs, _ = row_by_row(rows, of_pairs, columns | of_pair)
+            asked = of_pairs | {"reference": reference}
+            matched = within_pairs(asked, pos_label, random_state).table
+            known["clusters"] = None if of_pair else pairs
+            columns |= {"cluster": pair} if of_pair else {}
+            if "target" not in columns and train is None and (columns or rows is None):
+                return _of_pairs_alone(matched, of_pairs, data_name, call)
+        rows, known, columns, partly = known_in_part(rows, known, columns, labels, decision, how)
+        if partly is not None and given is not None:
+            raise InputError("{given} needs rows whose labels and groups are known.")
+        cells = ordered(RowSource(rows, known, columns, how).counted(given, train))
+    first, results = _compared(cells, own, train, reference, random_state, partly)
     if given is not None:
         results = {name: within_strata(result, given) for name, result in results.items()}
+    if reads == "labels":
+        check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
     accuracy, rates = _described(each, first, labels=reads == "labels")
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
     files = described_files(audited_files, training_files)
-    return ComparisonReport(results, accuracy, rates, context | more, files, matched)
+    if partly is not None:
+        context["partly_known"] = [finding.text for finding in partly.findings]
+    elif side_of(cells, "group").uncertain:
+        text = "Groups have probabilities, and counts have no bounds: pass single rows."
+        context["partly_known"] = [text]
+    return ComparisonReport(results, accuracy, rates, context, files, matched)
 
 
 def _compared(
@@ -198,10 +223,9 @@ def _compared(
     train: Contingency | None,
     reference: str | None,
     random_state: Any,
-    *,
-    probable: bool,
-) -> tuple[str, dict[str, ComparisonResult], dict[str, bool]]:
-    """Return the reference, the comparisons by each auditor, and what the report says of groups."""
+    partly: PartlyKnown | None,
+) -> tuple[str, dict[str, ComparisonResult]]:
+    """Return the reference, and the comparisons by each auditor."""
     models = models_of(cells)
     if not models:
         raise InputError(
@@ -213,26 +237,26 @@ def _compared(
         require_reference(reference_rows, train)
     signs = reference_rows if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    uncertain = probable and side_of(cells, "group").uncertain
-    # Attackers need known groups; of the others, the first is the one that an audit bounds.
-    able = allowed(reference_rows)[:1] if uncertain else allowed(reference_rows)
-    chosen = able if own is None else own
-    every = [(auditor, train, cells, "") for auditor in chosen]
+    # Attackers need known groups; of the others, the first has bounds.
+    uncertain = partly is not None or side_of(cells, "group").uncertain
+    able = allowed(reference_rows)[: 1 if uncertain else None]
+    every = [(auditor, train, cells, "") for auditor in (able if own is None else own)]
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
         result: ComparisonResult = auditor.compare(rows, reference=first)
-        return result
+        if partly is None or not can_be_bounded(result):
+            return result
+        return partly.compared(auditor, result, random_state)
 
-    results = run_each("comparison", every, random_state, measured)
-    return first, results, {"uncertain_groups": True} if uncertain else {}
+    return first, run_each("comparison", every, random_state, measured)
 
 
 def _of_pairs_alone(
-    matched: pd.DataFrame, y_preds: Any, labels: dict[str, Any], data_name: Any, call: str
+    matched: pd.DataFrame, given: dict[str, Any], data_name: Any, call: str
 ) -> ComparisonReport:
     """Return the report of models that are compared within matched pairs only."""
-    counted = {"sensitive_features": labels["sensitive_features"]}
-    cells = Contingency.from_labels(None, dict(y_preds), **counted)
+    y_preds = dict(given["y_preds"])
+    cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
     first = next(model for model in y_preds if model not in set(matched["model"]))
     models = [first, *matched["model"].unique()]
     accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)

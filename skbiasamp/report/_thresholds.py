@@ -33,7 +33,7 @@ def threshold_tables(
     if scores.ndim != 1 or not scored.has("task") or len(scored.tasks) != 1:
         return {}
     given = source.labels | source.how
-    y_true, labels = source.y_true, {name: given.get(name) for name in _READ}
+    labels: dict[str, Any] = {name: given.get(name) for name in _READ}
     scores = as_numbers(pd.Series(scores), "y_score")
     base = float(scored.count("task")[0] / scored.total)
     percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], 1 - base]
@@ -41,9 +41,9 @@ def threshold_tables(
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
     with collected():
         curve = amplification_curve(
-            y_true, rank, limits=(0, len(thresholds)), y_train=train, interval="analytic", **labels
+            source.y_true, rank, limits=(0, len(thresholds)), y_train=train, interval="analytic", **labels
         )
-        above = _passed(y_true, rank, thresholds, labels)
+        above = _passed(source.y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
     numbers = {"predicted_rate": curve.rates, "estimate": curve.estimates}
     numbers |= {"low": curve.low, "high": curve.high}

@@ -95,12 +95,17 @@ def chosen_auditors(
 def read_training(
     y_train: Any, sensitive_train: Any, columns: Mapping[str, Any], how: dict[str, Any]
 ) -> tuple[Contingency | None, list[dict[str, Any]]]:
-    """Return the training rows, counted, and their files; columns are named as in audited rows."""
+    """Return the training rows, counted, and their files.
+
+    Columns are named as in audited rows, unless labels and groups are passed themselves.
+    """
+    if sensitive_train is not None:
+        columns = {}
     named = {name: columns[name] for name in ("target", "sensitive") if name in columns}
     if "prediction" in columns and not isinstance(columns["prediction"], Mapping):
         # Audited rows without labels: their predictions are called as the training labels are.
         named.setdefault("target", columns["prediction"])
-    with opened_rows(y_train, named) as (rows, files):
+    with speaking(frame="y_train"), opened_rows(y_train, named) as (rows, files):
         return read_train(rows, sensitive_train, named, **how), files
 
 

@@ -16,6 +16,7 @@ from skbiasamp._input.checks import (
     check_frame_columns,
     require_groups,
 )
+from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
 from skbiasamp._input.keywords import keywords
@@ -106,7 +107,7 @@ def explain(
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows.
+        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
     %(missing)s
@@ -151,7 +152,7 @@ def explain(
     """
     call, columns = call_of(explain, locals()), columns_in(locals())
     if columns:
-        check_frame_columns(columns, (sensitive_train, y_score))
+        check_frame_columns(columns, (y_score,))
     elif score is not None:
         raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
     how = {"pos_label": pos_label, "missing": missing}
@@ -183,7 +184,8 @@ def explained(
         if own is None and not is_contingency(source.y_true):
             raise InputError("{y_pred} is None: pass the predicted labels.")
         models = {DECISION: own, SCORE: scores}
-    divided = source.divided(given, train, models=models)
+    with speaking({f"y_preds[{DECISION!r}]": "y_pred", f"y_preds[{SCORE!r}]": "y_score"}):
+        divided = source.divided(given, train, models=models)
     divided.fine.require("task")
     divided.fine.require_rows("An explanation")
     if scores is None:
@@ -324,7 +326,8 @@ def _attributions_of(attributions: Any, what: str = "values") -> dict[Hashable, 
         attributions = None
     if attributions is None:
         return {}
-    return dict(columns_of(to_native(attributions, "attributions")))
+    columns = columns_of(to_native(attributions, "attributions"))
+    return {name: as_numbers(column, "attributions") for name, column in columns}
 
 
 def _with_proxies(
@@ -358,6 +361,8 @@ def _of_features(
         raise InputError(text, n=len(tasks))
     label = np.asarray(one_column(rows.pop("y_true"), "y_true")) == tasks[0]
     names = list(rows["y_pred"])
+    if len(names) == 1:
+        raise InputError("{attributions} must have a column for each of two features or more.")
     with speaking(y_pred="attributions"):
         cells = Contingency.from_labels(
             dict.fromkeys(names, label.astype(int)), **rows, scores=True

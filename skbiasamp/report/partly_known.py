@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,20 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.probable_groups import read_probabilities
 from skbiasamp._utils.formatting import listed, name_of, p_value, rate
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.cells import sides_of, with_sides
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
+from skbiasamp.counts.several_models import side_of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.metrics.inputs import row_by_row
-from skbiasamp.results import AuditResult, Finding
+from skbiasamp.results import AuditResult, ComparisonResult, Finding
 
 _FEW = 30  # rows of a stratum of probabilities; those of fewer are merged
 _ALPHA, _EVENTS = 0.05, 5  # of a test with the normal distribution
+
+_CHANGE: tuple[SideName, SideName] = (
+    "task",
+    "task_pred",
+)  # of an audit: from labels to predictions
 
 Ends = tuple[Array, Array]
 
@@ -37,19 +44,26 @@ class PartlyKnown(NamedTuple):
     assuming: str
     findings: list[Finding]
 
-    def ends(self, cells: Contingency, sign: Array | None, tasks: Any) -> Ends:
-        """Return the least and the largest gap that agree with these counts.
+    def _ends(
+        self, cells: Contingency, change: tuple[Any, Any], sign: Array | None, tasks: Any
+    ) -> Ends:
+        """Return the least and the largest change of the gap that agree with these counts.
+
+        `change` names labels and predictions, or the predictions of two models.
 
         Of Fréchet's bounds in each stratum: a group may have as many of the rows that change as
         it has rows there, and no fewer than do not fit into the other groups.
         """
         at = [self.cells.tasks.index(task) for task in tasks if task in self.cells.tasks]
         n, known = cells.count("group")[..., None], self.labelled[:, None]
-        labels = cells.joint("group", "task")[..., at]
-        predicted = cells.joint("group", "task_pred")[..., at]
-        same = cells.both("task").joint("group", "task_pred")[..., at]
-        gained = [np.where(known, predicted - same, end) for end in (0, predicted)]
-        lost = [np.where(known, labels - same, end) for end in (0, n - predicted)]
+        sides: Any = sides_of(cells)
+        named = {"group": sides["group"], **dict(zip(_CHANGE, map(sides.get, change), strict=True))}
+        moved = cells if change == _CHANGE else with_sides(cells, named)
+        before, predicted = (moved.joint("group", side)[..., at] for side in _CHANGE)
+        same = moved.both("task").joint("group", "task_pred")[..., at]
+        sure = known | (change[0] != "task")  # predictions are there for all rows
+        gained = [np.where(sure, predicted - same, end) for end in (0, predicted)]
+        lost = [np.where(sure, before - same, end) for end in (0, n - predicted)]
         own = n * self.share
         size = own.sum(axis=-2)[..., None]
         weight = size / size.sum(axis=-2, keepdims=True)
@@ -72,9 +86,10 @@ class PartlyKnown(NamedTuple):
             ends = least(gained[0]) - most(lost[1]), most(gained[1]) - least(lost[0])
             low, high = apart(ends, (gained[0] - lost[1], gained[1] - lost[0]))
             if sign is None:
+                labels = cells.joint("group", "task")[..., at]
                 base = [np.where(known, labels, end) for end in (0, n)]
-                sure = apart((least(base[0]), most(base[1])), (base[0], base[1]))
-                sign = (sure[0] > 0).astype(int) - (sure[1] < 0)
+                gap = apart((least(base[0]), most(base[1])), (base[0], base[1]))
+                sign = (gap[0] > 0).astype(int) - (gap[1] < 0)
             else:
                 sign = sign[:, [list(tasks).index(self.cells.tasks[i]) for i in at]]
         # Either sign is possible where it is not known.
@@ -83,74 +98,82 @@ class PartlyKnown(NamedTuple):
         pairs = self.share.shape[1] * len(tasks)
         return np.nansum(down, axis=(-2, -1)) / pairs, np.nansum(up, axis=(-2, -1)) / pairs
 
-    def bounded(self, auditor: Any, result: AuditResult, random_state: Any) -> AuditResult:
-        """Return a result with the bounds of its estimate, which its interval includes."""
-        table, order = result.table, [self.groups.index(name) for name in result.table["group"]]
-        tasks = table["task"].tolist()[: len(table) // len(self.groups)]
+    def _bounds(
+        self, auditor: Any, pairs: pd.DataFrame, params: Any, random_state: Any, changes: Any
+    ) -> Iterator[dict[str, float]]:
+        """Yield the bounds of each change, and the interval that holds them with their error."""
+        order = [self.groups.index(name) for name in pairs["group"]]
+        tasks = pairs["task"].tolist()[: len(pairs) // len(self.groups)]
         own = self._replace(share=self.share[:, order[:: len(tasks)]])
-        known = result.params.get("reference") == "train"
-        sign = table["sign"].to_numpy().reshape(-1, len(tasks)) if known else None
-        low, high = (float(end) for end in own.ends(self.cells, sign, tasks))
-        changed: dict[str, Any] = {"bound_low": low, "bound_high": high, "assuming": self.assuming}
-        changed |= {f"{name}_assumed": getattr(result, name) for name in ("low", "high", "p_value")}
+        known = params.get("reference") == "train"
+        sign = pairs["sign"].to_numpy().reshape(-1, len(tasks)) if known else None
+        drawn = None
         if auditor.interval is not None:
             drawn = self.cells.resample(auditor.n_resamples, random_state=random_state)
-            least, most = own.ends(drawn, sign, tasks)
-            tail = (1 - auditor.confidence_level) / 2
-            low = min(float(np.quantile(least, tail)), result.low, low)
-            high = max(float(np.quantile(most, 1 - tail)), result.high, high)
-        changed = {"statistics": result.statistics | changed, "p_value": float("nan")}
-        bounded: AuditResult = auditor.rewritten(result, low=low, high=high, **changed)
-        return bounded
+        for change in changes:
+            low, high = (float(end) for end in own._ends(self.cells, change, sign, tasks))
+            bounds = {"bound_low": low, "bound_high": high}
+            if drawn is not None:
+                least, most = own._ends(drawn, change, sign, tasks)
+                tail = (1 - auditor.confidence_level) / 2
+                low = min(float(np.quantile(least, tail)), low)
+                high = max(float(np.quantile(most, 1 - tail)), high)
+            yield bounds | {"low": low, "high": high}
+
+    def bounded(self, auditor: Any, result: AuditResult, random_state: Any) -> AuditResult:
+        """Return a result with the bounds of its estimate, which its interval includes."""
+        asked = (auditor, result.table, result.params, random_state)
+        (bounds,) = self._bounds(*asked, [_CHANGE])
+        ends = {"low": bounds.pop("low"), "high": bounds.pop("high")}
+        if auditor.interval is not None:
+            ends = {"low": min(ends["low"], result.low), "high": max(ends["high"], result.high)}
+        more: dict[str, Any] = {**bounds, "assuming": self.assuming}
+        more |= {f"{name}_assumed": getattr(result, name) for name in ("low", "high", "p_value")}
+        changed = {"statistics": result.statistics | more, "p_value": float("nan")}
+        rewritten: AuditResult = auditor.rewritten(result, **ends, **changed)
+        return rewritten
+
+    def compared(
+        self, auditor: Any, result: ComparisonResult, random_state: Any
+    ) -> ComparisonResult:
+        """Return a comparison whose intervals include the bounds of differences."""
+        table = result.table.assign(bound_low=np.nan, bound_high=np.nan, assuming=self.assuming)
+        pairs = result.pairs[result.pairs["model"] == result.models[0]]
+        predicted = {model: side_of_model("task_pred", model) for model in table["model"]}
+        changes = [(predicted[result.reference], predicted[model]) for model in result.models]
+        each = self._bounds(auditor, pairs, result.params, random_state, changes)
+        for model, bounds in zip(result.models, each, strict=True):
+            at = table.index[table["model"] == model][0]
+            table.loc[at, ["bound_low", "bound_high"]] = bounds["bound_low"], bounds["bound_high"]
+            table.loc[at, ["p_value", "p_adjusted"]] = np.nan
+            if auditor.interval is not None:
+                own = table.loc[at, ["difference_low", "difference_high"]]
+                ends = min(bounds["low"], own.iloc[0]), max(bounds["high"], own.iloc[1])
+                table.loc[at, ["difference_low", "difference_high"]] = ends
+        # What is known in part decides of each model by itself, too: an audit says so.
+        table[["low", "high"]], table["verdict"] = np.nan, ""
+        return replace(result, table=table)
 
 
-def can_be_bounded(result: AuditResult) -> bool:
+def can_be_bounded(result: AuditResult | ComparisonResult) -> bool:
     """Return whether the estimate is a mean change of rates of each group."""
     in_rows = result.params.get("base") == "test" and result.params.get("sign") is None
     return result.kind.is_signed and result.direction == "A->T" and in_rows
 
 
-def partly_known(
-    labels: str,
-    rows: Any,
-    given: dict[str, Any],
-    columns: dict[str, Any],
-    beside: dict[str, Any],
-    how: dict[str, Any],
-) -> tuple[Any, dict[str, Any], dict[str, Any], PartlyKnown | None]:
-    """Return what can be counted of rows, and what is known of all of them.
-
-    `beside` are the decision, and groups that are known.
-    """
-    selected, probable = labels == "selected", how["groups"] == "probabilities"
-    for name, used, option in (
-        ("decision", selected, "labels='selected'"),
-        ("check", probable, "groups='probabilities'"),
-    ):
-        if beside[name] is not None and not used:
-            raise InputError("{name} is used with {option} only.", name=name, option=option)
-    if not (selected or probable) or is_contingency(rows):
-        return rows, given, columns, None
-    if columns:
-        rows, given, columns = row_by_row(rows, given, columns)
-        beside = {name: given.pop(name, None) for name in beside}
-    if selected and probable:
-        text = "{labels='selected'} needs known groups, and these have probabilities."
-        raise InputError(text)
+def _check_single(given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    """Return how labels are read, or raise if there can be no bounds."""
     if given["sample_weight"] is not None or how["missing"] == "drop" or given["y_pred"] is None:
         text = "Bounds need predictions of single rows: pass {y_pred}, no {weight}, keep all rows."
         raise InputError(text, weight="sample_weight")
-    reading = {name: how[name] for name in ("pos_label", "threshold")}
-    if selected:
-        rows, given, known = _selected(rows, given, beside["decision"], reading, how)
-        return rows, given, columns, known
-    return rows, given, columns, _probable(rows, given, beside["check"], reading)
+    return {name: how[name] for name in ("pos_label", "threshold")}
 
 
-def _selected(
-    y_true: Any, given: dict[str, Any], decision: Any, reading: dict[str, Any], how: dict[str, Any]
+def selected_labels(
+    y_true: Any, given: dict[str, Any], decision: Any, how: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], PartlyKnown]:
     """Return the rows whose labels the decision let see, and what is known of all rows."""
+    reading = _check_single(given, how)
     if decision is None:
         text = "{labels='selected'} needs {decision}: the decision that makes labels visible."
         raise InputError(text)
@@ -170,10 +193,8 @@ def _selected(
         raise InputError(text, n=int(has.sum()), all=len(has), mixed=named)
     filled = labels.where(has, labels[has].iloc[0]).infer_objects()
     known, of_groups = has.to_numpy(), {name: how[name] for name in ("groups", "missing")}
-    y_pred, sensitive = given["y_pred"], given["sensitive_features"]
-    rows = read_labels(
-        filled, y_pred, sensitive_features=sensitive, apart=True, **of_groups, **reading
-    )
+    sensitive = {"sensitive_features": given["sensitive_features"]}
+    rows = read_labels(filled, None, **sensitive, apart=True, **of_groups, **reading)
     group, names = codes_of(rows.group), rows.group.names
     missing = np.bincount(group, ~known) / np.bincount(group)
     if (missing == 1).any():
@@ -202,10 +223,11 @@ def _selected(
     return labels[has].infer_objects(), first, partly
 
 
-def _probable(
-    y_true: Any, given: dict[str, Any], check: Any, reading: dict[str, Any]
+def probable_groups(
+    y_true: Any, given: dict[str, Any], check: Any, how: dict[str, Any]
 ) -> PartlyKnown | None:
     """Return what is known of rows whose groups have probabilities; None if groups are known."""
+    reading = _check_single(given, how)
     read = read_probabilities(given["sensitive_features"])
     if read is None:
         return None
@@ -229,23 +251,23 @@ def _probable(
         np.stack([np.bincount(stratum, column) / n for column in share.T], axis=1),
         np.ones(len(n), bool),
         "if the errors of the probabilities are unrelated to labels and predictions",
-        [finding, *_checked(check, names, share, stratum, _codes(y_true, given["y_pred"]))],
+        [finding, *_checked(check, names, share, stratum, (y_true, given["y_pred"]))],
     )
 
 
 def _strata(
     y_true: Any, given: dict[str, Any], stratum: Array, reading: dict[str, Any]
 ) -> Contingency:
-    how: dict[str, Any] = {"clusters": given["clusters"], "max_groups": 10**6}
-    return Contingency.from_labels(
-        y_true, given["y_pred"], sensitive_features=stratum, **how, **reading
-    )
+    how: dict[str, Any] = {"clusters": given["clusters"], "max_groups": 10**6} | reading
+    predicted = given["y_pred"]
+    how["y_preds" if isinstance(predicted, Mapping) else "y_pred"] = predicted
+    return Contingency.from_labels(y_true, sensitive_features=stratum, **how)
 
 
 def _checked(
-    check: Any, names: list[Any], share: Array, stratum: Array, rows: Array
+    check: Any, names: list[Any], share: Array, stratum: Array, labels: tuple[Any, Any]
 ) -> Iterator[Finding]:
-    """Yield what rows with known groups say of the probabilities; `rows` code labels."""
+    """Yield what rows with known groups say of the probabilities."""
     if check is None:
         return
     known = _column(check, "check")
@@ -259,7 +281,7 @@ def _checked(
     error, spread = np.eye(len(names))[group] - share[has], (share * (1 - share))[has]
     for about, what, by, action in (
         ("calibrated", "differ from the shares of groups", stratum, "Calibrate them on such rows."),
-        ("unrelated", "have errors that are related to labels and predictions", rows,
+        ("unrelated", "have errors that are related to labels and predictions", _codes(*labels),
          "Read the interval of the verdict, and not the estimate."),
     ):  # fmt: skip
         each = [
@@ -298,5 +320,7 @@ def _codes(*columns: Any) -> Array:
 def _only(values: Any, keep: Array) -> Any:
     if values is None:
         return None
+    if isinstance(values, Mapping):  # predictions of several models
+        return {model: _only(own, keep) for model, own in values.items()}
     native = to_native(values, "y_pred")
     return native.iloc[np.flatnonzero(keep)] if hasattr(native, "iloc") else native[keep]

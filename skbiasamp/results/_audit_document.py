@@ -50,7 +50,7 @@ from skbiasamp.results._audit_tables import (
     word_tables,
 )
 from skbiasamp.results._content import LIMITS, count, document_of, ends, record
-from skbiasamp.results._differences import pairs_section
+from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
@@ -108,7 +108,7 @@ def audit_document(report: AuditReport) -> Document:
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
-        pairs_section(report.differences),
+        differences_section(report.differences),
         threshold_section(report),
         explanation_section(report.explanation),
         Section("", [summary_table(report), metric_sentences(report)], only="short"),

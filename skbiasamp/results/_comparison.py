@@ -12,6 +12,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._io.json import Count, Known, Name, Share, table_reader
 from skbiasamp._utils.formatting import (
+    CANNOT_KNOW,
     NO_DIFFERENCE,
     NOT_MEASURED,
     REVERSES,
@@ -35,10 +36,11 @@ _MODELS = {
     "value": float,
     "estimate": NotRequired[float],
     "verdict": NotRequired[str],
+    "assuming": NotRequired[str],
     **dict.fromkeys(("low", "high", "difference", "difference_low", "difference_high"), float),
     **dict.fromkeys(("p_value", "p_adjusted", "changed"), Share),
 }
-MODEL_COLUMNS = tuple(name for name in _MODELS if name != "verdict")
+MODEL_COLUMNS = tuple(name for name in _MODELS if name not in ("verdict", "assuming"))
 _PAIRS = {"model": str, **PAIR, "difference": float, **TESTS}
 _PAIRS |= may_lack(float, "reference", "observed", "amplification", "low", "high")
 _CHURN = {"model": str, "group": Name, "n": Count, "changed": Count, "share": Share}
@@ -189,15 +191,18 @@ class ComparisonResult(Shown, OfMetric):
         -------
         verdict : str
             "amplifies more", "amplifies less", for attackers "reveals more" and "reveals less";
-            "no clear difference" or "not measured"; "reverses" if the model turns the association
+            "no clear difference" or "not measured"; "cannot be known" (groups or labels are known
+            in part, and what is unknown decides); "reverses" if the model turns the association
             of the labels around, and the reference does not. The adjusted test, too, has to find a
             difference if there are several models.
         """
-        side = side_of_zero(*self.judged(model))
+        side, row = side_of_zero(*self.judged(model)), self._row(model)
+        if row.get("bound_low", 0) < 0 < row.get("bound_high", 0):
+            return CANNOT_KNOW
         if side in ("undefined", "unknown"):
             return NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
-        p_value = float(self._row(model)["p_adjusted"])
+        p_value = float(row["p_adjusted"])
         if not (math.isnan(p_value) or p_value < round(1 - level, 12)):
             return NO_DIFFERENCE
         if REVERSES == self.own_verdict(model) != self.own_verdict(self.reference):
@@ -250,6 +255,13 @@ class ComparisonResult(Shown, OfMetric):
         if verdict == NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
+        elif verdict == CANNOT_KNOW:
+            least, most = row["bound_low"], row["bound_high"]
+            text = (
+                f"Which of {name} and {reference} amplifies more cannot be known: {shown} "
+                f"{row['assuming']}. In truth it may be any value from {number(least)} to "
+                f"{number(most)}."
+            )
         elif verdict == NO_DIFFERENCE:
             if low > 0 or high < 0:
                 p_value = row["p_adjusted"]
@@ -307,6 +319,7 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
+        shown = shown.drop(columns="assuming", errors="ignore")
         shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")

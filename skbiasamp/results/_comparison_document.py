@@ -54,7 +54,7 @@ from skbiasamp.results._content import (
     verdict_cell,
     with_interval,
 )
-from skbiasamp.results._differences import pairs_section
+from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
@@ -78,7 +78,7 @@ def comparison_document(report: ComparisonReport) -> Document:
     """Return what a report of a comparison says."""
     context, reference = report.context, name_of(report.reference)
     if report.primary is None:
-        sections = [pairs_section(report.differences), limits_section(_limits(report))]
+        sections = [differences_section(report.differences), limits_section(_limits(report))]
         return document_of(context, f"Matched pairs: models compared with {reference}", sections)
     verdicts, models = report[report.primary].verdicts, report.models
     notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
@@ -117,7 +117,7 @@ def comparison_document(report: ComparisonReport) -> Document:
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
-            pairs_section(report.differences),
+            differences_section(report.differences),
             Section("What changed, and for whom?", changes, "changed"),
             Section("Accuracy", [_accuracy(report)], "accuracy"),
             Section("Differences by every metric", every, "differences"),
@@ -436,12 +436,8 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
         "difference is clear.",
     }
     limits = (own_rows if report.context.get("own_rows") else same_rows) | _LIMITS
-    if report.context.get("uncertain_groups"):
-        limits["Groups with probabilities"] = (
-            "Each row counts in each group by its probability. Unlike an audit, a comparison has "
-            "no bounds: differences assume that the probabilities are calibrated, and that their "
-            "errors are unrelated to labels and predictions. Audit each model for its bounds."
-        )
+    if texts := report.context.get("partly_known"):
+        limits["Rows known in part"] = " ".join(texts)
     if len(report.models) > 1:
         limits["Several models"] = (
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "

@@ -179,7 +179,7 @@ def in_points(change: float | None, form: str = "+.1f") -> Cell:
 
 def count(value: Any) -> str:
     """Return a number of rows."""
-    return number(value, ",.15g")
+    return number(None if value is None else round(value, 1), ",.15g")
 
 
 def with_interval(

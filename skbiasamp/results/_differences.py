@@ -102,12 +102,15 @@ class GroupDifferences(Paged):
         sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
         if math.isnan(row["low"]):
             sure = "Too few pairs for an interval"
-        where = "" if n_pairs is None else f"within {n_pairs:,.0f} pairs, "
+        what = f"the rate of {group} is {size} {side} than that of {other}"
+        if n_pairs is not None:
+            what = f"within {n_pairs:,.0f} pairs, predictions for {group} are {size} {side} "
+            what += f"than for {other} on average"
         return (
-            f"{sure}{task}: {where}predictions for {group} are "
-            f"{size} {side} than for {other} on average ({level_of(self.confidence_level)} "
+            f"{sure}{task}: {what} ({level_of(self.confidence_level)} "
             f"confidence interval {number(row['low'])} to {number(row['high'])}, "
-            f"p = {row['p_value']:.2g}). The means are {first} and {second}."
+            f"p = {row['p_value']:.2g}). The {'rates' if n_pairs is None else 'means'} are "
+            f"{first} and {second}."
         )
 
     def _of_model(self, row: dict[str, Any], what: str) -> str:
@@ -155,8 +158,8 @@ class GroupDifferences(Paged):
         return Document(self.title, sections)
 
 
-def pairs_section(differences: GroupDifferences | None) -> Section:
-    """Return what matched pairs say, if there are any."""
-    parts = [] if differences is None else differences.to_document().sections
-    items = [item for part in parts for item in part.items]
-    return Section("Groups compared within pairs", items, "pairs", leading=True)
+def differences_section(differences: GroupDifferences | None) -> Section:
+    """Return what matched pairs, or labels of people, say if there are any."""
+    document = Document("", []) if differences is None else differences.to_document()
+    items = [item for part in document.sections for item in part.items]
+    return Section(document.title, items, "pairs", leading=True)

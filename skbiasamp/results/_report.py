@@ -43,10 +43,15 @@ _OF_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **
 _CURVE = table_reader(_OF_CURVE)
 _PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
 
-_OF_PAIRS = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
-_OF_PAIRS |= dict.fromkeys(("n_pairs", "n_unmatched", "mean", "mean_other", "difference"), float)
-_OF_PAIRS |= dict.fromkeys(("higher", "lower", "standard_error", "low", "high"), float)
+_OF_TWO = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
+_OF_TWO |= dict.fromkeys(("mean", "mean_other", "difference"), float)
+_OF_TWO |= dict.fromkeys(("standard_error", "low", "high"), float)
+_OF_PAIRS = _OF_TWO | dict.fromkeys(("n_pairs", "n_unmatched", "higher", "lower"), float)
 _MATCHED = table_reader(_OF_PAIRS | dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float))
+_LABELLED = table_reader(_OF_TWO)
+_OF_PEOPLE = {**PAIR, "n": Count, "n_labelled": Count, "standard_error": float}
+_OF_PEOPLE |= dict.fromkeys(("rate", "low", "high", "weight", "machine", "human"), Share)
+_LABELLED_RATES = table_reader(_OF_PEOPLE)
 MODELS_MATCHED = table_reader({"model": str} | _OF_PAIRS)
 
 R = TypeVar("R", AuditResult, ComparisonResult)
@@ -153,6 +158,9 @@ class AuditReport(Report[AuditResult]):
     matched : DataFrame
         Groups compared within matched pairs, if there are pairs: the table of
         `MatchedPairsAuditor`.
+    labelled, labelled_rates : DataFrame
+        Differences between groups and their rates, if people labelled some rows and a machine all:
+        `table` and `rates` of `skbiasamp.metrics.prediction_powered_rates`.
     by_column : DataFrame
         The first metric by each sensitive column alone, if there are several: estimate, interval,
         p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
@@ -205,6 +213,8 @@ class AuditReport(Report[AuditResult]):
         "rates",
         "selection",
         "matched",
+        "labelled",
+        "labelled_rates",
         "by_column",
         "explanation",
         "curve",
@@ -221,6 +231,8 @@ class AuditReport(Report[AuditResult]):
     data_files: list[DataFile] = field(default_factory=list)
     selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
     matched: Annotated[pd.DataFrame, _MATCHED] = field(default_factory=pd.DataFrame)
+    labelled: Annotated[pd.DataFrame, _LABELLED] = field(default_factory=pd.DataFrame)
+    labelled_rates: Annotated[pd.DataFrame, _LABELLED_RATES] = field(default_factory=pd.DataFrame)
     by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
     curve: Annotated[pd.DataFrame, _CURVE] = field(default_factory=pd.DataFrame)
@@ -260,8 +272,11 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def differences(self) -> GroupDifferences | None:
-        """Differences of groups within matched pairs, None if there are no pairs."""
-        return differences_of(self.matched, self.context)
+        """Differences of groups within matched pairs, or of labels of people and machines.
+
+        None if there are neither pairs nor labels of people.
+        """
+        return differences_of(self.matched, self.context, self.labelled, self.labelled_rates)
 
     @property
     def _compared(self) -> GateCheck | None:
@@ -351,12 +366,21 @@ def columns_alone(report: AuditReport) -> dict[str, list[str]]:
     return names if report[report.primary].verdict == NO_EFFECT else {}
 
 
-def differences_of(matched: pd.DataFrame, context: Mapping[str, Any]) -> GroupDifferences | None:
-    """Return the table of matched pairs as a result, None if there are no pairs."""
+def differences_of(
+    matched: pd.DataFrame,
+    context: Mapping[str, Any],
+    labelled: pd.DataFrame | None = None,
+    rates: pd.DataFrame | None = None,
+) -> GroupDifferences | None:
+    """Return the table of pairs, or of labels of people and machines, as a result."""
+    title = "Groups compared within pairs"
+    if matched.empty and labelled is not None:
+        matched, title = labelled, "Rates by human and machine labels"
     if matched.empty:
         return None
     columns = tuple(context.get("group_columns", ()))
     means = matched[["mean", "mean_other"]].to_numpy()
     least = -1 if "model" in matched else 0  # of a model, they are differences
     percent = bool(((means >= least) & (means <= 1)).all())
-    return GroupDifferences(matched, 0.95, columns, percent, title="Pairs")
+    rates = None if rates is None or rates.empty else rates
+    return GroupDifferences(matched, 0.95, columns, percent, rates, title=title)

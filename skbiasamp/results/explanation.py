@@ -126,14 +126,7 @@ class Explanation(Paged, Stored):
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables of parts, by name."""
-        named = {
-            "change": self.change,
-            "decision": self.decision,
-            "strata": self.strata,
-            "conditional": self.conditional,
-            "gaps": self.gaps,
-            "features": self.features,
-        }
+        named = {name: getattr(self, name) for name in _TABLES}
         return {name: table for name, table in named.items() if table is not None}
 
     @property
@@ -221,7 +214,8 @@ def reversal(
     )
 
 
-# What a part is. `{more}` says in which direction.
+_TABLES = ("change", "decision", "strata", "conditional", "gaps", "features")
+# What a part, or a part of a table, is. `{more}` says in which direction.
 _MEANINGS = {
     "gap": "The predictions associate group and task {more} the labels do.",
     "shift": "Over all rows, tasks are predicted more or less often than they are labelled.",
@@ -232,6 +226,8 @@ _MEANINGS = {
     "threshold": "The decisions in use differ from those.",
     "within strata": "Within strata, predictions associate group and task {more} labels do.",
     "no overlap": "In these strata a group has no rows.",
+    "strata": "These rows add this part.",
+    "features": "Through this feature the scores differ between groups.{proxy}",
 }
 _NOISE = 1e-12
 # Parts that change no association, and so cannot amplify.
@@ -378,22 +374,21 @@ def _interval(explanation: Explanation, row: Mapping[str, Any], *, percent: bool
 
 
 def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> str:
-    part, value = row["part"], row["value"]
-    name = _named(explanation, part, table)
+    part, value, proxy = row["part"], row["value"], ""
     side = side_of_zero(value, row["low"], row["high"])
-    verb = explanation.context["verdicts"].get(part, _VERBS[side])
-    shown = f"{number(value)}{_interval(explanation, row)}"
-    if part in _PLAIN:
-        return f"{name}: {shown}. {_MEANINGS[part]}"
-    if table == "features":
+    verb = f"{explanation.context['verdicts'].get(part, _VERBS[side])}, "
+    if table == "features" or part in _PLAIN:
+        verb = ""
+    if row.get("proxy"):
         proxy = (
-            " It is a proxy: alone it predicts the group (accuracy {}, groups weighted equally)."
+            " It is a proxy: alone it predicts the group (accuracy "
+            f"{rate(row['predicts_group'])}, groups weighted equally)."
         )
-        text = f"{name}: {shown}. Through this feature the scores differ between groups."
-        return text + proxy.format(rate(row["predicts_group"])) * bool(row.get("proxy"))
-    if table == "strata":
-        return f"{name}: {verb}, {shown}. These rows add this part."
-    return f"{name}: {verb}, {shown}. {_MEANINGS[part].format(more=_more(value, side))}"
+    meaning = _MEANINGS[table if table in _MEANINGS and part not in _PLAIN else part]
+    return (
+        f"{_named(explanation, part, table)}: {verb}{number(value)}{_interval(explanation, row)}. "
+        f"{meaning.format(more=_more(value, side), proxy=proxy)}"
+    )
 
 
 def _of_gaps(explanation: Explanation) -> Iterator[str]:

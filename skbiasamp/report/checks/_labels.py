@@ -7,16 +7,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import stats
-from sklearn.metrics import roc_auc_score
 
 from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
-from skbiasamp._input.labels import codes_of
 from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import listed, points, rate, task_of
-from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics.inputs import other_class
 from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
 from skbiasamp.results import AuditReport
 from skbiasamp.results.sensitivity import bears_errors
@@ -189,40 +186,18 @@ class PositiveClass(Check):
     def found(self, seen: Seen) -> Found:
         test = seen.test
         read = [seen.scored, test if test.soft("task_pred") else None]
-        texts = (_of_other_class(cells, test.pos_label) for cells in read if cells is not None)
+        texts = (_of_other_class(cells) for cells in read if cells is not None)
         return next((text for text in texts if text is not None), None)
 
 
-def _of_other_class(cells: Contingency, pos_label: Any) -> Found:
-    if not cells.has("task"):
+def _of_other_class(cells: Contingency) -> Found:
+    reverse = other_class(cells, ALPHA)
+    if reverse is None:
         return None
-    truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
-    if pos_label is None or given is None or truth.is_matrix:
-        return None
-    if given.is_matrix and given.names != truth.names:
-        return None  # an embedding
-    if given.is_matrix:
-        # One column is of the positive class; of more, one is.
-        width = given.labels.width
-        score = given.labels.column(given.names.index(pos_label) if width > 1 else 0)
-    elif all(type(name) in (int, float) for name in given.names):
-        score = np.array(given.names, dtype=float)[codes_of(given)]
-    else:
-        return None
-    codes = codes_of(truth)
-    positive = np.array([name == pos_label for name in truth.names])[codes]
-    n, others = (cells.weight @ rows * cells.units_per_weight for rows in (positive, ~positive))
-    if min(n, others) == 0:
-        return None
-    auc = roc_auc_score(positive, score, sample_weight=cells.weight)
-    spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
-    if auc > 0.5 - stats.norm.isf(ALPHA / 2) * spread:
-        return None
-    other = truth.names[int(codes[~positive][0])]
-    shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
+    positive, other, auc = reverse
     return (
-        f"The scores should be larger for rows labelled '{task_of(pos_label)}', the positive "
-        f"class, and are larger for the others: their area under the ROC curve is {shown}.",
+        f"The scores should be larger for rows labelled '{task_of(positive)}', the positive "
+        f"class, and are larger for the others: their area under the ROC curve is {auc}.",
         Said(
             "If they are scores of '{other_class}', pass {option}.",
             other_class=task_of(other),
