@@ -41,7 +41,12 @@ def threshold_tables(
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
     with collected():
         curve = amplification_curve(
-            source.y_true, rank, limits=(0, len(thresholds)), y_train=train, interval="analytic", **labels
+            source.y_true,
+            rank,
+            limits=(0, len(thresholds)),
+            y_train=train,
+            interval="analytic",
+            **labels,
         )
         above = _passed(source.y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
