@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 
+import skbiasamp
 from skbiasamp._input.errors import InputError, InputTypeError, Role, speaking
 
 
@@ -80,3 +81,8 @@ def test_the_cause_is_kept():
     with pytest.raises(InputError, match="--target") as caught, speaking(y_true="--target"):
         raise error
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_booleans_are_not_called_numbers():
+    with pytest.raises(ValueError, match=r"y_true holds booleans \(False and True\)"):
+        skbiasamp.audit([True, False], ["yes", "no"], sensitive_features=["f", "m"])

@@ -5,6 +5,7 @@ import json
 import pickle
 import re
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -518,3 +519,11 @@ def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():
     assert (above.verdict, replace(above, kind="attack").verdict) == ("amplifies", "reveals more")
     with pytest.raises(ValueError, match="'relative' is not a valid Kind"):
         type("RelativeAuditor", (OwnDirectionalAuditor,), {"kind": "relative"})
+
+
+def test_the_command_names_the_auditor_that_was_meant(capsys):
+    """'directional' was "invalid syntax"."""
+    with pytest.raises(SystemExit):
+        import_module("skbiasamp.cli").main(["audit", "x.csv", "--auditor", "directional"])
+    error = capsys.readouterr().err
+    assert "got 'directional': did you mean skbiasamp.metrics:DirectionalAuditor?" in error

@@ -91,7 +91,9 @@ def test_the_range_is_that_of_an_enumerated_set():
     assert_allclose([row[key] for key in ("estimate", "low", "high")], [*_ends(mean)])
     assert result.comparison is None
     assert f"{good.sum()} of 7 models of 'Cut' score within 0.05 of the best" in result.sentence
-    assert f"between {row['lowest']:+.4f} and {row['highest']:+.4f}" in result.sentence
+    assert f"between {row['lowest']:+.4f} and {row['highest']:+.4f}".replace("-", "−") in (
+        result.sentence
+    )
 
 
 def _ends(result):

@@ -440,7 +440,7 @@ def test_they_are_in_the_report_the_page_and_the_card():
     assert "The model amplifies the groups&#39; preferences in its labels." in page
     text = " ".join(page.split())
     assert "<b>+0.2114</b>" in text  # the mean change, which the verdict is about
-    assert "The formula of the metric&#39;s paper gives -0.1057" in text
+    assert "The formula of the metric&#39;s paper gives −0.1057" in text
     for name, result in report.items():
         assert name in page
         assert result.sentence in card or result.sentence.replace("/", "\\/") in card

@@ -144,7 +144,7 @@ def test_a_size_is_judged_by_its_estimate_which_has_a_direction(fields, verdict)
     fields |= {"statistics": {"variance": 0.00123}, "value": 0.071}
     result = a_result(MultiAttributeAuditor(reference="test"), **fields)
     assert result.verdict == verdict
-    assert f"{fields['estimate']:+.4f}" in result.sentence
+    assert f"{fields['estimate']:+.4f}".replace("-", "−") in result.sentence
     assert "mean change" in result.sentence
     assert "The formula of the metric's paper gives +0.0710." in " ".join(repr(result).split())
     change = "change by 7.1 percentage points on average (variance 0.00123); this is a size"
@@ -273,8 +273,8 @@ def test_a_model_that_changes_nothing_is_said_to():
         "No clear effect: the value is exactly 0. No pair of group and task changes."
     )
     assert a_result(pairs=still, **zero | {"low": -0.1, "high": 0.2}).sentence.startswith(
-        "No clear effect: +0.0000, on average 0.0 percentage points along the association "
-        "(the 95 % confidence interval -0.1000 to +0.2000 includes 0). An effect of "
+        "No clear effect: 0.0000, on average 0.0 percentage points along the association "
+        "(the 95 % confidence interval −0.1000 to +0.2000 includes 0). An effect of "
         "21.4 percentage points would be found with a probability of 80 %. No"
     )
 
@@ -285,9 +285,9 @@ def test_a_model_that_changes_nothing_is_said_to():
         ({}, "The model amplifies the association: +0.1000, on average 10.0 percentage points "
          "along the association (95 % confidence interval +0.0500 to +0.1500)."),
         ({**BELOW, "statistics": {"association_labels": 0.1, "association_predictions_high": -0.1}},
-         "The model reverses the association: -0.1000, on average 10.0 percentage points"),
-        (BELOW, "The model reduces the association: -0.1000, on average 10.0 percentage points "
-         "against the association (95 % confidence interval -0.1500 to -0.0500)."),
+         "The model reverses the association: −0.1000, on average 10.0 percentage points"),
+        (BELOW, "The model reduces the association: −0.1000, on average 10.0 percentage points "
+         "against the association (95 % confidence interval −0.1500 to −0.0500)."),
         (AROUND, "An effect of 14.3 percentage points would be found with a probability of "
          "80 %."),
         ({"low": np.nan, "high": np.nan, "confidence_level": None},
@@ -295,7 +295,7 @@ def test_a_model_that_changes_nothing_is_said_to():
         ({"low": np.nan, "high": np.nan},
          "the value is +0.1000, and the data were summed in a way that gives no interval."),
         ({"statistics": {"row_weighted": -0.02}},
-         "If every pair counts by its rows, the estimate is -0.0200, outside this interval: pairs "
+         "If every pair counts by its rows, the estimate is −0.0200, outside this interval: pairs "
          "with many rows change otherwise than those with few."),
         ({**AROUND, "statistics": {"row_weighted": 0.3}},
          "If every pair counts by its rows, the estimate is +0.3000, outside this interval"),

@@ -27,7 +27,7 @@ def test_a_verdict_falls_with_so_many_wrong_labels_and_not_with_fewer(world, ver
     assert result.verdict == verdict
     end = min(result.low, result.high, key=abs)
     for row in result.sensitivity()[1:].itertuples():
-        wrong = 0 if row.label == "too low" else 1
+        wrong = 0 if row.label == "too rarely" else 1
         of_group = np.flatnonzero((group == row.group) & (labels == wrong))
         audits = []
         for part in (0.8, 1):
@@ -59,7 +59,7 @@ def test_all_rates_may_be_off_by_the_first_share_at_once(world):
     assert (whole["group"], whole["task"], whole["label"]) == ("(all)", "(all)", "either")
     assert whole["share"] > 0.02  # more than rates of 0.01 and 0.02 can fall
     side = pairs.assign(
-        moves=np.where(pairs["label"] == "too low", whole["share"], -whole["share"])
+        moves=np.where(pairs["label"] == "too rarely", whole["share"], -whole["share"])
     )
     moves = side.pivot(index="group", columns="task", values="moves")[rates.columns]
     assert audit((rates + 0.95 * moves).clip(0, 1)).verdict == result.verdict == "reduces"
@@ -123,7 +123,7 @@ def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world)
         at = round(row.share * row.n)
         moved = []
         for other in {0, 1, 2} - {row.task}:
-            before, after = (other, row.task) if row.label == "too low" else (row.task, other)
+            before, after = (other, row.task) if row.label == "too rarely" else (row.task, other)
             rows = np.flatnonzero((group == row.group) & (labels == before))[:at]
             if len(rows) == at:
                 wrong = np.where(np.isin(np.arange(2000), rows), after, labels)

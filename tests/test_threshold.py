@@ -288,3 +288,28 @@ def test_a_store_of_counts_says_how_to_decide(file, tmp_path, capsys):
     options = [*COLUMNS, "--prediction", "score", "--period", "2026-11"]
     assert run("watch", "add", tmp_path / "store", file, *options) == 2
     assert "Count with --threshold 0.5, or pass predicted labels" in capsys.readouterr().err
+
+
+def test_scores_of_any_container_give_the_same_report(file):
+    """A threshold gave no split of the decision, and a frame's scores no curve and no leakage."""
+    hired, sex = FRAME["hired"], FRAME[["sex"]]
+    scores, frame = FRAME["score"], FRAME.assign(decided=decided())
+    options = {"sensitive": "sex", "target": "hired", "random_state": 0}
+    labels = {"sensitive_features": sex, "random_state": 0}
+    expected = skbiasamp.audit(hired, frame["decided"], y_score=scores, **labels)
+    assert "leakage of scores" in expected
+    assert len(expected.curve) > 1
+    assert expected.explanation.decision is not None
+    assert "pass predicted labels" not in repr(expected).lower()
+    frame.to_csv(file, index=False)
+    for report in (
+        skbiasamp.audit(hired, scores, threshold=0.4, **labels),
+        skbiasamp.audit(frame, prediction="score", threshold=0.4, **options),
+        skbiasamp.audit(frame, prediction="decided", score="score", **options),
+        skbiasamp.audit(file, prediction="score", threshold=0.4, **options),
+    ):
+        assert list(report) == list(expected)
+        assert report.findings == expected.findings
+        for name in ("summary", "curve", "passed"):
+            pd.testing.assert_frame_equal(getattr(report, name), getattr(expected, name))
+        pd.testing.assert_frame_equal(report.explanation.decision, expected.explanation.decision)

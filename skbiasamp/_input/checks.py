@@ -222,9 +222,14 @@ def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name
             "{other} holds {seen} but {name} holds {expected}. Give both the same labels.",
             name=argument,
             other=other_argument,
-            seen=f"{' and '.join(other_kinds)} ({quote(other)})",
-            expected=f"{' and '.join(kinds)} ({quote(names)})",
+            seen=f"{_kinds_shown(other, other_kinds)} ({quote(other)})",
+            expected=f"{_kinds_shown(names, kinds)} ({quote(names)})",
         )
+
+
+def _kinds_shown(names: Names, kinds: list[str]) -> str:
+    booleans = all(isinstance(name, bool) for name in names)  # which are equal to numbers
+    return "booleans" if booleans else " and ".join(kinds)
 
 
 def check_distinct(names: Names, argument: str) -> None:

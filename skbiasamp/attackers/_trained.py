@@ -23,8 +23,9 @@ from skbiasamp.counts.blocks import BlockWeights
 from skbiasamp.counts.draws import divided_into_blocks, in_blocks
 from skbiasamp.counts.pair_sums import pair_sums
 
-# Numbers held at once for each cell by true and predicted class.
+# Numbers held at once for each cell by predicted class.
 _HELD = 1 << 26
+_ByClass = list[tuple[Any, Array]]  # cells and their numbers
 
 
 def train_attackers(
@@ -261,7 +262,7 @@ class TrainedPair:
     # ------------------------------------------------------------------ resampled rows
 
     @cached_property
-    def _means(self) -> list[tuple[Array, Array | None]]:
+    def _means(self) -> list[tuple[Array, _ByClass | None]]:
         """What the attackers predict on average, see `_mean`."""
         return [self._mean(*both) for both in zip(self.pair.attacks, self.predicted, strict=True)]
 
@@ -298,12 +299,13 @@ class TrainedPair:
         ends = np.cumsum(self.pair.chunks(len(weight), self.folds.shape[1])).tolist()
         return [slice(low, high) for low, high in pairwise([0, *ends])]
 
-    def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
+    def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, _ByClass | None]:
         """Return what attackers predict on average, for rows that they did not learn from.
 
-        Shares of classes (targets, inputs, classes), or squared errors of cells. The second array
-        holds the same for each cell by predicted and true class: (cells, targets x predicted x
-        true), unless tables of all inputs are smaller, or there are many cells.
+        Shares of classes (targets, inputs, classes), or squared errors of cells. Second, the same
+        for each cell, unless tables of all inputs are smaller, or there are many cells: the cells
+        of each true class with their (cells, predicted), or of members all cells with their
+        (cells, targets x predicted x true).
         """
         quality, codes = self.pair.settings.quality, attack.input_codes
         folds = self.folds
@@ -327,15 +329,18 @@ class TrainedPair:
             mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
-        size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
+        size = len(codes) * mean.shape[0] * mean.shape[2]
         few = mean.shape[1] <= attack.n_classes or size > _HELD
         if self._by_row(attack) or (not sure and (few or counted)):
             return mean, None
-        assert isinstance(attack.target, Codes | Members)
-        classes = attack.target.dense(slice(None), np.float32)
-        one_hot = classes[:, None] if isinstance(attack.target, Codes) else _either(classes)
-        by_cell = np.moveaxis(mean, 0, 1)[codes][..., None] * one_hot[:, :, None]
-        return mean, by_cell.reshape(len(codes), -1)
+        target = attack.target
+        assert isinstance(target, Codes | Members)
+        if isinstance(target, Codes):  # each cell has one class: no products with zeros
+            cells = [target.within(i)[0] for i in range(attack.n_classes)]
+            return mean, [(rows, mean[0][codes[rows]]) for rows in cells]
+        either = _either(target.dense(slice(None), np.float32))
+        by_cell = np.moveaxis(mean, 0, 1)[codes][..., None] * either[:, :, None]
+        return mean, [(slice(None), by_cell.reshape(len(codes), -1))]
 
     def _counted(self, attack: Attack) -> bool:
         """Whether counts of inputs are perturbed, which needs tables of inputs."""
@@ -361,10 +366,10 @@ class TrainedPair:
         attack: Attack,
         weight: Any,
         rate: Array | None,
-        means: tuple[Array, Array | None],
+        means: tuple[Array, _ByClass | None],
     ) -> tuple[Array, Array]:
         """Return the qualities of mean predictions, and of the best guess, on resampled rows."""
-        pair, (mean, by_cell) = self.pair, means
+        pair, (mean, by_class) = self.pair, means
         if not attack.n_classes:
             total = weight.sum(axis=-1, keepdims=True)
             noise = rate if rate is not None and pair.perturbed == "target" else 0.0
@@ -378,8 +383,9 @@ class TrainedPair:
         predicted = np.eye(mean.shape[2], attack.n_classes)
         if self._by_row(attack):
             table = _predicted(attack, weight, mean).reshape(shape)
-        elif by_cell is not None:
-            table = (weight @ by_cell.astype(weight.dtype)).reshape(shape).astype(float)
+        elif by_class is not None:
+            sums = [weight[:, rows] @ by.astype(weight.dtype) for rows, by in by_class]
+            table = np.stack(sums, axis=-1).reshape(shape).astype(float)
         else:
             table, predicted = attack.tables(weight[:, None]), mean[None, None]
         table = pair.perturbed_tables(attack, table, rate, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import codecs
+import difflib
 import importlib
 import io
 import math
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from skbiasamp import metrics
 from skbiasamp._input.checks import GROUPS
 from skbiasamp.metrics.base import BaseAuditor
 
@@ -58,6 +60,13 @@ def _encoding(text: str) -> str:
 def _auditor(text: str) -> BaseAuditor:
     """Return the auditor that --auditor names: MODULE:CLASS, or MODULE:CLASS(power=2)."""
     module, _, call = text.partition(":")
+    if not call:
+        known = {name.removesuffix("Auditor").lower(): name for name in metrics.__all__}
+        close = difflib.get_close_matches(text.lower().removesuffix("auditor"), known, n=1)
+        end = f": did you mean skbiasamp.metrics:{known[close[0]]}?" if close else "."
+        raise argparse.ArgumentTypeError(
+            f"must name the class of an auditor, as package.module:Class; got {text!r}{end}"
+        )
     if "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the data, as with `python -m`
     try:

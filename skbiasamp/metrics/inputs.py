@@ -155,12 +155,19 @@ def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     Of columns of several models, those of each by its name.
     """
     with opened_rows(frame, columns) as (rows, _):
-        table = nw.from_native(rows).lazy()
+        # At once: an engine may return rows in another order each time.
+        parts = [
+            part
+            for named in columns.values()
+            for part in (named.values() if isinstance(named, Mapping) else [named])
+        ]
+        names = dict.fromkeys(name for part in parts for name in names_of(part))
+        table = nw.from_native(rows).lazy().select(*names).collect()
 
         def read(what: str, named: Any) -> Any:
             if isinstance(named, Mapping):
                 return {model: read(what, own) for model, own in named.items()}
-            part = table.select(*names_of(named)).collect()
+            part = table.select(*names_of(named))
             whole = what == "sensitive" or part.shape[1] > 1
             return (part if whole else part[part.columns[0]]).to_native()
 

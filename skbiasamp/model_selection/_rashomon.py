@@ -19,7 +19,7 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, take_rows, validate_params
-from skbiasamp._utils.formatting import level_of, name_of, printable, rate
+from skbiasamp._utils.formatting import level_of, name_of, number, printable, rate
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import AuditedClassifier
@@ -97,19 +97,19 @@ class RashomonResult(Exported):
         text = (
             f"{row['n_good']} of {row['n_models']} models of {name} score within "
             f"{self.tolerance:g} of the best ({best:.4f}). Their amplification is "
-            f"between {row['lowest']:+.4f} and {row['highest']:+.4f}."
+            f"between {number(row['lowest'])} and {number(row['highest'])}."
         )
         if row["model"] not in self.means:
             return text
         ends = f"{rate(row['share_low'])} to {rate(row['share_high'])}"
         text += (
             f" It is above 0 for {rate(row['share_above'])} of them (95 % confidence interval "
-            f"{ends}). Their mean is {row['estimate']:+.4f}"
+            f"{ends}). Their mean is {number(row['estimate'])}"
         )
         level = self.means[row["model"]].confidence_level
         if level is not None:
-            interval = f"{level_of(level)} confidence interval {row['low']:+.4f} to"
-            text += f" ({interval} {row['high']:+.4f}): {row['verdict']}"
+            interval = f"{level_of(level)} confidence interval {number(row['low'])} to"
+            text += f" ({interval} {number(row['high'])}): {row['verdict']}"
         return f"{text}."
 
     def __repr__(self) -> str:

@@ -49,7 +49,8 @@ def _typed(text: str) -> str:
 
 def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> str:
     indent = first if rest is None else rest
-    return textwrap.fill(_typed(text), width, initial_indent=first, subsequent_indent=indent)
+    text = _typed(text).replace("−", "-")  # as in tables, and as terminals type numbers
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=indent)
 
 
 def _words(text: Text) -> str:

@@ -33,7 +33,7 @@ from skbiasamp.report.auditors import (
 )
 from skbiasamp.report.checks import Seen, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
-from skbiasamp.report.explain import are_chances, explained
+from skbiasamp.report.explain import are_chances, explained, scored_rows
 from skbiasamp.report.other_evidence import OtherEvidence, other_evidence
 from skbiasamp.report.partly_known import can_be_bounded
 from skbiasamp.results import AuditReport, AuditResult
@@ -221,10 +221,12 @@ def _audited(asked: Asked) -> AuditReport:
         raise InputError(text)
     if not evidence.is_alone or train is not None:
         _check_rows(test, train, asked)
+    if evidence.partly is None and not evidence.is_alone and own is None:
+        source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
     scored = None
     if y_score is not None:
         every = source.labels | {"y_score": y_score}
-        scored = count_labels(y_true, every, {}, scores=True, **how)
+        scored = count_labels(source.y_true, every, {}, scores=True, **source.how)
     chosen = _auditors_of(own, test, train, scored, evidence)
     measured = partial(_measured, evidence.partly, random_state)
     results = run_each("audit", chosen, random_state, measured) | evidence.results
@@ -240,14 +242,13 @@ def _audited(asked: Asked) -> AuditReport:
     if is_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):
         tables["selection"] = selection_table(test, favourable=favourable)
         tables["by_column"] = audit_columns([] if own else chosen, test, random_state)
-    # A threshold would be that of the scores, too.
-    chances = y_score if asked.threshold is None and are_chances(y_score, test) else None
+    chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
         scores = asked.score if y_score is None else chances
         of_parts = (given, scores, asked.attributions, random_state, asked.call)
         tables["explanation"] = explained(source, train, *of_parts)
     if scored is not None and own is None:
-        tables |= threshold_tables(y_true, y_score, scored, train, of_rows | how)
+        tables |= threshold_tables(source, y_score, scored, train)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
     n_given = None if asked.sample_weight is None else len(asked.sample_weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics.strata import RowSource
 from skbiasamp.model_selection import amplification_curve
 from skbiasamp.model_selection.responses import rows_above
 
@@ -21,11 +21,7 @@ _MOST_GROUPS = 20  # whose rows above thresholds a report holds
 
 
 def threshold_tables(
-    y_true: Any,
-    y_score: Any,
-    scored: Contingency,
-    train: Contingency | None,
-    given: Mapping[str, Any],
+    source: RowSource, y_score: Any, scored: Contingency, train: Contingency | None
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of a report about thresholds of the scores, if these are of one task.
 
@@ -35,7 +31,8 @@ def threshold_tables(
     scores = np.squeeze(np.asarray(y_score))
     if scores.ndim != 1 or not scored.has("task") or len(scored.tasks) != 1:
         return {}
-    labels = {name: given[name] for name in _READ}
+    given = source.labels | source.how
+    labels: dict[str, Any] = {name: given.get(name) for name in _READ}
     scores = as_numbers(pd.Series(scores), "y_score")
     base = float(scored.count("task")[0] / scored.total)
     percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], 1 - base]
@@ -43,9 +40,14 @@ def threshold_tables(
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
     with collected():
         curve = amplification_curve(
-            y_true, rank, limits=(0, len(thresholds)), y_train=train, interval="analytic", **labels
+            source.y_true,
+            rank,
+            limits=(0, len(thresholds)),
+            y_train=train,
+            interval="analytic",
+            **labels,
         )
-        above = _passed(y_true, rank, thresholds, labels)
+        above = _passed(source.y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
     numbers = {"predicted_rate": curve.rates, "estimate": curve.estimates}
     numbers |= {"low": curve.low, "high": curve.high}

@@ -20,6 +20,7 @@ from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
 from skbiasamp._input.keywords import keywords
+from skbiasamp._input.readers import reached
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.random import generator
@@ -32,7 +33,7 @@ from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.inputs import columns_in, require_predictions
+from skbiasamp.metrics.inputs import columns_in, require_predictions, row_by_row
 from skbiasamp.metrics.strata import RowSource, Strata
 from skbiasamp.report._value_tables import (
     LEVEL,
@@ -201,6 +202,34 @@ def explained(
         explanation = replace(explanation, features=features)
     object.__setattr__(explanation, "_search", partial(_subgroups_of, source, train, seed))
     return explanation
+
+
+def scored_rows(
+    source: RowSource, given: Any, scores: tuple[Any, Any], test: Contingency
+) -> tuple[RowSource, Any, Any]:
+    """Return rows with predicted labels, their strata, and their scores if any are known.
+
+    `scores` are the columns of a frame that hold them, and those of arrays. Columns become arrays,
+    and probabilities with a threshold are scores, whose decisions are the predicted labels.
+    """
+    (score, y_score), threshold = scores, source.how["threshold"]
+    decides = threshold is not None and y_score is None and test.has("task")
+    if score is None and decides:
+        score = source.columns.get("prediction")
+    if score is not None:
+        columns = source.columns | {"score": score} | ({} if given is None else {"given": given})
+        y_true, labels, columns = row_by_row(source.y_true, source.labels, columns)
+        y_score, given = labels.pop("y_score"), labels.pop("given", None)
+        source = source._replace(y_true=y_true, labels=labels, columns=columns)
+    if decides:
+        y_score, names = source.labels["y_pred"], test.classes or (0, 1)
+        above = reached(to_native(y_score, "y_pred"), threshold)
+        if test.classes:  # of one task
+            positive = test.tasks[0]
+            names, above = tuple(sorted(names, key=lambda name: name == positive)), above[:, 0]
+        labels = source.labels | {"y_pred": np.array(names, dtype=object)[above.astype(int)]}
+        source = source._replace(labels=labels, how=source.how | {"threshold": None})
+    return source, given, y_score
 
 
 def are_chances(y_score: Any, test: Contingency) -> bool:

@@ -13,6 +13,7 @@ from skbiasamp._utils.formatting import (
     group_of,
     growth,
     in_people,
+    number,
     points,
     task_of,
 )
@@ -97,7 +98,7 @@ def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
     ends = difference_interval(
         *sorted(([row[name] for name in names] for row in rows), reverse=True)
     )
-    return " (95 % interval: " + " to ".join(f"{100 * end:.1f}" for end in ends) + ")"
+    return " (95 % interval: " + " to ".join(number(100 * end, ".1f") for end in ends) + ")"
 
 
 def gap_of_largest(report: AuditReport, column: str) -> str:

@@ -20,6 +20,7 @@ from skbiasamp._utils.formatting import (
     group_of,
     level_of,
     name_of,
+    number,
     rate,
     side_of_zero,
     task_of,
@@ -248,17 +249,18 @@ class ComparisonResult(Shown, OfMetric):
         value, low, high = self.judged(model)
         verdict, row = self.verdict(model), self._row(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
-        shown = f"{self.kind.mean}{value:+.4f}" + f" {self.unit}" * bool(self.unit)
+        shown = f"{self.kind.mean}{number(value)}" + f" {self.unit}" * bool(self.unit)
         level = level_of(self.confidence_level or 0.95)
-        interval = f"{level} confidence interval {low:+.4f} to {high:+.4f}"
+        interval = f"{level} confidence interval {number(low)} to {number(high)}"
         if verdict == NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
-            text = f"{name} is not measured: {self.kind.mean}difference {value:+.4f}, {reason}."
+            text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
         elif verdict == CANNOT_KNOW:
             least, most = row["bound_low"], row["bound_high"]
             text = (
                 f"Which of {name} and {reference} amplifies more cannot be known: {shown} "
-                f"{row['assuming']}. In truth it may be any value from {least:+.4f} to {most:+.4f}."
+                f"{row['assuming']}. In truth it may be any value from {number(least)} to "
+                f"{number(most)}."
             )
         elif verdict == NO_DIFFERENCE:
             if low > 0 or high < 0:
@@ -269,7 +271,7 @@ class ComparisonResult(Shown, OfMetric):
             own, other = (self._row(each)["estimate"] for each in (model, self.reference))
             text = (
                 f"The model {name} reverses the association, and {reference} does not: {shown} "
-                f"({interval}). Its estimate is {own:+.4f}, that of {reference} {other:+.4f}."
+                f"({interval}). Its estimate is {number(own)}, that of {reference} {number(other)}."
             )
         else:
             about = " about the group" * self.kind.has_attacker

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._input.errors import InputError
-from skbiasamp._utils.formatting import group_of, level_of, name_of, points, rate, task_of
+from skbiasamp._utils.formatting import group_of, level_of, name_of, number, points, rate, task_of
 from skbiasamp.render.document import Bullets, Document, Section, Text
 from skbiasamp.results._content import LIMITS
 from skbiasamp.results._result import AuditResult
@@ -108,17 +108,17 @@ class GroupDifferences(Paged):
             what += f"than for {other} on average"
         return (
             f"{sure}{task}: {what} ({level_of(self.confidence_level)} "
-            f"confidence interval {row['low']:+.4f} to {row['high']:+.4f}, "
+            f"confidence interval {number(row['low'])} to {number(row['high'])}, "
             f"p = {row['p_value']:.2g}). The {'rates' if n_pairs is None else 'means'} are "
             f"{first} and {second}."
         )
 
     def _of_model(self, row: dict[str, Any], what: str) -> str:
         """Return how a model's difference differs from that of the reference."""
-        form, scale = ("{:+.1f}", 100) if self.percent else ("{:+.4g}", 1)
+        form, scale = ("+.1f", 100) if self.percent else ("+.4g", 1)
         unit = " percentage points" * self.percent
         own, before, change, low, high = (
-            form.format(scale * row[name])
+            number(scale * row[name], form)
             for name in ("mean", "mean_other", "difference", "low", "high")
         )
         sure = "No clear change" if row["low"] <= 0 <= row["high"] else "A change"

@@ -383,8 +383,9 @@ class AuditResult(Shown, OfMetric):
         Returns
         -------
         table : DataFrame
-            ``group``, ``task`` and ``n``; ``label`` ("too low": true labels are 1 where 0 was
-            recorded; "too high" the reverse); ``share`` of the group's labels, smallest first. NaN
+            ``group``, ``task`` and ``n``; ``label`` ("too often": the group is labelled so in more
+            rows than is true; "too rarely": in fewer); ``share`` of the group's labels, smallest
+            first. NaN
             if no such errors are enough, or if the verdict is another one. The first row, "(all)",
             is about all pairs at once: the verdict holds if no rate is off by more than ``share``.
 
@@ -399,10 +400,10 @@ class AuditResult(Shown, OfMetric):
         >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
         >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
         >>> auditor.audit(hired, predicted, sensitive_features=sex).sensitivity().round(3)
-           group   task    n     label  share
-        0  (all)  (all)  800    either  0.093
-        1      f      1  400  too high  0.185
-        2      m      1  400   too low  0.185
+           group   task    n       label  share
+        0  (all)  (all)  800      either  0.093
+        1      f      1  400   too often  0.185
+        2      m      1  400  too rarely  0.185
         """
         return label_errors(self)
 

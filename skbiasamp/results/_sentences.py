@@ -18,6 +18,7 @@ from skbiasamp._utils.formatting import (
     growth,
     level_of,
     listed,
+    number,
     points,
 )
 from skbiasamp.results._result import AuditResult
@@ -54,7 +55,7 @@ def conclusion(
     by_rows, (_, low, high) = result.statistics.get("row_weighted", math.nan), result.judged
     if by_rows < low or by_rows > high:
         text += (
-            f" If every pair counts by its rows, the estimate is {by_rows:+.4f}, outside this "
+            f" If every pair counts by its rows, the estimate is {number(by_rows)}, outside this "
             "interval: pairs with many rows change otherwise than those with few."
         )
     return text
@@ -64,7 +65,7 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     value, low, high = result.judged
     mean = result.kind.mean
     unit = f" {result.unit}" * bool(result.unit)
-    shown = f"{mean}{value:+.4f}{unit}" + f", {amount}" * bool(amount)
+    shown = f"{mean}{number(value)}{unit}" + f", {amount}" * bool(amount)
     if rates and not gap_of(result):
         side = "along" if value >= 0 else "against"
         of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
@@ -84,21 +85,21 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
         reason = "no interval was requested"
         if result.confidence_level is not None:
             reason = "the data were summed in a way that gives no interval"
-        return f"Not measured: the {mean or 'value '}is {value:+.4f}, and {reason}"
+        return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
     if verdict == CANNOT_KNOW:
         least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
         return (
             f"Cannot be known: {shown} {result.statistics['assuming']}. In truth it may be any "
-            f"value from {least:+.4f} to {most:+.4f}, a width of {most - least:.4f}"
+            f"value from {number(least)} to {number(most)}, a width of {most - least:.4f}"
         )
     interval = f"{level_of(result.confidence_level or 0.95)} confidence interval"
-    ends = f"{low:+.4f} to {high:+.4f}"
+    ends = f"{number(low)} to {number(high)}"
     if verdict == NO_EFFECT:
         if low == high == 0:
             return "No clear effect: the value is exactly 0"
         if low > 0:
             return (
-                f"No clear effect: {value:+.4f} ({interval} {ends}), but the attacker on the "
+                f"No clear effect: {number(value)} ({interval} {ends}), but the attacker on the "
                 "predictions is not clearly better than a guess that ignores its input"
             )
         return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
@@ -119,14 +120,14 @@ def published(result: AuditResult) -> str:
     """Return the published value and its parts, if it is another number than the estimate."""
     if not result.differs or math.isnan(result.value):
         return ""
-    text = f"The formula of the metric's paper gives {result.value:+.4f}"
+    text = f"The formula of the metric's paper gives {number(result.value)}"
     known = {name: result.statistics.get(name) for name in _PARTS}
     parts = {name: part for name, part in known.items() if isinstance(part, float)}
     rest = result.value - result.estimate - sum(parts.values())
     if not result.kind.is_signed or abs(rest) > 1e-9:
         return f"{text}."
     says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
-    named = [f"{part:+.4f} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
+    named = [f"{number(part)} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
     return f"{text}: the estimate, {listed(named)}. The verdict leaves these parts out."
 
 
@@ -162,7 +163,7 @@ def gap_of(result: AuditResult) -> str:
     _, low, high = result.judged
     if math.isnan(low) or not is_half_of_gap(result):
         return f"{text}."
-    ends = " to ".join(f"{200 * end:+.1f}" for end in (low, high))
+    ends = " to ".join(number(200 * end, "+.1f") for end in (low, high))
     return f"{text} ({level_of(result.confidence_level or 0.95)} interval of this change: {ends})."
 
 

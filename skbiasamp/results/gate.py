@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, rows_of
 from skbiasamp._utils.formatting import (
     ABOVE,
     BALANCED,
@@ -27,6 +27,7 @@ from skbiasamp._utils.formatting import (
     printable,
     task_of,
 )
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.inference.power import smallest_effect
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
@@ -60,6 +61,8 @@ class GateCheck:
         estimate is the truth; inf if the estimate lies on the limit. Else NaN.
     sentence : str
         What the result says.
+    n_samples : float
+        The rows that were audited. Fewer than 30 cannot tell how many would decide.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class GateCheck:
     outcome: str
     rows: float
     sentence: str
+    n_samples: float = math.nan
 
     @property
     def word(self) -> str:
@@ -110,6 +114,9 @@ class GateCheck:
         """How many rows would decide."""
         if self.outcome != INCONCLUSIVE or math.isnan(self.rows):
             return ""
+        # How many decide depends on the estimate, which is mostly chance here.
+        if self.n_samples < FEWEST_ROWS:
+            return f"{rows_of(self.n_samples)} cannot tell how many would decide this"
         if self.rows > MOST_ROWS:
             return "The estimate lies on the limit: no number of rows decides"
         return f"About {round_up(self.rows):,} rows would decide this"
@@ -357,7 +364,7 @@ def _checked(
     elif outcome == INCONCLUSIVE:
         rows = limit.rows(result, *judged)
     level = result.confidence_level or 0.95
-    return GateCheck(name, *judged, level, verdict, outcome, rows, sentence)
+    return GateCheck(name, *judged, level, verdict, outcome, rows, sentence, result.n_samples)
 
 
 def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:

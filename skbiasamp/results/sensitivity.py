@@ -62,7 +62,7 @@ def label_errors(result: AuditResult) -> pd.DataFrame:
     reached = [moves @ np.minimum(possible, step) for step in steps]
     every = np.interp(abs(distance), reached, steps, right=math.nan)
     table = pairs[["group", "task", "n"]].assign(
-        label=np.where(too_low, "too low", "too high"),
+        label=np.where(too_low, "too rarely", "too often"),
         share=np.where(change <= possible, change, math.nan),
     )
     table = table.sort_values("share", kind="stable")
