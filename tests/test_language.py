@@ -179,7 +179,7 @@ VAGUE = {
     "attackers": 44,
     "cli": 1,
     "compose": 6,
-    "counts": 56,
+    "counts": 54,
     "inference": 26,
     "metrics": 44,
     "mitigation": 32,
