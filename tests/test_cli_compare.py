@@ -158,7 +158,7 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
     parts = [" ".join(part.split()) for part in printed.split("\n\n")]
     title = "Bias amplification: 2 models compared with champion: test.csv: 400 rows"
     assert parts[0].startswith(title)
-    challenger, same = report.verdicts.values()
+    challenger, same = (text.replace("−", "-") for text in report.verdicts.values())
     assert parts[1:3] == [f"Verdict (directional A->T) {challenger}", same]
     assert challenger.startswith("The model 'challenger' amplifies more than 'champion'")
     assert same.startswith("No clear difference between 'a model whose name is rather long' and")
