@@ -122,11 +122,7 @@ class Training:
         torch, adversaries = import_torch(), self.networks.adversaries
         task, hidden = torch.zeros(2, device=self.device)
         weight = self._tensor(rows.weight)
-        if adversaries:
-            group = self._codes(rows)
-            balanced = weight * self._tensor(
-                rows.balanced(within_classes=settings.balance == "class")
-            )
+        outputs: list[list[Any]] = []  # what adversaries see of each batch
         for network in self._networks:
             network.eval()
         with torch.no_grad(), self._autocast():
@@ -136,8 +132,13 @@ class Training:
             for inputs, index, _ in rows.loaded(batches):
                 logits, _, seen = self.networks(inputs)
                 task += _loss(logits, rows.target[index], weight[index])
-                if adversaries:
-                    hidden += self._adversary_loss(seen, group[index], balanced[index])
+                outputs.append(seen)
+            if adversaries:
+                # All at once: adversaries standardise, and rows in memory are sorted.
+                every = [torch.cat(parts) for parts in zip(*outputs, strict=True)]
+                balance = rows.balanced(within_classes=settings.balance == "class")
+                balanced = weight * self._tensor(balance)
+                hidden = self._adversary_loss(every, self._codes(rows), balanced)
         loss, adversary_loss = task.item(), hidden.item() / max(1, len(adversaries))
         # An adversary that is worse than a guess knows the group, with the signs changed.
         known = abs(adversary_loss - float(np.log(max(1, rows.n_groups)))) * len(adversaries)
