@@ -740,4 +740,5 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
     assert second["expected"] == pytest.approx(first["value"], abs=0.01)
     assert np.abs(timeline.pairs["value"] - first["value"]).min() > 0.02
     assert second["difference"] == pytest.approx(second["value"] - second["expected"])
+    pytest.importorskip("jinja2")
     assert 'id="pairs-table"' in timeline.to_html()
