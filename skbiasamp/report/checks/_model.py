@@ -209,6 +209,8 @@ class ErrorRates(Check):
         low, high = (
             number(100 * row[f"{kind}_difference_{end}"], ".1f") for end in ("low", "high")
         )
+        # Of the rates as they are shown, so that a reader can check it.
+        shown = round(row[kind], 3) - round(base[kind], 3)
         also = (
             f" Among rows {_LABELLED[other]} so: {rate(highest)} and {rate(lowest)} "
             f"({_name(other)})."
@@ -216,7 +218,7 @@ class ErrorRates(Check):
         return (
             f"Among rows {_LABELLED[kind]} '{task_of(task)}', the model predicts it for "
             f"{rate(row[kind])} of the group {most} and {rate(base[kind])} of the group {least} "
-            f"({_name(kind)}; difference {points(row[f'{kind}_difference'])}, 95 % interval {low} "
+            f"({_name(kind)}; difference {points(shown)}, 95 % interval {low} "
             f"to {high}).{also} Amplification does not measure these error rates.",
             f"Decide which of the two errors does more harm: to predict '{task_of(task)}' wrongly, "
             "or to miss it. Compare its rate between groups before you use the model.",
