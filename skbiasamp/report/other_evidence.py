@@ -106,15 +106,8 @@ def other_evidence(
             **own, labelled=human, y_train=train, pos_label=how["pos_label"]
         )
         evidence = evidence._replace(labelled=powered)
-    if selected and probable:
-        text = "{labels='selected'} needs known groups, and these have probabilities."
-        raise InputError(text)
-    if selected:
-        rows, given, known = selected_labels(rows, given, beside["decision"], how)
-        evidence = evidence._replace(partly=known)
-    elif probable:
-        evidence = evidence._replace(partly=probable_groups(rows, given, beside["check"], how))
-    return rows, given, columns, evidence
+    rows, given, partly = _partly_known(rows, given, beside, labels, how)
+    return rows, given, columns, evidence._replace(partly=partly)
 
 
 def _check_plain(name: str, how: dict[str, Any]) -> None:
@@ -143,13 +136,19 @@ def known_in_part(
         rows, given, columns = row_by_row(rows, given, columns | named)
         decision = given.pop("decision", decision)
     given = given | {"y_pred": given["y_preds"]}
+    rows, given, partly = _partly_known(rows, given, beside | {"decision": decision}, labels, how)
+    given["y_preds"] = given.pop("y_pred")
+    return rows, given, columns, partly
+
+
+def _partly_known(
+    rows: Any, given: dict[str, Any], beside: dict[str, Any], labels: str, how: dict[str, Any]
+) -> tuple[Any, dict[str, Any], PartlyKnown | None]:
+    """Return the rows that can be counted, and what is known of all if labels or groups miss."""
+    selected, probable = labels == "selected", how["groups"] == "probabilities"
     if selected and probable:
         text = "{labels='selected'} needs known groups, and these have probabilities."
         raise InputError(text)
-    partly = None
     if selected:
-        rows, given, partly = selected_labels(rows, given, decision, how)
-    else:
-        partly = probable_groups(rows, given, None, how)
-    given["y_preds"] = given.pop("y_pred")
-    return rows, given, columns, partly
+        return selected_labels(rows, given, beside["decision"], how)
+    return rows, given, probable_groups(rows, given, beside["check"], how) if probable else None
