@@ -12,7 +12,6 @@ from typing import Any, ParamSpec, TypeVar
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import stats
-from sklearn.metrics import roc_auc_score
 
 from skbiasamp._input.checks import check_frame_columns, check_train
 from skbiasamp._input.containers import as_maps
@@ -246,6 +245,8 @@ def other_class(cells: Contingency, alpha: float) -> tuple[Hashable, Hashable, s
     n, others = (cells.weight @ rows * cells.units_per_weight for rows in (positive, ~positive))
     if min(n, others) == 0:
         return None
+    from sklearn.metrics import roc_auc_score  # over 100 modules, for scores only
+
     auc = roc_auc_score(positive, score, sample_weight=cells.weight)
     spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
     if auc > 0.5 - stats.norm.isf(alpha / 2) * spread:
