@@ -171,13 +171,13 @@ class RegionMask(TransformerMixin, WithOptions):
 
 def _maps(values: Any, name: str) -> Array:
     """Return images or their attributions as an array of numbers with four axes."""
-    found = np.asarray(values)
-    if found.ndim != 4 or found.dtype.kind not in "biuf":
+    maps = np.asarray(values)
+    if maps.ndim != 4 or maps.dtype.kind not in "biuf":
         raise InputError(
             "{name} must be numbers of shape (n_images, n_channels, height, width); got {kind} of "
             "shape {shape}.",
             name=name,
-            kind=found.dtype,
-            shape=found.shape,
+            kind=maps.dtype,
+            shape=maps.shape,
         )
-    return found.astype(np.uint8) if found.dtype.kind == "b" else found
+    return maps.astype(np.uint8) if maps.dtype.kind == "b" else maps
