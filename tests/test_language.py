@@ -171,8 +171,8 @@ def test_the_check_says_where_and_what_to_write():
     assert found == ["README.md:9: 'holds 0'; write: the confidence interval includes 0"]
 
 
-# Variables, arguments and functions called one, found, seen, held, told or said do not say what they hold. How
-# many each folder still has; a number may only shrink.
+# Variables, arguments and functions called one, found, seen, held, told or said do not say what
+# they hold. How many each folder still has; a number may only shrink.
 VAGUE = {
     "_input": 1,
     "counts": 3,
