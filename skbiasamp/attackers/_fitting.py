@@ -211,9 +211,9 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
             kind=type(_last(attacker)).__name__,
         )
     # Classes without training rows are not in classes_: their probability is 0.
-    of_classes = np.zeros((query.shape[0], n_classes))
-    of_classes[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
-    return of_classes
+    probability = np.zeros((query.shape[0], n_classes))
+    probability[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
+    return probability
 
 
 def _classes(attacker: Any, query: Array, n_classes: int) -> Array:

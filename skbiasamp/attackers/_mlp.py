@@ -310,7 +310,7 @@ class MLPAttacker(WithOptions):
             target = codes_in(classes, y, used, "y")
         else:
             classes = None
-            centres = np.array([_centre(*network) for network in zip(y, weight, strict=True)])
+            centres = np.array([_centre(*pair) for pair in zip(y, weight, strict=True)])
             target = (y - centres[:, :1]) / centres[:, 1:]
         outside = None
         if validation is not None:
@@ -321,11 +321,10 @@ class MLPAttacker(WithOptions):
         index, index_outside = index[: len(X)], index[len(X) :]
         data = []
         each = used, target, weight, _seed_sequences(seeds, n), _rows_before(n_rows, weight)
-        for own, its_target, its_weight, seed, n_before, centre in zip(*each, centres, strict=True):
-            rows, held_out = (
-                join_equal_rows(index[own], its_target[own], its_weight[own]),
-                None,
-            )
+        for mask, its_target, its_weight, seed, n_before, centre in zip(
+            *each, centres, strict=True
+        ):
+            rows, held_out = join_equal_rows(index[mask], its_target[mask], its_weight[mask]), None
             if outside is not None:
                 aim = outside.target if classifies else (outside.target - centre[0]) / centre[1]
                 held_out = join_equal_rows(index_outside, aim, outside.weight)
@@ -408,8 +407,8 @@ def _n_networks(n_samples: int, y: Array, weight: Array, seeds: Any) -> int:
     if np.ndim(seeds):
         sizes["random_state"] = len(seeds)
     if len(set(sizes.values())) > 1:
-        listed_sizes = ", ".join(f"{name} for {size}" for name, size in sizes.items())
-        raise InputError("It is not clear how many networks to train: {found}.", found=listed_sizes)
+        counts = ", ".join(f"{name} for {size}" for name, size in sizes.items())
+        raise InputError("It is not clear how many networks to train: {found}.", found=counts)
     return next(iter(sizes.values()), 1)
 
 
@@ -425,9 +424,9 @@ def _seed_sequences(seeds: Any, n: int) -> list[np.random.SeedSequence]:
 
 def _one_each(name: str, values: Any, n: int, *, kinds: str, least: int) -> Array:
     """Return a number for each network, of one for all or one for each."""
-    given = np.asarray(values)
-    numbers = given.shape in ((), (n,)) and given.dtype.kind in kinds
-    if not numbers or not (np.isfinite(given) & (given >= least)).all():
+    array = np.asarray(values)
+    numbers = array.shape in ((), (n,)) and array.dtype.kind in kinds
+    if not numbers or not (np.isfinite(array) & (array >= least)).all():
         raise InputError(
             "{name} must be a number from {least} on, or one for each of {n} networks; got "
             "{values!r}.",
@@ -436,7 +435,7 @@ def _one_each(name: str, values: Any, n: int, *, kinds: str, least: int) -> Arra
             n=n,
             values=values,
         )
-    return np.broadcast_to(given, n)
+    return np.broadcast_to(array, n)
 
 
 def _rows_before(n_rows: Any, weight: Array) -> list[int]:
@@ -444,7 +443,7 @@ def _rows_before(n_rows: Any, weight: Array) -> list[int]:
     if n_rows is not None:
         each = _one_each("n_rows", n_rows, len(weight), kinds="iuf", least=1)
         check_total(each)
-        return [ceil(size) for size in each]
+        return [ceil(n_rows) for n_rows in each]
     # Weights beyond whole floats are no counts.
     whole = (weight == np.rint(weight)).all(axis=1) & (weight.sum(axis=1) < 2**53)
     rows = np.where(whole, weight.sum(axis=1), (weight > 0).sum(axis=1))

@@ -55,7 +55,7 @@ def train_attackers(
             drawn = None if rate is None else rate[[draw]]
             tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
     # All that one attacker learns is done side by side.
-    fitted = chain.from_iterable(
+    outputs = chain.from_iterable(
         predictions_of(
             attacker,
             tasks[id(attacker)],
@@ -63,15 +63,13 @@ def train_attackers(
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
-        for attacker in {
-            id(attacker_of_id): attacker_of_id for attacker_of_id in attackers
-        }.values()
+        for attacker in {id(attacker): attacker for attacker in attackers}.values()
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
         shape = (1, 1 if attack.training else n_scored, len(attack.names))
         n = shape[1] * shape[2]
-        draws = [np.stack([next(fitted) for _ in range(n)]) for _ in range(settings.n_draws)]
+        draws = [np.stack([next(outputs) for _ in range(n)]) for _ in range(settings.n_draws)]
         predicted.append([draw.reshape(*shape, *draw.shape[1:]) for draw in draws])
     folds = weight[:, :n_scored] if training is None else weight
     return TrainedPair(pair, folds, predicted)
@@ -112,8 +110,8 @@ def _tasks(
         target, train = by_cell
         (how["validation"],) = _validation_rows(pair, attack, inputs, rng)
         return [
-            TrainingTask(source.of_rows, target, weights, inputs, seed=int(seed), **how)
-            for weights, seed in zip(train, seeds[:, 0], strict=False)
+            TrainingTask(source.of_rows, target, cell_weight, inputs, seed=int(seed), **how)
+            for cell_weight, seed in zip(train, seeds[:, 0], strict=False)
         ]
     table = pair.tables(source, weight, rate, rng)
     tables = pair.training_tables(table)[0]
@@ -130,11 +128,11 @@ def _tasks(
             by_target, counted, by_seed, validation, strict=False
         ):
             target = table.argmax(axis=-1) if one_each else every
-            of_inputs, n = (
-                counted.sum(axis=-1) if one_each else counted.ravel() for counted in (table, counts)
+            row_weight, n = (
+                sums.sum(axis=-1) if one_each else sums.ravel() for sums in (table, counts)
             )
             how["validation"] = judged
-            task = TrainingTask(rows, target, of_inputs, inputs, seed=int(seed), **how)
+            task = TrainingTask(rows, target, row_weight, inputs, seed=int(seed), **how)
             tasks.append(replace(task, counts=n) if attack.by_rows else task)
     return tasks
 
@@ -211,17 +209,17 @@ class TrainedPair:
         """Score the attackers of each draw on rows that they did not learn from."""
         pair = self.pair
         noise = rng.spawn(1)[0]  # as for exact attackers
-        every: list[Qualities] = []
+        draws: list[Qualities] = []
         for draw in range(len(self.folds)):
             weight = self.folds[[draw]]
             rates = pair.rates(pair.cells, weight.sum(axis=1))
             scores = []
             for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
                 rate = pair.rate_of(attack, rates)
-                weights = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                scores.append(self._score(attack, weights, rate, predicted[draw], noise))
-            every.append(Qualities(scores[0][0], *scores[-1]))
-        return of_all_draws(every)
+                tested = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
+                scores.append(self._score(attack, tested, rate, predicted[draw], noise))
+            draws.append(Qualities(scores[0][0], *scores[-1]))
+        return of_all_draws(draws)
 
     def _score(
         self,
@@ -255,12 +253,12 @@ class TrainedPair:
             return None
         draws = []
         for draw in range(len(self.folds)):
-            scores = []
+            by_fold = []
             for fold in range(self.folds.shape[1]):
                 own = [[every[draw][:, [fold]]] for every in self.predicted]
                 alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
-                scores.append(alone.rescored(self.pair.cells.weight[None]))
-            draws.append(of_all_draws(scores))
+                by_fold.append(alone.rescored(self.pair.cells.weight[None]))
+            draws.append(of_all_draws(by_fold))
         return Qualities(*map(np.stack, zip(*draws, strict=True)))
 
     # ------------------------------------------------------------------ resampled rows
@@ -428,6 +426,6 @@ def _shares(folds: Array) -> Array:
     return np.divide(folds, total, out=even, where=total > 0)
 
 
-def _either(share: Array) -> Array:
+def _either(labels: Array) -> Array:
     """Return 0/1 labels as two classes each."""
-    return np.stack([1 - share, share], axis=-1)
+    return np.stack([1 - labels, labels], axis=-1)

@@ -179,9 +179,9 @@ class Attack:
             sums = pair_sums(inputs, self.target, flat)[:, None]
         elif self.single:
             sums = np.zeros((len(flat), width, n_inputs, 2))
-            has_target = self.target.matrix.T
-            sums[:, :, self.input_codes, 1] = flat[:, None] * has_target
-            sums[:, :, self.input_codes, 0] = flat[:, None] * ~has_target
+            members = self.target.matrix.T
+            sums[:, :, self.input_codes, 1] = flat[:, None] * members
+            sums[:, :, self.input_codes, 0] = flat[:, None] * ~members
         else:
             present = pair_sums(inputs, self.target, flat)
             absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
@@ -243,15 +243,15 @@ def make_attack(
     numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
     `read` holds what attackers see of its classes.
     """
-    every = [table for table in (cells, train, validation) if table is not None]
-    input_sides = [side_of(table, sides.input) for table in every]
+    every = [part for part in (cells, train, validation) if part is not None]
+    inputs = [side_of(part, sides.input) for part in every]
     if read is None:
-        patterns, codes, n_bits = _inputs(input_sides, perturbed=perturbed, features=features)
+        patterns, codes, n_bits = _inputs(inputs, perturbed=perturbed, features=features)
     else:
         patterns, n_bits = read.patterns, 0
-        codes = [read.of_class[codes_of(side)] for side in input_sides]
-    soft = features is not None or input_sides[0].soft
-    n_inputs = len(input_sides[0].names) if patterns is None else patterns.shape[0]
+        codes = [read.of_class[codes_of(side)] for side in inputs]
+    soft = features is not None or inputs[0].soft
+    n_inputs = len(inputs[0].names) if patterns is None else patterns.shape[0]
     attacks = []
     for part, code in zip(every, codes, strict=True):
         target = _target(part, sides.target, numbers=numbers)

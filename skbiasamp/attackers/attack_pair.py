@@ -237,14 +237,14 @@ class AttackPair:
         settings = self.settings
         how: dict[str, Any] = {"balanced": settings.balanced, "n_classes": self._n_classes}
         if settings.quality in ("accuracy", "balanced_accuracy"):
-            right, true = (counts.sum(axis=(1, 3)) for counts in (table * predicted, table))
+            right, true = (weights.sum(axis=(1, 3)) for weights in (table * predicted, table))
             quality = of_sums(settings.quality, right, true, **how)
         else:
             n_draws, _, n_targets, _, n_classes = table.shape
             shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
             table, predicted = (
-                np.moveaxis(counts, 1, 2).reshape(shape)
-                for counts in (table, np.broadcast_to(predicted, table.shape))
+                np.moveaxis(weights, 1, 2).reshape(shape)
+                for weights in (table, np.broadcast_to(predicted, table.shape))
             )
             quality = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(quality - 0.5) if settings.fold else quality
@@ -288,16 +288,16 @@ class AttackPair:
 
     def chance(self) -> Qualities:
         """Return what the best guesses that ignore their input reach: (1, targets)."""
-        qualities = []
+        scores = []
         weight = self.cells.weight[None, None]
         for attack in self.attacks:
             rate = self.rate_of(attack, self.rates(self.cells, weight[0]))
             if attack.n_classes:
-                qualities.append(self.best_guess(self.tables(attack, weight, rate, None)))
+                scores.append(self.best_guess(self.tables(attack, weight, rate, None)))
             else:
                 noise = 0.0 if rate is None or self.perturbed == "input" else float(rate[0, 0])
-                qualities.append(inverse_spread(np.asarray(attack.target), weight[0, 0], noise))
-        return Qualities(qualities[0], qualities[-1], qualities[-1])
+                scores.append(inverse_spread(np.asarray(attack.target), weight[0, 0], noise))
+        return Qualities(scores[0], scores[-1], scores[-1])
 
     # ------------------------------------------------------------------ exact attackers
 
@@ -390,7 +390,7 @@ def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:
 
 def by_cuts(qualities: Qualities, n_cuts: int) -> Qualities:
     """Return qualities of resamples as (resamples, cuts, targets)."""
-    return Qualities(*(values.reshape(-1, n_cuts, values.shape[-1]) for values in qualities))
+    return Qualities(*(array.reshape(-1, n_cuts, array.shape[-1]) for array in qualities))
 
 
 def of_all_draws(parts: Sequence[Qualities]) -> Qualities:

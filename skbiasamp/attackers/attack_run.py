@@ -118,7 +118,7 @@ def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
     """Whether training rows have a side, as labels if the test rows have labels."""
     if not train.has(side):
         return False
-    mine, theirs = (side_of(cells_of_part, side) for cells_of_part in (train, test))
+    mine, theirs = (side_of(cells, side) for cells in (train, test))
     if not (mine.is_matrix and theirs.is_matrix):
         return mine.is_matrix == theirs.is_matrix
     return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
@@ -251,8 +251,8 @@ def in_sample(run: AttackRun) -> dict[str, float]:
     if run.trained is not None or not (best and crossed):
         return {}
     closed = replace(pair, settings=replace(settings, cv=None))
-    drawn = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
-    means = {"data": drawn.data.mean(), "model": drawn.model.mean()}
+    in_sample = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
+    means = {"data": in_sample.data.mean(), "model": in_sample.model.mean()}
     return {f"in_sample_{side}": float(mean) for side, mean in means.items()}
 
 

@@ -59,10 +59,10 @@ def attack_features(
     warn_constant(attack)
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
-    done = run_attack(pair, rng)
-    draws, resamples, folds, _ = redrawn(done, n_resamples, rng)
-    qualities = done.qualities.data, draws.data, resamples.data, folds and folds.data
-    return FeatureLeakage(qualities, float(pair.chance().data.mean()), done.attacker_name)
+    run = run_attack(pair, rng)
+    draws, resamples, folds, _ = redrawn(run, n_resamples, rng)
+    qualities = run.qualities.data, draws.data, resamples.data, folds and folds.data
+    return FeatureLeakage(qualities, float(pair.chance().data.mean()), run.attacker_name)
 
 
 def as_matrix(X: Any) -> Array:

@@ -103,8 +103,8 @@ def _called(quality: Callable[..., float], confusion: Array) -> Array:
 
 def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: Array) -> float:
     """Call the user's quality; rows are repeated for one that takes no weights."""
-    has_weight = weight > 0
-    y_true, y_pred, weight = y_true[has_weight], y_pred[has_weight], weight[has_weight]
+    used = weight > 0
+    y_true, y_pred, weight = y_true[used], y_pred[used], weight[used]
     name = getattr(quality, "__name__", repr(quality))
     if isinstance(quality, type):
         raise InputTypeError("{quality} must be a function; got the class {found}.", found=name)

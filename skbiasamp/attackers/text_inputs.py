@@ -58,7 +58,7 @@ def counted(attacker: Any, *texts: Array) -> tuple[Any, list[Any]]:
     if first.max_features is not None or first.vocabulary is not None:
         return attacker, list(texts)
     params = first.get_params()
-    own = {name: param for name, param in params.items() if name in CountVectorizer().get_params()}
+    own = {name: value for name, value in params.items() if name in CountVectorizer().get_params()}
     counter = CountVectorizer(**own | {"min_df": 1, "max_df": 1.0})
     try:
         counts = [counter.fit_transform(text) for text in texts]
@@ -96,8 +96,8 @@ class FrequentWords(TransformerMixin, BaseEstimator):
         """Choose the words that occur often enough."""
         n_rows = X.shape[0]
         least, most = (
-            limit if isinstance(limit, int) else limit * n_rows
-            for limit in (self.min_df, self.max_df)
+            bound if isinstance(bound, int) else bound * n_rows
+            for bound in (self.min_df, self.max_df)
         )
         n_texts = np.bincount(X.indices, minlength=X.shape[1])
         self.kept_ = np.flatnonzero((n_texts >= max(least, 1)) & (n_texts <= most))

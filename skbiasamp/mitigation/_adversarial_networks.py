@@ -62,15 +62,15 @@ class Networks:
 
     def train(self, learning: bool) -> None:
         """Set the predictor to training and adversaries to evaluation, or the other way round."""
-        for learner in self.learners:
-            learner.train(learning)
-            for module in learner.modules() if learning else ():
+        for network in self.learners:
+            network.train(learning)
+            for module in network.modules() if learning else ():
                 own = [*module.parameters(recurse=False)]
                 frozen = own and not any(parameter.requires_grad for parameter in own)
                 if frozen and hasattr(module, "running_mean"):
                     module.eval()
-        for learner in self.adversaries:
-            learner.train(not learning)
+        for network in self.adversaries:
+            network.train(not learning)
 
 
 def outputs_of(
@@ -82,9 +82,9 @@ def outputs_of(
     with torch.inference_mode():
         networks.train(False)
         for part in parts:
-            logits, _, outputs_of_layers = networks(part)
+            logits, _, adversary_inputs = networks(part)
             flat = (
-                torch.cat([layer_output.flatten(1) for layer_output in outputs_of_layers], 1)
+                torch.cat([output.flatten(1) for output in adversary_inputs], 1)
                 if representation
                 else logits
             )
@@ -270,12 +270,12 @@ def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
     wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
     lacking = [name for name in wanted if name not in names]
     if lacking or not wanted:
-        shown = "None means 'encoder'" if layer is None else repr(layer)
+        setting = "None means 'encoder'" if layer is None else repr(layer)
         has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
         missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
         raise InputError(
-            "{layer}={said}, and {missing}. {has}: name one, or several in a list.",
-            said=shown,
+            "{layer}={setting}, and {missing}. {has}: name one, or several in a list.",
+            setting=setting,
             missing=missing,
             has=has,
         )
@@ -287,9 +287,9 @@ def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
     torch = import_torch()
     with torch.no_grad():
         networks.train(False)
-        logits, _, outputs = networks(inputs)
+        logits, _, adversary_inputs = networks(inputs)
     n = len(inputs)
-    for name, output in zip(networks.layers, outputs, strict=False):
+    for name, output in zip(networks.layers, adversary_inputs, strict=False):
         if not isinstance(output, torch.Tensor) or output.ndim < 2 or len(output) != n:
             gave = (
                 f"returned a tensor of shape {tuple(output.shape)} for {n} rows"
@@ -313,4 +313,4 @@ def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
             n=n,
             expected=(n, n_outputs),
         )
-    return [prod(output.shape[1:]) for output in outputs]
+    return [prod(output.shape[1:]) for output in adversary_inputs]

@@ -72,21 +72,17 @@ class Stream:
         """Yield the inputs of batches of rows."""
         torch = import_torch()
         for rows, part in zip(batches, self._parts(batches), strict=True):
-            part_inputs = part[0] if isinstance(part, list | tuple) and part else part
-            if (
-                not isinstance(part_inputs, torch.Tensor)
-                or part_inputs.ndim < 2
-                or len(part_inputs) != len(rows)
-            ):
-                kind = type(part_inputs).__name__
-                if isinstance(part_inputs, torch.Tensor):
-                    kind += f" of shape {tuple(part_inputs.shape)}"
+            batch = part[0] if isinstance(part, list | tuple) and part else part
+            if not isinstance(batch, torch.Tensor) or batch.ndim < 2 or len(batch) != len(rows):
+                kind = type(batch).__name__
+                if isinstance(batch, torch.Tensor):
+                    kind += f" of shape {tuple(batch.shape)}"
                 raise InputError(
                     "{X} is a Dataset that gave a {kind} for a batch of {n} rows. " + _ROWS,
                     kind=kind,
                     n=len(rows),
                 )
-            yield part_inputs
+            yield batch
 
     def labels(self, batch_size: int) -> list[Array]:
         """Return what rows hold beside their inputs: labels, or labels and sensitive features.
@@ -172,9 +168,9 @@ def training_rows(
 ) -> TrainingRows:
     """Return the rows with a weight: in memory the distinct rows of inputs, labels and group."""
     torch = import_torch()
-    rows_of_inputs: Any
+    distinct: Any
     if isinstance(inputs, Stream):
-        total, rows_of_inputs, first = weight, inputs, np.arange(len(weight))
+        total, distinct, first = weight, inputs, np.arange(len(weight))
     else:
         n = len(inputs)
         columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
@@ -183,10 +179,10 @@ def training_rows(
         first = np.unique(code, return_index=True)[1]
         total = np.bincount(code, weight)
         table = table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:])
-        rows_of_inputs = torch.tensor(table, device=device)
+        distinct = torch.tensor(table, device=device)
     whole = bool((weight == np.rint(weight)).all())
     return TrainingRows(
-        rows_of_inputs,
+        distinct,
         torch.as_tensor(target[first], device=device),
         None if group is None else group[first],
         n_groups,

@@ -190,7 +190,7 @@ def _drop(quota: Array, within: Array, member: Array, alpha: float) -> Array:
         if not excess.any():
             return quota
         change = np.stack(
-            [_excess(table - (step[:, None] > 0), alpha).sum(axis=0) for step in np.eye(len(table))]
+            [_excess(table - (row[:, None] > 0), alpha).sum(axis=0) for row in np.eye(len(table))]
         )
         mends = np.where(quota > 0, (within * ((excess - change) @ member.T)).sum(axis=0), -np.inf)
         quota[np.argmax(mends)] -= 1

@@ -273,18 +273,18 @@ class CorpusConstraintClassifier(SensitivePredictor):
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
-        constrained = self.constrain(X, sensitive_features=sensitive_features)
-        unmet = constrained.table.loc[~constrained.table["met"], "task"].unique()
+        result = self.constrain(X, sensitive_features=sensitive_features)
+        unmet = result.table.loc[~result.table["met"], "task"].unique()
         if len(unmet):
             warnings.warn(
-                f"In these {len(constrained.y_pred):,} rows, groups do not have their training "
-                f"shares (within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} "
-                f"tasks: {quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
+                f"In these {len(result.y_pred):,} rows, groups do not have their training shares "
+                f"(within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} tasks: "
+                f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
                 "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return constrained.y_pred
+        return result.y_pred
 
     @property
     def classes_(self) -> Any:

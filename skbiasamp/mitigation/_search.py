@@ -347,8 +347,8 @@ def _try(
 def _is_hopeless(auditor: Any, fold: Fold, limit: float) -> bool:
     """Return whether the first fold shows that a candidate is outside the limit."""
     with collected():
-        strict = copy.copy(auditor).set_params(confidence_level=_SURE).audit(**fold.held_out)
-    return bool(strict.low > limit or strict.high < -limit)
+        result = copy.copy(auditor).set_params(confidence_level=_SURE).audit(**fold.held_out)
+    return bool(result.low > limit or result.high < -limit)
 
 
 def _needs_group(estimator: Any) -> bool:
@@ -391,7 +391,7 @@ def _read_candidates(
 def _read_noise(noise: Any) -> list[float]:
     """Return the scales of noise, or raise."""
     listed = isinstance(noise, Iterable) and np.ndim(noise) == 1  # type: ignore[arg-type]
-    if not listed or not all(isinstance(share, Real) and float(share) >= 0 for share in noise):
+    if not listed or not all(isinstance(scale, Real) and float(scale) >= 0 for scale in noise):
         raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
     return list(noise)
 

@@ -181,7 +181,7 @@ def cross_audit(
     rng = check_random_state(random_state)
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = next(iter(models.values()))._auditors()
-    auditors = [[seeded_clone(own, rng) for own in named.values()] for _ in splits]
+    auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
     with progress("cross-validation of models", len(models)) as step:
         runs = {}
         for name, model in models.items():
@@ -197,9 +197,9 @@ def cross_audit(
                 )
             step.advance()
         results: dict[str, Any] = {}
-        for name, own_auditor in named.items():
-            with speaking(of_auditor(own_auditor)):
-                whole = seeded_clone(own_auditor, rng).fit(
+        for name, template in named.items():
+            with speaking(of_auditor(template)):
+                whole = seeded_clone(template, rng).fit(
                     y, sensitive_features=attribute, sample_weight=sample_weight
                 )
             audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
@@ -284,10 +284,10 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
     for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
         for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
-            with collected() as warned:
+            with collected() as raised:
                 result = model.auditors_[name].audit(**given)
             # The pooled result says once which pairs are uncertain.
-            warned.issue(UndefinedMetricWarning)
+            raised.issue(UndefinedMetricWarning)
             folds.append(result)
             rows.append(
                 {
@@ -318,7 +318,7 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
         high=high,
         confidence_level=level,
         table=table,
-        predictions=[np.asarray(given["y_pred"]) for fitted in run for _, given in fitted.held_out],
+        predictions=[np.asarray(given["y_pred"]) for repeat in run for _, given in repeat.held_out],
     )
 
 
@@ -342,13 +342,13 @@ def _comparison(
         table = table.assign(difference=table["estimate"] - before)
         table.insert(0, "model", model)
         folds.append(table)
-        interval = (np.nan,) * 4
+        differences = (np.nan,) * 4
         if model != reference:
             level = audit.confidence_level
             by_rows = _variance_of(pooled.judged(model), level)
-            interval = over_folds(table, "difference", level, corrected=True, rows=by_rows)
+            differences = over_folds(table, "difference", level, corrected=True, rows=by_rows)
         own = audit.value, audit.estimate, audit.low, audit.high
-        row = (model, *own, *interval, np.nan, changed[model])
+        row = (model, *own, *differences, np.nan, changed[model])
         rows.append(dict(zip(MODEL_COLUMNS, row, strict=True)))
     compared = pd.DataFrame(rows)
     compared["p_adjusted"] = adjust_p_values(compared["p_value"], auditor.adjust)

@@ -316,7 +316,7 @@ def _tasks(cells: Contingency, labels: Array, predicted: Array) -> dict[SideName
     """Return labels and predictions, with a column a task."""
     columns: dict[SideName, Array] = {"task": labels, "task_pred": predicted}
     return {
-        side: Side(cells.tasks, Members(matrix), open=False) for side, matrix in columns.items()
+        side: Side(cells.tasks, Members(values), open=False) for side, values in columns.items()
     }
 
 

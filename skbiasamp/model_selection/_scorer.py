@@ -222,9 +222,9 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
         self, estimator: Any, X: Any, y: Any, y_pred: Any, attribute: Any, sample_weight: Any
     ) -> tuple[float, str | None]:
         """Return the score of predictions, or NaN and why there is none."""
-        every = list(_inside(estimator))
-        auditor = self._auditor(estimator, [audited for audited, _ in every])
-        why = _resampled(every) if getattr(auditor, "reference", "") == "train" else None
+        inside = list(_inside(estimator))
+        auditor = self._auditor(estimator, [audited for audited, _ in inside])
+        why = _resampled(inside) if getattr(auditor, "reference", "") == "train" else None
         if why is not None:
             return float("nan"), why
         with speaking(of_auditor(auditor)):
@@ -232,8 +232,8 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 auditor,
                 y,
                 y_pred,
-                sensitive_features=self._attribute(every, X, attribute),
-                sensitive_pred=_predict_sensitive(auditor, every, X),
+                sensitive_features=self._attribute(inside, X, attribute),
+                sensitive_pred=_predict_sensitive(auditor, inside, X),
                 sample_weight=sample_weight,
             )
         if cannot_amplify(auditor, value):
@@ -245,7 +245,7 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
 
     def _auditor(self, estimator: Any, audited: list[AuditedClassifier]) -> Any:
         """Return the auditor, fitted on the training rows of the model if they are known."""
-        audited = [model for model in audited if model.auditors_]
+        audited = [classifier for classifier in audited if classifier.auditors_]
         if not audited:
             return self._own_auditor(estimator)
         template = self.auditor
@@ -261,9 +261,14 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 return template
         counted = [
             next(
-                (a.contingency_ for a in model.auditors_.values() if a.groups == template.groups), 0
+                (
+                    a.contingency_
+                    for a in classifier.auditors_.values()
+                    if a.groups == template.groups
+                ),
+                0,
             )
-            for model in audited
+            for classifier in audited
         ]
         if 0 in counted:
             raise InputError(
@@ -300,9 +305,9 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             )
         return auditor
 
-    def _attribute(self, models: list[Any], X: Any, sensitive_features: Any) -> Any:
+    def _attribute(self, inside: list[Any], X: Any, sensitive_features: Any) -> Any:
         if self.sensitive is None and sensitive_features is None:
-            for audited, before in models:
+            for audited, before in inside:
                 if audited.sensitive is not None:
                     return audited._sensitive(_transformed(X, before), None, "score")
         return self._sensitive(X, sensitive_features, "score")
@@ -327,14 +332,14 @@ def _knows_signs(auditor: Any) -> bool:
 def _members(estimator: Any) -> bool:
     """Return whether an ensemble has an AuditedClassifier as a member."""
     inside = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    return any(isinstance(part, AuditedClassifier) for part in inside.values()) and not any(
+    return any(isinstance(member, AuditedClassifier) for member in inside.values()) and not any(
         True for _ in _inside(estimator)
     )
 
 
-def _resampled(models: list[Any]) -> str | None:
+def _resampled(inside: list[Any]) -> str | None:
     """Return which step resamples the rows before the AuditedClassifier, if one does."""
-    for _, before in models:
+    for _, before in inside:
         for name, step in (step for pipeline in before for step in pipeline.steps):
             if hasattr(step, "fit_resample"):
                 return (
@@ -378,9 +383,11 @@ def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
     return X
 
 
-def _predict_sensitive(auditor: Any, models: list[Any], X: Any) -> Any:
+def _predict_sensitive(auditor: Any, inside: list[Any], X: Any) -> Any:
     """Return the predicted sensitive feature, if the auditor needs it."""
-    able = [(model, before) for model, before in models if model.sensitive_estimator is not None]
+    able = [
+        (audited, before) for audited, before in inside if audited.sensitive_estimator is not None
+    ]
     if len(able) == 1:
         audited, before = able[0]
         return audited._predict_sensitive(_transformed(X, before))

@@ -65,12 +65,12 @@ def run_folds(
             )
             held_out = [
                 (
-                    model,
-                    model._labels(
+                    fitted_model,
+                    fitted_model._labels(
                         *(None if part is None else take_rows(part, test) for part in rows)
                     ),
                 )
-                for (_, test), model in zip(folds, fitted["estimator"], strict=True)
+                for (_, test), fitted_model in zip(folds, fitted["estimator"], strict=True)
             ]
             repeats.append(Repeat(fitted, held_out))
     return repeats
