@@ -205,7 +205,7 @@ class Side:
     floats : whether labels came as floats. Of predictions, whether all are 0.0 or 1.0: these may
         be probabilities too.
     uncertain : whether groups are known with a probability, which is in the weights of the rows.
-    seen : what attackers see of each name if that is no row of numbers, such as an image.
+    inputs : what attackers see of each name if that is no row of numbers, such as an image.
     """
 
     names: Names
@@ -216,7 +216,7 @@ class Side:
     pos_label: Hashable = None
     floats: bool = False
     uncertain: bool = False
-    seen: Array | None = None
+    inputs: Array | None = None
 
     @property
     def soft(self) -> bool:

@@ -135,7 +135,7 @@ def _of(score: Parameter, maps: Array) -> Side:
     """Return which of some arrays each row has."""
     assert score.matrix is not None
     codes = Codes(score.matrix[:, 0].astype(np.intp), len(maps))
-    return Side(tuple(range(len(maps))), codes, open=False, seen=maps)
+    return Side(tuple(range(len(maps))), codes, open=False, inputs=maps)
 
 
 def _read_score(native: dict[str, Any], how: How) -> Parameter | None:

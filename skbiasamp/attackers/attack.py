@@ -273,7 +273,7 @@ def _inputs(
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
         return inputs, [joined.reshape(-1)], 0
     if not sides[0].is_matrix:
-        return sides[0].seen, [codes_of(side) for side in sides], 0
+        return sides[0].inputs, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
     width, n_bits = sides[0].labels.width, 0
     if perturbed and not sides[0].soft and width <= MOST_BITS:

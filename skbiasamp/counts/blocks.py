@@ -128,15 +128,15 @@ class BlockWeights:
         ends = blocks.ends
         for low in range(0, blocks.n, size):
             some = slice(low, min(low + size, blocks.n))
-            shares = self._held(left, right, ends[low : some.stop + 1])
-            sums += self.drawn[..., some] @ shares.reshape(-1, n_pairs)
+            of_blocks = self._sums_of_blocks(left, right, ends[low : some.stop + 1])
+            sums += self.drawn[..., some] @ of_blocks.reshape(-1, n_pairs)
         return sums.reshape(*self.drawn.shape[:-1], left.width, right.width)
 
-    def _held(self, left: Labels, right: Labels, ends: Array) -> Array:
+    def _sums_of_blocks(self, left: Labels, right: Labels, ends: Array) -> Array:
         """Return the sums of some blocks: (blocks, width, width)."""
         n, weight = len(ends) - 1, self.blocks.weight
         if not isinstance(left, Codes) and isinstance(right, Codes):
-            return np.swapaxes(self._held(right, left, ends), 1, 2)
+            return np.swapaxes(self._sums_of_blocks(right, left, ends), 1, 2)
         if isinstance(left, Codes) and (isinstance(right, Codes) or right.width <= _FEW_COLUMNS):
             rows = slice(ends[0], ends[-1])
             code = np.repeat(np.arange(n) * left.width, np.diff(ends)) + left.codes[rows]

@@ -146,7 +146,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     """
     lost: dict[str, dict[Hashable, float]] = {"group": {}, "task": {}}
     keep = np.ones(cells.n_cells, dtype=bool)
-    held_by: dict[tuple[SideName, Hashable], Array] = {}
+    rows_with: dict[tuple[SideName, Hashable], Array] = {}
     sides = {}
     for name, side in sides_of(cells).items():
         role: SideName = "group" if name.startswith("group") else "task"
@@ -155,15 +155,15 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
         for i in unknown:
             has_label = side.labels.in_any(np.array([i]))
             # A label and its prediction may both be of it, in one row or in two.
-            has_earlier = held_by.get((role, side.names[i]), False)
-            held_by[role, side.names[i]] = has_label | has_earlier
+            has_earlier = rows_with.get((role, side.names[i]), False)
+            rows_with[role, side.names[i]] = has_label | has_earlier
             keep &= ~has_label
         if unknown:
             side = side.select([i for i in range(len(side.names)) if i not in unknown])
         columns = side_of(like, name).columns if like.has(name) else side.columns
         sides[name] = replace(side.onto(known), columns=columns)
     sides = _with_positive(sides, naming_side(like).pos_label)
-    for (kind, label), has_label in held_by.items():
+    for (kind, label), has_label in rows_with.items():
         if n := float(cells.weight[has_label].sum()):
             lost[kind][label] = n
     rows = np.flatnonzero(keep)

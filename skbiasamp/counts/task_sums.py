@@ -32,14 +32,14 @@ def of_task(cells: Cells, position: int) -> Cells:
 def _one(cells: Cells, position: int) -> Cells:
     every: dict[Any, Side] = dict(sides_of(cells))
 
-    def held(name: Any, other: Any = None) -> Array:
+    def column(name: Any, other: Any = None) -> Array:
         side = every.get(name) or every[other]
         return side.labels.column(position)
 
-    n, true = cells.weight, held("task")
+    n, true = cells.weight, column("task")
     if cells.has("task_pred"):
-        pred, both = held("task_pred"), held(BOTH)
-        square, both_square = held(SQUARE, "task_pred"), held(BOTH_SQUARE, BOTH)
+        pred, both = column("task_pred"), column(BOTH)
+        square, both_square = column(SQUARE, "task_pred"), column(BOTH_SQUARE, BOTH)
         # Rows with the label and rows without it: of each, predictions have a number, a sum and
         # a sum of squares.
         parts = [

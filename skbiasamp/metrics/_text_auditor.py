@@ -51,11 +51,11 @@ def _vocabulary(texts: Iterable[str]) -> set[str]:
 def _known(text: str, known: set[str]) -> str:
     """Return a text with an unknown token in place of every word that is not known."""
 
-    def one(match: re.Match[str]) -> str:
+    def known_word(match: re.Match[str]) -> str:
         word = match[0]
         return word if word.startswith("<") or word.casefold() in known else UNKNOWN
 
-    return _TOKEN.sub(one, text)
+    return _TOKEN.sub(known_word, text)
 
 
 def _inputs(texts: list[str], codes: Array) -> Inputs:
