@@ -171,18 +171,12 @@ def test_the_check_says_where_and_what_to_write():
     assert found == ["README.md:9: 'holds 0'; write: the confidence interval includes 0"]
 
 
-# Variables, arguments and functions called one, held, told or said do not say what they hold. How
-# many each folder still has; a number may only shrink.
+# Variables, arguments and functions called one, found, seen, held, told or said do not say what
+# they hold. How many each folder still has; a number may only shrink.
 VAGUE = {
     "_input": 1,
-    "_utils": 4,
-    "cli": 1,
-    "compose": 6,
-    "counts": 54,
-    "inference": 26,
-    "metrics": 44,
-    "testing.py": 1,
-    "text": 13,
+    "counts": 3,
+    "metrics": 1,
 }
 
 
@@ -192,7 +186,7 @@ def vague_names(code):
         match node:
             case ast.Name(name, ast.Store()) | ast.arg(name) | ast.FunctionDef(name):
                 words = set(name.replace("held_out", "").split("_"))
-                if name == "one" or {"held", "told", "said"} & words:
+                if name in ("one", "found", "seen") or {"held", "told", "said"} & words:
                     yield node.lineno, name
 
 

@@ -124,8 +124,8 @@ class Members:
 
     def in_any(self, positions: Array) -> Array:
         """Return whether each row is in any of some columns."""
-        found: Array = np.any(self.matrix[:, positions], axis=1)
-        return found
+        rows: Array = np.any(self.matrix[:, positions], axis=1)
+        return rows
 
     def scores(self, scores: Array) -> Array:
         """Return for each row the sum of `scores` (..., columns) over its columns."""

@@ -52,10 +52,10 @@ class Blocks:
         """Return the sums of values of cells (cells × some) in each block."""
         if values.ndim == 1:
             return np.add.reduceat(self.weight * values[self.rows], self.starts)
-        found = np.empty((self.n, values.shape[1]))
+        summed = np.empty((self.n, values.shape[1]))
         for block, (low, high) in enumerate(pairwise(self.ends)):
-            found[block] = self.weight[low:high] @ values[self.rows[low:high]]
-        return found
+            summed[block] = self.weight[low:high] @ values[self.rows[low:high]]
+        return summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +90,10 @@ class BlockWeights:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         blocks = self.blocks
         times = np.repeat(self.drawn, np.diff(blocks.ends), axis=-1) * blocks.weight
-        found = np.zeros(self.shape)
+        table = np.zeros(self.shape)
         at: Any = (..., blocks.rows)
-        np.add.at(found, at, times)
-        return found if dtype is None else found.astype(dtype)
+        np.add.at(table, at, times)
+        return table if dtype is None else table.astype(dtype)
 
     def __mul__(self, values: Array) -> BlockWeights:
         """Multiply by a number for each cell."""
@@ -128,8 +128,8 @@ class BlockWeights:
         ends = blocks.ends
         for low in range(0, blocks.n, size):
             some = slice(low, min(low + size, blocks.n))
-            held = self._held(left, right, ends[low : some.stop + 1])
-            sums += self.drawn[..., some] @ held.reshape(-1, n_pairs)
+            shares = self._held(left, right, ends[low : some.stop + 1])
+            sums += self.drawn[..., some] @ shares.reshape(-1, n_pairs)
         return sums.reshape(*self.drawn.shape[:-1], left.width, right.width)
 
     def _held(self, left: Labels, right: Labels, ends: Array) -> Array:
@@ -151,9 +151,9 @@ class BlockWeights:
             code = code[inside]
             counts = [np.bincount(code, column[inside], minlength=size) for column in columns]
             return np.stack(counts, axis=-1).reshape(n, left.width, right.width)
-        held = np.empty((n, left.width, right.width))
+        products = np.empty((n, left.width, right.width))
         for block, (low, high) in enumerate(pairwise(ends)):
             rows = slice(low, high)
             share = weight[rows, None] * left.dense(rows, float)
-            held[block] = share.T @ right.dense(rows, float)
-        return held
+            products[block] = share.T @ right.dense(rows, float)
+        return products
