@@ -48,16 +48,16 @@ def renamed(draw):
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 @settings(max_examples=8)
 @given(renamed())
-def test_names_change_no_value(metric, told):
-    world, other, _, _, positive = told
+def test_names_change_no_value(metric, worlds):
+    world, other, _, _, positive = worlds
     np.testing.assert_allclose(metric(**other, **positive), metric(**world), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", AUDITORS)
 @settings(max_examples=5)
 @given(renamed())
-def test_names_change_no_interval_and_no_test(name, told):
-    world, other, groups, tasks, positive = told
+def test_names_change_no_interval_and_no_test(name, worlds):
+    world, other, groups, tasks, positive = worlds
     first, two = (
         clone(AUDITORS[name])
         .set_params(random_state=0, n_resamples=9, **more)
