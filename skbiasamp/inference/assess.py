@@ -15,6 +15,7 @@ from skbiasamp.inference.hypothesis_tests import (
     bounds_and_tests,
     changed_clusters,
     changed_rows,
+    pairs_per_changed_row,
 )
 from skbiasamp.inference.independent_signs import NO_DOUBT, Signs, doubted, estimate
 from skbiasamp.inference.intervals import (
@@ -100,7 +101,13 @@ def interval_and_tests(
             simultaneous=options.simultaneous,
             confidence_level=level,
         )
-    bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=level)
+    bounds = widen_degenerate(
+        bounds,
+        pairs,
+        unit=unit,
+        confidence_level=level,
+        per_row=lambda: pairs_per_changed_row(cells, pairs),
+    )
     errors = errors_of_base(pairs, train, bounds.sign)
     if errors is not None:
         bounds = with_errors_of_base(bounds, pairs, errors, level)

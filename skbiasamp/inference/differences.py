@@ -211,7 +211,7 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
             reach = ends.of_mean(apart, value, level, own.signs.used * between.slopes)
             bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
         # Models that differ in few rows leave most pairs without any variation.
-        bounds = widen_degenerate(bounds, between, unit=unit, jointly=True, **how)
+        bounds = widen_degenerate(bounds, between, unit=unit, per_row=lambda: 1.0, **how)
         ends_of_pairs = bounds.low, bounds.high
         reach = doubted(bounds.estimate_low, bounds.estimate_high, own.doubt, other.doubt)
         bounds = bounds._replace(estimate_low=reach[0], estimate_high=reach[1])

@@ -11,6 +11,7 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
+from skbiasamp._input.labels import common
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes
@@ -149,6 +150,22 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
 
     common = rows(cells.both(role), side)
     return rows(cells, side) - common, rows(cells, role) - common
+
+
+def pairs_per_changed_row(cells: Contingency, pairs: Pairs) -> float:
+    """Return how many pairs a row moves on average if it moves any; NaN if that is not known."""
+    of_tasks = pairs.rates is not None and pairs.rates.observed == ("task_pred", "group")
+    # Rows of a cluster, and of several groups, move more pairs than their labels say.
+    alone = cells.clusters is None and not cells.indicator and cells.summed != "tasks"
+    if not (of_tasks and alone) or changed_rows(cells, pairs) is None:
+        return float("nan")
+    before, after = (labels_of(cells, name) for name in ("task", "task_pred"))
+    first, second, both = (
+        labels.scores(np.ones(labels.width)) for labels in (before, after, common(after, before))
+    )
+    moved = first + second - 2 * both
+    n_rows = float(cells.weight @ (moved > 0))
+    return float(cells.weight @ moved) / n_rows if n_rows else float("nan")
 
 
 def changed_clusters(cells: Contingency, pairs: Pairs) -> Changes | None:

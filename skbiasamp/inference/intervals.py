@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -257,14 +258,19 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
 
 
 def widen_degenerate(
-    bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float, jointly: bool = False
+    bounds: Bounds,
+    pairs: Pairs,
+    *,
+    unit: Any,
+    confidence_level: float,
+    per_row: Callable[[], float],
 ) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
     Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
-    pair whose sign is 0 is certain: its amplification is 0 whatever the model does. `jointly`:
-    where no row of several pairs differs, all of them together hide no more rows than one of them
-    alone may, which is worst if all are of the pair that counts them most.
+    pair whose sign is 0 is certain: its amplification is 0 whatever the model does. Where no row of
+    several pairs differs, all of them together hide no more rows than one of them alone may, which
+    is worst if all are of the pair that counts them most. Each moves about `per_row` pairs.
     """
     alpha = 1 - confidence_level
     most = pairs.per_row  # a change of a whole rate
@@ -286,7 +292,8 @@ def widen_degenerate(
         ends = min(ends[0], max(ends[0] - total, floor)), ends[1] + total
     elif flat.any() and pairs.growth != "largest":
         # Pairs that happen not to vary are as uncertain in the mean as they are alone.
-        ends = _further(value, ends, parts.max() if jointly else float((parts**2).sum()) ** 0.5)
+        together = np.fmin(per_row() * parts.max(), float((parts**2).sum()) ** 0.5)
+        ends = _further(value, ends, float(together))
     statistics = dict(bounds.statistics)
     if pairs.size and statistics["value_high"] - statistics["value_low"] <= 1e-12:
         statistics["value_high"] += float(np.nansum(reach * pairs.share))  # 0 is the least size
