@@ -47,8 +47,8 @@ def measured(summaries):
 def verdicts(summaries):
     """Return the lines of the table of what adversarial training should do, and whether it does."""
     lines = ["| data | adversarial training should | measured | met |", "|---|---|---|---|"]
-    for data, found in summaries.items():
-        lost = found["alone", "accuracy"][0] - found["adversarial", "accuracy"][0]
+    for data, summary in summaries.items():
+        lost = summary["alone", "accuracy"][0] - summary["adversarial", "accuracy"][0]
         rows = [
             (
                 "cost at most 3 percentage points of accuracy",
@@ -57,7 +57,7 @@ def verdicts(summaries):
             )
         ]
         for name in MEASURES[1:]:
-            alone, less, noise = (found[model, name] for model in MODELS)
+            alone, less, noise = (summary[model, name] for model in MODELS)
             share = f"{alone[0]:+.3f} → {less[0]:+.3f}"
             nothing = alone[1] <= 0 <= alone[2]
             halved = "nothing to halve" if nothing else None
@@ -66,8 +66,8 @@ def verdicts(summaries):
             ends = f"upper bound {less[2]:+.3f}, lower bound of noise {noise[1]:+.3f}"
             rows.append((f"have less {name} than noise of equal accuracy", ends, apart))
         for what, how, met in rows:
-            said = met if isinstance(met, str) else "yes" if met else "no"
-            lines.append(f"| {data} | {what} | {how} | {said} |")
+            verdict = met if isinstance(met, str) else "yes" if met else "no"
+            lines.append(f"| {data} | {what} | {how} | {verdict} |")
     return "\n".join(lines)
 
 
@@ -75,7 +75,7 @@ def path(example, n_seeds):
     """Return the lines of the table of weights."""
     data = example["load_colored_digits"](correlation=0.8, random_state=0)
     model = AdversarialClassifier(**example["SETTINGS"]["digits"])
-    found = model.path(
+    table = model.path(
         np.moveaxis(data.images, 3, 1),
         data.target,
         sensitive_features=data.sensitive,
@@ -85,7 +85,7 @@ def path(example, n_seeds):
     ).set_index(["weight", "measure"])
     lines = ["| λ | accuracy | leakage amplification |", "|---|---|---|"]
     for weight in WEIGHTS:
-        rows = [found.loc[(weight, measure)] for measure in MEASURES[:2]]
+        rows = [table.loc[(weight, measure)] for measure in MEASURES[:2]]
         accuracy, leakage = (f"{row['value']:.3f} ± {row['std']:.3f}" for row in rows)
         lines.append(f"| {weight:g} | {accuracy} | {leakage} |")
     return "\n".join(lines)

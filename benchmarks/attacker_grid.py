@@ -42,15 +42,15 @@ def run(width, depth, seed, n_rows=N_ROWS, epochs=EPOCHS):
     import torch
 
     torch.set_num_threads(1)
-    found = page("attacker_robustness")["measure"]((width,), (depth,), n_rows, epochs, seed)
-    return found.loc[0, ["difference", "DPA"]].tolist()
+    table = page("attacker_robustness")["measure"]((width,), (depth,), n_rows, epochs, seed)
+    return table.loc[0, ["difference", "DPA"]].tolist()
 
 
 def section():
     """Return the table of the replication page."""
-    found = read()
-    seeds = sorted({seed for *_, seed in found})
-    if not found:
+    results = read()
+    seeds = sorted({seed for *_, seed in results})
+    if not results:
         return ""
     spread = page("attacker_robustness")["relative_spread"]
     lines = [
@@ -66,9 +66,9 @@ def section():
         "|---|--:|--:|--:|--:|--:|",
     ]
     for seed in seeds:
-        values = np.array([one for (*_, its), one in found.items() if its == seed])
-        difference, dpa = (spread(one) for one in values.T)
-        low, high = (f"{one:.3f}".replace("-", "−") for one in np.sort(values[:, 1])[[0, -1]])
+        values = np.array([pair for (*_, its), pair in results.items() if its == seed])
+        difference, dpa = (spread(measure) for measure in values.T)
+        low, high = (f"{value:.3f}".replace("-", "−") for value in np.sort(values[:, 1])[[0, -1]])
         cells = (f"draw {seed + 1}", str(len(values)), f"{difference:.2f}", f"{dpa:.2f}", low, high)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

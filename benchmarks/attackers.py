@@ -106,9 +106,9 @@ def networks_at_once(sizes, kind):
     predicted = ours().predict_proba(X)
     for fit in (with_skorch, with_torch):
         for i, net in enumerate(one_by_one(fit)):
-            found, expected = (log_loss(y[i], p) for p in (predicted[i], probabilities(net, X)))
-            if abs(found - expected) > TOLERANCE:
-                raise SystemExit(f"{kind}, {fit.__name__}: losses {found:.4f} and {expected:.4f}.")
+            loss, expected = (log_loss(y[i], p) for p in (predicted[i], probabilities(net, X)))
+            if abs(loss - expected) > TOLERANCE:
+                raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
 
     seconds = take_turns(
         sizes.rounds,

@@ -102,8 +102,8 @@ def rows(n_sets, sizes, rng):
                 yield kind, n, share, limit, *measure(n, share, shift, limit, n_sets, rng)
     for n in sizes:  # the first and only threshold is on the limit
         limit = 0.999 * abs(amplification(0.5, 0.5))
-        found = measure(n, 0.2, 0.5, limit, n_sets, rng, [0.5])
-        yield "one threshold, on the limit", n, 0.2, limit, *found
+        shares = measure(n, 0.2, 0.5, limit, n_sets, rng, [0.5])
+        yield "one threshold, on the limit", n, 0.2, limit, *shares
 
 
 def main():

@@ -34,30 +34,30 @@ def rows(subset, share, each, rng):
     """Return labels with errors and genders of as many women as men, and F1 of the labels."""
     data = fetch_coco_labels(subset=subset)
     woman = (data.sensitive_features == "woman").to_numpy().astype(np.int64)
-    kept = np.hstack([rng.permutation(np.flatnonzero(woman == one))[:each] for one in (0, 1)])
+    kept = np.hstack([rng.permutation(np.flatnonzero(woman == value))[:each] for value in (0, 1)])
     true = data.target.to_numpy(np.float32)[kept]
-    found = np.where(rng.random(true.shape) < share, 1 - true, true)
-    return found, woman[kept], f1_score(true, found, average="macro", zero_division=0)
+    moved = np.where(rng.random(true.shape) < share, 1 - true, true)
+    return moved, woman[kept], f1_score(true, moved, average="macro", zero_division=0)
 
 
 def right_by_epoch(inputs, woman, judged, truth, epochs):
     """Return whether the network is right: (epochs, rows)."""
     import torch
 
-    inputs, woman, judged = (torch.tensor(one) for one in (inputs, woman, judged))
+    inputs, woman, judged = (torch.tensor(array) for array in (inputs, woman, judged))
     hidden, width, normalised, _ = RELEASED
-    found = network(inputs.shape[1], hidden, width, normalised)
-    steps = torch.optim.Adam(found.parameters(), lr=5e-5, weight_decay=1e-5, fused=True)
+    net = network(inputs.shape[1], hidden, width, normalised)
+    steps = torch.optim.Adam(net.parameters(), lr=5e-5, weight_decay=1e-5, fused=True)
     right = []
     for _ in range(epochs):
-        found.train()
+        net.train()
         for part in torch.randperm(len(inputs)).split(128):
             steps.zero_grad()
-            torch.nn.functional.cross_entropy(found(inputs[part]), woman[part]).backward()
+            torch.nn.functional.cross_entropy(net(inputs[part]), woman[part]).backward()
             steps.step()
-        found.eval()
+        net.eval()
         with torch.no_grad():
-            right.append(found(judged).argmax(dim=1).numpy() == truth)
+            right.append(net(judged).argmax(dim=1).numpy() == truth)
     return np.array(right)
 
 
@@ -73,11 +73,11 @@ def run(share, seed, each=1_500, epochs=EPOCHS):
     linear = LogisticRegression(max_iter=500).fit(inputs, woman).score(judged, truth)
     right = right_by_epoch(inputs, woman, judged, truth, epochs)
     halves = np.array_split(rng.permutation(len(truth)), 2)
-    found = [
+    accuracies = [
         right[right[:, chosen].mean(axis=1).argmax(), other].mean()
         for chosen, other in (halves, halves[::-1])
     ]
-    return f1, linear, np.mean(found)
+    return f1, linear, np.mean(accuracies)
 
 
 def read():
@@ -93,10 +93,11 @@ def read():
 
 def means():
     """Return F1, and leakage by both attackers, in percent: a mean over runs for each share."""
-    found = read()
-    shares = sorted({share for share, _ in found}, reverse=True)
+    results = read()
+    shares = sorted({share for share, _ in results}, reverse=True)
     return {
-        share: 100 * np.mean([one for (its, _), one in found.items() if its == share], axis=0)
+        share: 100
+        * np.mean([accuracy for (its, _), accuracy in results.items() if its == share], axis=0)
         for share in shares
     }
 

@@ -52,9 +52,9 @@ def columns_of(n, rng):
     """Return rows of two groups, with the predictions of two models that agree on most rows."""
     group = rng.integers(0, 2, n, dtype=np.int8)
     target = (rng.random(n, dtype=np.float32) < 0.3 + 0.2 * group).astype(np.int8)
-    one = target ^ (rng.random(n, dtype=np.float32) < 0.15).astype(np.int8)
-    other = one ^ (rng.random(n, dtype=np.float32) < 0.05).astype(np.int8)
-    return dict(zip(KEYS, (group, target, one, other), strict=True))
+    first = target ^ (rng.random(n, dtype=np.float32) < 0.15).astype(np.int8)
+    other = first ^ (rng.random(n, dtype=np.float32) < 0.05).astype(np.int8)
+    return dict(zip(KEYS, (group, target, first, other), strict=True))
 
 
 # What is timed by itself. Scoring includes learning, if attackers are exact.
@@ -98,24 +98,24 @@ def parts_of(call):
     with ExitStack() as patches:
         for part, functions in PARTS.items():
             for owner, name in functions:
-                held = timed(part, getattr(owner, name))
-                patches.enter_context(mock.patch.object(owner, name, held))
+                timed_function = timed(part, getattr(owner, name))
+                patches.enter_context(mock.patch.object(owner, name, timed_function))
         start = time.process_time()
         call()
         rest = time.process_time() - start - sum(spent.values())
-    return [*(1e3 * one for one in (*spent.values(), rest)), sum(trained)]
+    return [*(1e3 * seconds for seconds in (*spent.values(), rest)), sum(trained)]
 
 
 def broken_down(what, turns):
     """Return the medians of the parts of both calls."""
     both, apart = np.median(turns, axis=0)
-    return [what, *(f"{two:.3g} / {one:.3g}" for two, one in zip(both, apart, strict=True))]
+    return [what, *(f"{two:.3g} / {audited:.3g}" for two, audited in zip(both, apart, strict=True))]
 
 
 def beside_audits(sizes):
     """Compare two models, and audit them, on the same rows; and where the time goes."""
-    held = columns_of(sizes.rows, np.random.default_rng(0))
-    y, group = held["target"], held["group"]
+    columns = columns_of(sizes.rows, np.random.default_rng(0))
+    y, group = columns["target"], columns["group"]
     auditors = {
         "A→T, bootstrap": DirectionalAuditor(random_state=0),
         "A→T, analytic": DirectionalAuditor(interval="analytic", random_state=0),
@@ -123,18 +123,18 @@ def beside_audits(sizes):
         "leakage": LeakageAuditor(random_state=0),
         "DPA A→T": DPAAuditor(random_state=0),
     }
-    found = []
+    cases = []
     for name, auditor in auditors.items():
         if auditor.kind != "attack":
             auditor.fit(y, sensitive_features=group)
-        found.append((f"{name}, {sizes.rows:,} rows", auditor, y, held, group))
+        cases.append((f"{name}, {sizes.rows:,} rows", auditor, y, columns, group))
     rng = np.random.default_rng(1)
     group = rng.integers(0, 2, sizes.tasks_rows)
     labels = rng.random((sizes.tasks_rows, sizes.tasks)) < 0.1 + 0.1 * group[:, None]
     models = {name: labels ^ (rng.random(labels.shape) < 0.05) for name in MODELS}
     where = f"{sizes.tasks_rows:,} rows x {sizes.tasks} tasks"
     directional = DirectionalAuditor(random_state=0).fit(labels, sensitive_features=group)
-    found += [
+    cases += [
         (f"A→T, {where}", directional, labels, models, group),
         (f"DPA A→T, {where}", DPAAuditor(random_state=0), labels, models, group),
     ]
@@ -142,15 +142,15 @@ def beside_audits(sizes):
     few = labels[:, : sizes.few_tasks]
     where = f"{sizes.tasks_rows:,} rows x {sizes.few_tasks} tasks"
     scores = {
-        name: 4.0 * one[:, : sizes.few_tasks] - 2 + rng.normal(size=few.shape)
-        for name, one in models.items()
+        name: 4.0 * predictions[:, : sizes.few_tasks] - 2 + rng.normal(size=few.shape)
+        for name, predictions in models.items()
     }
     for what, equalize in (("", "f1"), (", equalize=None", None)):
         leakage = LeakageAuditor(equalize=equalize, n_draws=4, random_state=0)
-        found.append((f"leakage of scores{what}, {where}", leakage, few, scores, group))
+        cases.append((f"leakage of scores{what}, {where}", leakage, few, scores, group))
     rows, parts = [], []
-    for what, auditor, y, held, group in found:
-        models = {name: held[name] for name in MODELS}
+    for what, auditor, y, columns, group in cases:
+        models = {name: columns[name] for name in MODELS}
 
         def both(auditor=auditor, y=y, models=models, group=group):
             return auditor.compare(y, models, sensitive_features=group)
@@ -159,7 +159,9 @@ def beside_audits(sizes):
         audited = list(models.values())[: 2 if attacks else 1]
 
         def alone(auditor=auditor, y=y, audited=audited, group=group):
-            return [auditor.audit(y, one, sensitive_features=group) for one in audited]
+            return [
+                auditor.audit(y, predictions, sensitive_features=group) for predictions in audited
+            ]
 
         agree(what, both().table["value"][0], alone()[0].value)
         rounds = min(sizes.rounds, 3) if y.ndim > 1 else 5 * sizes.rounds  # of milliseconds
@@ -175,19 +177,19 @@ def beside_audits(sizes):
 
 def every_metric(sizes):
     """Compare two models by all metrics that the rows allow, beside a whole audit of one."""
-    held = columns_of(sizes.rows, np.random.default_rng(0))
+    columns = columns_of(sizes.rows, np.random.default_rng(0))
     train = columns_of(sizes.rows, np.random.default_rng(3))
     given = {
-        "sensitive_features": held["group"],
+        "sensitive_features": columns["group"],
         "y_train": train["target"],
         "sensitive_train": train["group"],
         "random_state": 0,
     }
-    models = {name: held[name] for name in MODELS}
+    models = {name: columns[name] for name in MODELS}
     seconds = take_turns(
         5 * sizes.rounds,
-        ours=lambda: skbiasamp.compare(held["target"], models, **given),
-        theirs=lambda: skbiasamp.audit(held["target"], models["one"], **given),
+        ours=lambda: skbiasamp.compare(columns["target"], models, **given),
+        theirs=lambda: skbiasamp.audit(columns["target"], models["one"], **given),
     )
     what = f"all metrics, {sizes.rows:,} rows: two models"
     return [slower(what, "one audit", seconds["ours"], seconds["theirs"], 1.6)]
@@ -266,7 +268,9 @@ def main():
     measured = table(rows, judged=not arguments.short)
     if arguments.audits and arguments.write:
         before = arguments.write.read_text(encoding="utf-8").splitlines()
-        measured = "\n".join([measured, *(one for one in before if one.startswith(ENGINES_ROWS))])
+        measured = "\n".join(
+            [measured, *(line for line in before if line.startswith(ENGINES_ROWS))]
+        )
     text = PAGE.format(
         surroundings=surroundings(),
         table=measured,

@@ -207,8 +207,8 @@ def many_tasks(sizes, rng):
     agree("pairs by matrix products", after - before, deltas)
     for dtype in casts:
         result = audit(dtype)
-        found = result.table.sort_values(["group", "task"])["delta"].to_numpy()
-        agree(f"pairs of {dtype}", found.reshape(2, -1), deltas)
+        measured = result.table.sort_values(["group", "task"])["delta"].to_numpy()
+        agree(f"pairs of {dtype}", measured.reshape(2, -1), deltas)
         for value in (loop(), whole_loop(), fit_and_audit().value):
             agree(f"A→T of {dtype}", result.value, value)
     agree("A→T by rows", result.value, loop_over_rows())
@@ -270,8 +270,8 @@ def multi_by_rows(sets, train_groups, train, groups, labels, predictions):
     """|Δ_gm| of the given sets m in plain Python: rows are sets of tasks."""
 
     def share(m, a, groups, rows):
-        held = [m <= row for group, row in zip(groups, rows, strict=True) if group == a]
-        return sum(held) / len(held)
+        contains = [m <= row for group, row in zip(groups, rows, strict=True) if group == a]
+        return sum(contains) / len(contains)
 
     return [
         abs(share(m, a, groups, predictions) - share(m, a, train_groups, train))
@@ -302,16 +302,16 @@ def sets_of_tasks(sizes, rng):
         return auditor.audit(labels, predictions, sensitive_features=groups)
 
     result = fit_and_audit()
-    found = result.table.groupby("task", sort=False)["amplification"].apply(list).to_dict()
+    values = result.table.groupby("task", sort=False)["amplification"].apply(list).to_dict()
     expected = multi_by_masks(*arrays)
     agree("Multi→", result.value, np.mean(expected))
     agree("pairs of Multi→", np.sort(result.table["amplification"]), np.sort(expected))
     # A stride through the sets, which come sorted by size: as many large ones as small ones.
     step = 20
-    sample = [frozenset(m) for m in list(found)[::step]]
+    sample = [frozenset(m) for m in list(values)[::step]]
     agree(
         "pairs of Multi→ by rows",
-        np.concatenate(list(found.values())[::step]),
+        np.concatenate(list(values.values())[::step]),
         multi_by_rows(sample, *as_sets),
     )
 
@@ -321,7 +321,7 @@ def sets_of_tasks(sizes, rng):
     slow = take_turns(
         sizes.slow_rounds, ours=fit_and_audit, rows=lambda: multi_by_rows(sample, *as_sets)
     )
-    n = len(found)
+    n = len(values)
     what = f"Multi→ fit and audit, {n:,} sets"
     python = f"plain Python loop over sets and rows, extrapolated from {len(sample)} sets"
     whole = slow["rows"] * n / len(sample)

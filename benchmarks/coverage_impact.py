@@ -139,17 +139,17 @@ def measure(sizes, ratio, rate, n_samples, rng):
     share = rng.binomial(sizes[:, None], rate * ratio[:, None], n.shape) / n
     some = share.max(axis=0) > 0  # without any selected row there is no ratio
     truth = ratio[:, None]
-    found = {}
+    shares = {}
     for method in METHODS:
         low, high = intervals(method, share[:, some], n[:, some])
         covered = (low <= truth + 1e-9) & (truth <= high + 1e-9)
-        found[method] = (
+        shares[method] = (
             float(((high < 1) & (truth == 1)).any(axis=0).sum() / n_samples),
             float(1 - (~covered).any(axis=0).sum() / n_samples),
             float(1 - (~covered[-1]).sum() / n_samples),
             float((high[-1] < 1).sum() / n_samples),
         )
-    return found
+    return shares
 
 
 def rows_with(kind, k, rate, n_rows, rng):
@@ -200,10 +200,12 @@ def equal_rows(samples, rng):
     """Yield rows of the table of equal categories."""
     for k, n_samples in samples.items():
         for kind in SIZES:
-            found = [measure(sizes_of(k, kind), np.ones(k), rate, n_samples, rng) for rate in RATES]
+            by_rate = [
+                measure(sizes_of(k, kind), np.ones(k), rate, n_samples, rng) for rate in RATES
+            ]
             cells = []
             for method in METHODS:
-                shares = [one[method][0] for one in found]
+                shares = [measured[method][0] for measured in by_rate]
                 cells.append(f"{percent(max(shares))} ({percent(np.mean(shares))})")
             yield [k, kind, *cells]
 
@@ -217,7 +219,7 @@ def lower_rows(samples, rng):
                     measure(sizes_of(k, kind), ratios_of(k, world), rate, n_samples, rng)
                     for rate in (0.1, 0.5, 0.9)
                 ]
-                mean = {m: np.mean([one[m] for one in found], axis=0) for m in METHODS}
+                mean = {m: np.mean([measured[m] for measured in found], axis=0) for m in METHODS}
                 _, together, last, _ = mean["skbiasamp"]
                 power = [percent(mean[method][3]) for method in METHODS]
                 yield [k, kind, world, percent(together), percent(last), *power]

@@ -79,9 +79,9 @@ def write_many(folder, sizes):
         group = rng.integers(0, 2, n, dtype=np.int8)
         labels = rng.random((n, sizes.tasks), dtype=np.float32) < 0.1 + 0.1 * group[:, None]
         predictions = labels ^ (rng.random(labels.shape, dtype=np.float32) < 0.05)
-        held = [group, *labels.astype(np.int8).T, *predictions.astype(np.int8).T]
+        arrays = [group, *labels.astype(np.int8).T, *predictions.astype(np.int8).T]
         names = ["group", *columns["target"], *columns["prediction"]]
-        piece = pyarrow.table(held, names=names)
+        piece = pyarrow.table(arrays, names=names)
         writer = writer or pyarrow.parquet.ParquetWriter(path, piece.schema)
         writer.write_table(piece)
     writer.close()
@@ -137,8 +137,8 @@ def audit_many(engine, path, columns, interval=None):
 def check(sizes, rows, wide):
     """End the script unless engine and library count alike."""
     for engine in ENGINES:
-        found = Contingency.from_frame(opened(engine, rows), **ONE).to_frame()
-        counted = [[*group, t, p, n] for group, t, p, n in found.to_numpy()]
+        table = Contingency.from_frame(opened(engine, rows), **ONE).to_frame()
+        counted = [[*group, t, p, n] for group, t, p, n in table.to_numpy()]
         agree(f"{engine}, cells", sorted(counted), sorted(bare_count(engine, rows)))
         columns = many(sizes)
         cells = Contingency.from_frame(opened(engine, wide), joint=False, **columns)
@@ -182,7 +182,7 @@ def memory(what, gigabytes, limit=None):
 def measure(sizes, folder):
     rows, wide = write_rows(folder, sizes), write_many(folder, sizes)
     check(sizes, rows, wide)
-    columns, found = many(sizes), []
+    columns, results = many(sizes), []
     for engine in ENGINES:
         seconds = take_turns(
             sizes.rounds,
@@ -191,8 +191,8 @@ def measure(sizes, folder):
         )
         what = f"{engine}: audit of {sizes.rows:,} rows in {sizes.files} files, 4 int8 columns"
         beside = "its own group-by and count"
-        found.append(slower(what, beside, seconds["ours"], seconds["bare"], 1.3))
-        found.append(memory("peak of the process", peak("rows", engine, rows, sizes), 1.5))
+        results.append(slower(what, beside, seconds["ours"], seconds["bare"], 1.3))
+        results.append(memory("peak of the process", peak("rows", engine, rows, sizes), 1.5))
     for engine in ENGINES:
         seconds = take_turns(
             sizes.rounds,
@@ -202,11 +202,11 @@ def measure(sizes, folder):
         )
         what = f"{engine}: audit of {sizes.many_rows:,} rows, 2 groups, {sizes.tasks} tasks"
         beside = f"its own sums of the {2 * sizes.tasks} columns by group"
-        found.append(slower(what, beside, seconds["ours"], seconds["bare"], 2))
+        results.append(slower(what, beside, seconds["ours"], seconds["bare"], 2))
         ratio = f"{what}, with an analytic interval"
-        found.append(_ratio(ratio, beside, seconds["moments"], seconds["bare"]))
-        found.append(memory("peak of the process", peak("many", engine, wide, sizes)))
-    return found
+        results.append(_ratio(ratio, beside, seconds["moments"], seconds["bare"]))
+        results.append(memory("peak of the process", peak("many", engine, wide, sizes)))
+    return results
 
 
 def _ratio(what, beside, ours, theirs):
@@ -233,7 +233,7 @@ def days(sizes):
         predicted = np.where(rng.random(n) < 0.8, target, rng.integers(0, 10, n))
         return Contingency.from_labels(target, predicted, sensitive_features=group)
 
-    found = []
+    results = []
     for what, several in (("10 classes", False), ("10 tasks, each summed by itself", True)):
         every = [day(several) for _ in range(sizes.days)]
         for how, add in (("sum(days)", sum), ("Contingency.sum(days)", Contingency.sum)):
@@ -245,8 +245,8 @@ def days(sizes):
             took = float(np.median(seconds))
             spread = f"{took * 1e3:.3g} ms ({min(seconds) * 1e3:.3g} to {max(seconds) * 1e3:.3g})"
             title = f"`{how}`: {sizes.days} days of 3 groups × {what} × predictions"
-            found.append(Row(title, "", spread, "", "", "≤ 100 ms", took <= 0.1))
-    return found
+            results.append(Row(title, "", spread, "", "", "≤ 100 ms", took <= 0.1))
+    return results
 
 
 # --------------------------------------------------------------------------- the page

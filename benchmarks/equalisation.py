@@ -41,15 +41,15 @@ def errors(rng, y, rate, classes=2):
 
 def scores_of(name, y_true, y_pred):
     """Return the score of each column of labels, or of the only one."""
-    true, pred = (np.reshape(one.T, (-1, len(one))) for one in (y_true, y_pred))
+    true, pred = (np.reshape(labels.T, (-1, len(labels))) for labels in (y_true, y_pred))
     score = {"accuracy": accuracy_score, "RMSE": root_mean_squared_error}.get(name)
     if score is None:
         average = "binary" if y_true.max() == 1 else "macro"
 
-        def score(one, other):
-            return f1_score(one, other, average=average, zero_division=0)
+        def score(y_true, y_pred):
+            return f1_score(y_true, y_pred, average=average, zero_division=0)
 
-    return np.array([score(one, other) for one, other in zip(true, pred, strict=True)])
+    return np.array([score(labels, other) for labels, other in zip(true, pred, strict=True)])
 
 
 def cases(n, rng):
@@ -63,13 +63,13 @@ def cases(n, rng):
     leakage = {name: LeakageAuditor(equalize=name) for name in ("accuracy", "f1")}
     dpa = {name: DPAAuditor(equalize=name) for name in ("accuracy", "f1")}
     never, wrong = np.zeros_like(rare), errors(rng, half, 0.6)
-    found = []
+    cases = []
     for name, auditor in leakage.items():
         score = {"accuracy": "accuracy", "f1": "F1"}[name]
         even, few = "binary, 50 % positive", "binary, 5 % positive"
-        found += [
-            Case(labels, model, true, pred, one, score)
-            for labels, model, true, pred, one in (
+        cases += [
+            Case(labels, model, true, pred, own_auditor, score)
+            for labels, model, true, pred, own_auditor in (
                 (even, "15 % errors", half, errors(rng, half, 0.15), auditor),
                 (even, "60 % errors", half, wrong, auditor),
                 (few, "3 % errors", rare, errors(rng, rare, 0.03), auditor),
@@ -81,7 +81,7 @@ def cases(n, rng):
             )
         ]
     numbers = DPAAuditor(quality="inverse_rmse")
-    return [*found, Case("numbers", "offset of 0.5", number, offset, numbers, "RMSE")]
+    return [*cases, Case("numbers", "offset of 0.5", number, offset, numbers, "RMSE")]
 
 
 def measured(case, draws, rng):

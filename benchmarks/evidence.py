@@ -66,7 +66,7 @@ def measured(row, trials, parallel, n_jobs):
     seeds = [[*root, i] for i in range(n)]
     size = max(1, math.ceil(n / (8 * n_jobs)))
     batches = parallel(delayed(drawn)(row.trial, seeds[i : i + size]) for i in range(0, n, size))
-    outcomes = np.array([one for batch in batches for one in batch], dtype=float)
+    outcomes = np.array([outcome for batch in batches for outcome in batch], dtype=float)
     seconds = round((time.monotonic() - start) * n_jobs, 1)
     return {
         "question": row.question,

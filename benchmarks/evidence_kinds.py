@@ -178,10 +178,10 @@ def proxied(n, step, related, assumed):
             sensitive_train=known,
             auditor=auditor,
         )["directional A->T"]
-        found = outcome(result, true)
+        measured = outcome(result, true)
         if not assumed:
             inside = float(result.low <= true <= result.high)
-            return Outcome(verdict=found.verdict, inside=inside)
+            return Outcome(verdict=measured.verdict, inside=inside)
         low, high = (result.statistics[f"{end}_assumed"] for end in ("low", "high"))
         side = (low > 0) * 1.0 - (high < 0)
         return Outcome(result.estimate, low, high, true, np.nan, side)

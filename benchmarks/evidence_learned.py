@@ -42,7 +42,7 @@ def chances(data, wrong, backwards=False, amplified=False):
 
     If amplified, errors are more frequent towards what is frequent in the group.
     """
-    share, rate = (np.array(one) for one in DATA[data])
+    share, rate = (np.array(numbers) for numbers in DATA[data])
     group, label, guess = CELLS
     error = np.full(8, wrong)
     if amplified:

@@ -150,15 +150,15 @@ def population(name):
         frame = fetch_acs_predictions().frame
         frame = frame[frame.groupby("race")["income"].transform("size") > 0.02 * len(frame)]
         group = codes(frame["sex"] + frame["race"].astype(str))
-        models = (frame[one].to_numpy() for one in ("lgbm_a", "lgbm_b"))
+        models = (frame[name].to_numpy() for name in ("lgbm_a", "lgbm_b"))
         return Population(group, frame["income"].to_numpy(), *models)
     imsitu = fetch_imsitu_annotations(subset="all")
     frequent = imsitu.target.isin(imsitu.target.value_counts().index[:30])
     verb, gender = (codes(side[frequent]) for side in (imsitu.target, imsitu.sensitive))
     # There are no predictions: half of the verbs become another one of the same gender.
     rng, predicted = np.random.default_rng(0), verb.copy()
-    for one in range(2):
-        rows = np.flatnonzero(gender == one)
+    for code in range(2):
+        rows = np.flatnonzero(gender == code)
         some = rows[rng.random(len(rows)) < 0.5]
         predicted[some] = rng.permutation(verb[some])
     return Population(gender, verb, predicted)

@@ -254,31 +254,31 @@ def short_line(question, rows):
 
 
 def by_question(rows):
-    found = [Shares(row) for row in rows]
+    shares = [Shares(row) for row in rows]
     questions = list(dict.fromkeys(row["question"] for row in rows))
-    return {q: [row for row in found if row.row["question"] == q] for q in questions}
+    return {q: [row for row in shares if row.row["question"] == q] for q in questions}
 
 
 def page_of(rows):
     """Return the page, as text."""
-    found = [Shares(row) for row in rows]
-    nothing_changes = [row for row in found if not row.row["right"]]
+    shares = [Shares(row) for row in rows]
+    nothing_changes = [row for row in shares if not row.row["right"]]
     false, worst_false = worst_of(nothing_changes, "false", max)
-    covered, worst_covered = worst_of(found, "covered", min)
+    covered, worst_covered = worst_of(shares, "covered", min)
     dates = [row["date"] for row in rows]
     header = ("question", "settings", "false verdicts, %", "worst", "coverage, %", "worst")
     return PAGE.format(
         n_sets=sum(int(row["data_sets"]) for row in rows),
         n_rows=len(rows),
-        missed=sum(row.missed for row in found),
+        missed=sum(row.missed for row in shares),
         false=mean_of(nothing_changes, "false"),
         worst_false=worst_false,
         worst_false_of=f"{false.row['question']}: {false.row['setting']}",
-        covered=mean_of(found, "covered"),
+        covered=mean_of(shares, "covered"),
         worst_covered=worst_covered,
         worst_covered_of=f"{covered.row['question']}: {covered.row['setting']}",
         summary=markdown(header, [short_line(q, own) for q, own in by_question(rows).items()]),
-        agreement=agreement_of(found),
+        agreement=agreement_of(shares),
         first=min(dates),
         last=max(dates),
     )

@@ -75,7 +75,7 @@ def trained():
 
 def effects():
     row = declared("Group → task (A→T): the model changes associations", audited)
-    up, down, turned = ({"right": one} for one in ("amplifies", "reduces", "reverses"))
+    up, down, turned = ({"right": verdict} for verdict in ("amplifies", "reduces", "reverses"))
     yield row((2, 80), 1_000, "differences doubled", 0.012, **up, failed=True)
     yield row((10, 66), 4_000, "differences doubled", 0.02, **up, failed=True)
     yield row((3, 1), 1_000, "differences 1.5 times", 0.05, train=2_000, **up, failed=True)

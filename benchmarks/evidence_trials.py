@@ -63,8 +63,8 @@ def code(verdict):
 
 
 def outcome(result, true):
-    found = result.estimate, result.low, result.high
-    return Outcome(*found, true, result.p_value, code(result.verdict))
+    numbers = result.estimate, result.low, result.high
+    return Outcome(*numbers, true, result.p_value, code(result.verdict))
 
 
 def at_signs(result, change, divisor=None):
@@ -154,11 +154,11 @@ def over_runs(world, auditor, n, how_many, train=0, common=0.9, between=0.0):
     return trial
 
 
-def difference(found, true=0.0):
+def difference(comparison, true=0.0):
     """Return the outcome of a comparison of "a" with "b": exit codes follow from the interval."""
-    value, low, high = found.judged("b")
+    value, low, high = comparison.judged("b")
     side = (low > 0) * 1.0 - (high < 0)
-    row = found.table.iloc[1]
+    row = comparison.table.iloc[1]
     return Outcome(value, low, high, true, row["p_value"], math.nan if np.isnan(low) else side)
 
 
@@ -179,12 +179,12 @@ def compared(world, auditor, n, train=0, runs=0, common=0.9, between=0.0):
             for model in world.models
         ]
         named = zip("ab", models if runs else (every[0] for every in models), strict=True)
-        found = own.compare(rows.labels, dict(named), sensitive_features=rows.group)
+        comparison = own.compare(rows.labels, dict(named), sensitive_features=rows.group)
         a, b = (
             at_own_signs(own, rows, every, change)
             for every, change in zip(models, changes, strict=True)
         )
-        return difference(found, b - a)
+        return difference(comparison, b - a)
 
     return trial
 

@@ -326,7 +326,7 @@ def sets_of(rate, largest):
     """Return the rate of every set of tasks, the small ones first."""
     n_tasks = rate.shape[1]
     sets = [s for size in range(1, largest + 1) for s in combinations(range(n_tasks), size)]
-    return np.column_stack([rate[:, list(one)].prod(axis=1) for one in sets])
+    return np.column_stack([rate[:, list(tasks)].prod(axis=1) for tasks in sets])
 
 
 def seeing(n_groups, kept, favoured=0.0):
@@ -396,7 +396,9 @@ def world_of(
         low, high = (0.02, 0.04) if rare else (0.15, 0.6)
         rate = rates(n_groups, n_tasks, gap, mixed, low, high)
         labels = labels_of(known[0])(rate, shared)
-    see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
+    see = (
+        None if options is None else seeing(n_groups, *options) for options in (recorded, predicted)
+    )
     share = np.array(sizes) / 100 if sizes else shares(n_groups)
     return World(share, labels, known, *see)
 

@@ -155,8 +155,8 @@ def apart(name, rng, n):
     """Return an audit of rows that are all different."""
     groups = rng.integers(0, 5 if name == "numbers" else 2, n)
     if name == "label sets":
-        seen = rng.normal(size=(n, 30)) + 0.3 * groups[:, None]
-        labels, predictions = seen > 1.3, seen + rng.normal(0, 0.5, seen.shape) > 1.3
+        scores = rng.normal(size=(n, 30)) + 0.3 * groups[:, None]
+        labels, predictions = scores > 1.3, scores + rng.normal(0, 0.5, scores.shape) > 1.3
         auditor = MultiAttributeAuditor(reference="test", random_state=0)
         return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
     if name == "numbers":
@@ -200,21 +200,21 @@ def point(name, size, path, most=15):
 
 
 def measure(folder, *, short):
-    found = {}
+    curves = {}
     for name, series in CURVES.items():
-        found[name] = []
+        curves[name] = []
         for size in series.short if short else series.full:
             path = ""
             if name in ("duckdb", "polars", "interval"):
                 path = parts(folder, size)
             if short and name != "memory":
                 # Nothing is judged: one process more is enough to see that it works.
-                found[name].append((size, point(name, size, path, most=1)))
+                curves[name].append((size, point(name, size, path, most=1)))
                 continue
             command = [sys.executable, __file__, "--point", name, str(size), str(path)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
-            found[name].append((size, json.loads(done.stdout)))
-    return found
+            curves[name].append((size, json.loads(done.stdout)))
+    return curves
 
 
 def parts(folder, n_rows):
@@ -228,7 +228,7 @@ def parts(folder, n_rows):
 
 def exponent(points, tail, of):
     """Return the slope of the last points, both axes in logarithms."""
-    sizes, values = zip(*((size, of(held)) for size, held in points[-tail:]), strict=True)
+    sizes, values = zip(*((size, of(cost)) for size, cost in points[-tail:]), strict=True)
     if len(sizes) < 2:
         return float("nan")
     if tail < len(points):
@@ -237,8 +237,8 @@ def exponent(points, tail, of):
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-9)), 1)[0])
 
 
-def median(held):
-    return float(np.median(held["seconds"]))
+def median(cost):
+    return float(np.median(cost["seconds"]))
 
 
 # --------------------------------------------------------------------------- the page
@@ -253,23 +253,23 @@ def duration(seconds):
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def rows_of(found):
+def rows_of(curves):
     rows = []
-    for name, points in found.items():
+    for name, points in curves.items():
         series = CURVES[name]
-        for size, held in points:
-            low, high = min(held["seconds"]), max(held["seconds"])
-            spread = f"{duration(median(held))} ({duration(low)} to {duration(high)})"
+        for size, cost in points:
+            low, high = min(cost["seconds"]), max(cost["seconds"])
+            spread = f"{duration(median(cost))} ({duration(low)} to {duration(high)})"
             rows.append(
-                [series.title, shown(size), spread, f"{held['risen']:.0f}", f"{held['peak']:.0f}"]
+                [series.title, shown(size), spread, f"{cost['risen']:.0f}", f"{cost['peak']:.0f}"]
             )
     return rows
 
 
-def judged(found):
+def judged(curves):
     """Return the exponents, and which are as they should be."""
     rows = []
-    for name, points in found.items():
+    for name, points in curves.items():
         series = CURVES[name]
         slope = exponent(points, series.tail, median)
         target, met = "none", ""
@@ -288,7 +288,7 @@ def judged(found):
             fitted = ""
         rows.append([f"time over {series.title}", series.note, fitted, target, met])
     for name in ("duckdb", "polars"):
-        points = found[name]
+        points = curves[name]
         rise = points[-1][1]["peak"] / points[max(len(points) - 2, 0)][1]["peak"]
         met = "yes" if rise <= 1.25 else "no"
         what = f"peak of memory, {CURVES[name].title}"
@@ -296,7 +296,7 @@ def judged(found):
     return rows
 
 
-def draw(found, path):
+def draw(curves, path):
     import matplotlib
 
     matplotlib.use("svg")
@@ -308,8 +308,8 @@ def draw(found, path):
     colors = ["#0072b2", "#d55e00", "#009e73", "#555555"]
     for axis, names in zip(axes.flat, together, strict=False):
         for name, color in zip(names, colors, strict=False):
-            sizes = [size for size, _ in found[name]]
-            seconds = [median(held) for _, held in found[name]]
+            sizes = [size for size, _ in curves[name]]
+            seconds = [median(cost) for _, cost in curves[name]]
             label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
             axis.loglog(sizes, seconds, "o-", color=color, label=label, markersize=4)
         low, high = axis.get_ylim()
@@ -326,8 +326,8 @@ def draw(found, path):
             axis.legend(fontsize=8, frameon=False)
     axis = axes.flat[-1]
     for name, color in zip(together[0][:3], colors, strict=False):
-        sizes = [size for size, _ in found[name]]
-        peaks = [held["peak"] for _, held in found[name]]
+        sizes = [size for size, _ in curves[name]]
+        peaks = [cost["peak"] for _, cost in curves[name]]
         label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
         axis.semilogx(sizes, peaks, "o-", color=color, label=label, markersize=4)
     axis.set_ylim(bottom=0)
@@ -341,12 +341,12 @@ def draw(found, path):
     figure.savefig(path, metadata={"Date": None})
 
 
-def page(found, picture, *, short):
-    exponents = judged(found)
+def page(curves, picture, *, short):
+    exponents = judged(curves)
     if short:
         exponents = [[*row[:-1], "not judged"] for row in exponents]
     exponents = markdown(["measured", "data", "exponent", "target", "met"], exponents)
-    points = markdown(["curve", "size", "time (range)", "rise, MB", "peak, MB"], rows_of(found))
+    points = markdown(["curve", "size", "time (range)", "rise, MB", "peak, MB"], rows_of(curves))
     image = f"\n![{DESCRIBED}]({picture})\n" if picture else ""
     return f"""# Benchmark: time and memory by data size
 
@@ -386,12 +386,12 @@ def main():
     if arguments.short and arguments.write:
         parser.error("--short measures nothing worth writing down.")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        found = measure(Path(folder), short=arguments.short)
+        curves = measure(Path(folder), short=arguments.short)
     picture = None
     if arguments.write:
         picture = "images/growth.svg"
-        draw(found, arguments.write.parent / picture)
-    text = page(found, picture, short=arguments.short)
+        draw(curves, arguments.write.parent / picture)
+    text = page(curves, picture, short=arguments.short)
     print(text)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")

@@ -73,17 +73,17 @@ def guesses(verb, woman, attacker, n_verbs, epochs):
 
     inputs = torch.eye(n_verbs)
     verb, woman = torch.tensor(verb), torch.tensor(woman)
-    found = network(n_verbs, *attacker)
-    steps = torch.optim.Adam(found.parameters(), lr=5e-5, weight_decay=1e-5, fused=True)
+    net = network(n_verbs, *attacker)
+    steps = torch.optim.Adam(net.parameters(), lr=5e-5, weight_decay=1e-5, fused=True)
     for _ in range(epochs):
-        found.train()
+        net.train()
         for rows in torch.randperm(len(verb)).split(128):
             steps.zero_grad()
-            torch.nn.functional.cross_entropy(found(inputs[verb[rows]]), woman[rows]).backward()
+            torch.nn.functional.cross_entropy(net(inputs[verb[rows]]), woman[rows]).backward()
             steps.step()
-        found.eval()
+        net.eval()
         with torch.no_grad():
-            yield found(inputs).argmax(dim=1).numpy()
+            yield net(inputs).argmax(dim=1).numpy()
 
 
 def run(split, hidden, width, normalised, share, seed, epochs):
@@ -101,11 +101,11 @@ def run(split, hidden, width, normalised, share, seed, epochs):
         woman = (data.sensitive == "woman").to_numpy().astype(np.int64)
         kept = np.arange(len(woman))
         if each:
-            kept = [rng.permutation(np.flatnonzero(woman == one))[:each] for one in (0, 1)]
+            kept = [rng.permutation(np.flatnonzero(woman == value))[:each] for value in (0, 1)]
         kept = np.hstack(kept)
         return np.searchsorted(verbs, data.target)[kept], woman[kept]
 
-    val, test = (fetch_imsitu_annotations(subset=one) for one in ("val", "test"))
+    val, test = (fetch_imsitu_annotations(subset=subset) for subset in ("val", "test"))
     chosen_on = {
         "equal": rows(val, 3_000),
         "all": rows(val),
@@ -113,12 +113,12 @@ def run(split, hidden, width, normalised, share, seed, epochs):
     }
     judged_on = rows(test, 3_000)
     trained_on = rows(train, round(7_300 * share))
-    found = np.array(
+    guessed = np.array(
         list(guesses(*trained_on, (hidden, width, normalised), len(verbs), epochs)), dtype=int
     )
 
     def accuracy(verb, woman):
-        return (found[:, verb] == woman).mean(axis=1)
+        return (guessed[:, verb] == woman).mean(axis=1)
 
     judged = accuracy(*judged_on)
     kept = {name: judged[accuracy(*chosen).argmax()] for name, chosen in chosen_on.items()}
@@ -144,8 +144,8 @@ def read():
 def values(split, attacker, chosen_on="equal", epochs=100):
     """Return dataset leakage in percent, of each finished run."""
     return [
-        100 * found[chosen_on]
-        for (*about, _, its_epochs), found in read().items()
+        100 * accuracies[chosen_on]
+        for (*about, _, its_epochs), accuracies in read().items()
         if (*about, its_epochs) == (split, *attacker, epochs)
     ]
 
@@ -186,7 +186,7 @@ def section():
     error = np.std(chosen, ddof=1) / len(chosen) ** 0.5
     sizes = {about: values("original", about[1:]) for about in TABLE_2}
     ours = np.ptp([np.mean(runs) for runs in sizes.values() if runs])
-    theirs = np.ptp([float(one.split()[0]) for one in TABLE_2.values()])
+    theirs = np.ptp([float(cell.split()[0]) for cell in TABLE_2.values()])
     lines = [
         "## The choice of the epoch (Wang et al. 2019, Table 1, α = 1)",
         "",
@@ -213,13 +213,15 @@ def section():
         ("as in the text", 100): IN_THE_TEXT,
     }
     for (name, epochs), attacker in described.items():
-        found = {one: values("α = 1", attacker, one, epochs) for one in CHOSEN_ON}
-        if found["last"]:
+        accuracies = {
+            chosen_on: values("α = 1", attacker, chosen_on, epochs) for chosen_on in CHOSEN_ON
+        }
+        if accuracies["last"]:
             cells = (
                 name,
                 str(epochs),
-                str(len(found["last"])),
-                *map(mean_and_spread, found.values()),
+                str(len(accuracies["last"])),
+                *map(mean_and_spread, accuracies.values()),
             )
             lines.append(f"| {' | '.join(cells)} |")
     lines += [

@@ -43,15 +43,15 @@ class Reader(nn.Module):
         self.dropout = nn.Dropout(0.5)
 
     def forward(self, words):
-        found, _ = self.lstm(self.dropout(self.embedding(words)))
-        found = found.masked_fill((words == 0).unsqueeze(-1), -1e9)
-        return self.out(self.dropout(found.max(dim=1).values))
+        states, _ = self.lstm(self.dropout(self.embedding(words)))
+        states = states.masked_fill((words == 0).unsqueeze(-1), -1e9)
+        return self.out(self.dropout(states.max(dim=1).values))
 
 
 def numbered(texts):
     """Return the words of masked texts as numbers, 0 behind the last; rare words are one."""
     split = [
-        re.findall(r"[a-z'<>]+", one.lower())[:LENGTH] for one in WordMasker().transform(texts)
+        re.findall(r"[a-z'<>]+", text.lower())[:LENGTH] for text in WordMasker().transform(texts)
     ]
     counts = Counter(word for words in split for word in words)
     known = {word: i for i, word in enumerate((w for w, n in counts.items() if n > 1), 1)}
@@ -63,7 +63,7 @@ def numbered(texts):
 
 def lic_m(words, n_words, female, seeds):
     """Return LIC_M × 100 after each epoch, for each seed: one tenth of balanced rows is judged."""
-    found = []
+    results = []
     for seed in seeds:
         rng = np.random.default_rng(seed)
         torch.manual_seed(seed)
@@ -86,8 +86,8 @@ def lic_m(words, n_words, female, seeds):
             right = sure.argmax(dim=1) == target[test]
             own = sure[torch.arange(len(test)), target[test]]
             values.append(100 * float((own * right).mean()))
-        found.append(values)
-    return found
+        results.append(values)
+    return results
 
 
 def main():
@@ -104,10 +104,10 @@ def main():
     last = []
     for name, published in PUBLISHED.items():
         words, n_words = numbered(models.captions[name])
-        found = done.run(lic_m, (name, EPOCHS), words, n_words, female, trials=options.trials)
-        shown = " | ".join(f"{one:.1f}" for one in found.mean(axis=0))
+        results = done.run(lic_m, (name, EPOCHS), words, n_words, female, trials=options.trials)
+        shown = " | ".join(f"{value:.1f}" for value in results.mean(axis=0))
         print(f"| {name} | {published} | {shown} |", flush=True)
-        last.append(found.mean(axis=0)[-1])
+        last.append(results.mean(axis=0)[-1])
     rank = spearmanr(list(PUBLISHED.values()), last).statistic
     print(f"\nRank correlation with the published values: {rank:.2f}")
 

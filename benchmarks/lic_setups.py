@@ -46,14 +46,14 @@ def masked(texts):
 
 def lic_m(texts, female, tokens, splits):
     """Return the mean of LIC_M × 100 over splits into rows to learn from and rows to judge."""
-    texts, found = np.array(texts, dtype=object), []
+    texts, scores = np.array(texts, dtype=object), []
     for learned, judged in splits:
         words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, token_pattern=tokens)
         attacker = make_pipeline(words, LogisticRegression(max_iter=300))
         attacker.fit(texts[learned], female[learned])
         sure = attacker.predict_proba(texts[judged])[np.arange(len(judged)), female[judged]]
-        found.append(np.mean(sure * (sure > 0.5)))
-    return 100 * np.mean(found)
+        scores.append(np.mean(sure * (sure > 0.5)))
+    return 100 * np.mean(scores)
 
 
 def main():
@@ -71,7 +71,7 @@ def main():
     names = "masked by", "tokens", *splits
     print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}")
     for (mask, texts), (name, tokens) in product(masked(models["nic"]).items(), TOKENS.items()):
-        values = [f"{lic_m(texts, female, tokens, one):.1f}" for one in splits.values()]
+        values = [f"{lic_m(texts, female, tokens, split):.1f}" for split in splits.values()]
         print(f"| {mask} | {name} | {' | '.join(values)} |", flush=True)
 
 

@@ -89,14 +89,14 @@ TAGS = rows(
 )
 SETS = rows(
     *[
-        ("f", tags, told, 1)
-        for tags, told in zip(
+        ("f", tags, tags_pred, 1)
+        for tags, tags_pred in zip(
             [[1, 1], [1, 0], [0, 1], [0, 0]], [[1, 1], [1, 1], [0, 0], [0, 0]], strict=True
         )
     ],
     *[
-        ("m", tags, told, 1)
-        for tags, told in zip(
+        ("m", tags, tags_pred, 1)
+        for tags, tags_pred in zip(
             [[1, 1], [1, 0], [0, 1], [0, 0]], [[1, 0], [1, 0], [0, 1], [0, 1]], strict=True
         )
     ],
@@ -122,29 +122,29 @@ def mean(rows):
 def mals(A, T, predicted):
     """Eq. 1 of Wang and Russakovsky, in fractions, with Â = A."""
     value = Fraction(0)
-    for t, said in zip(T.T, predicted.T, strict=True):
+    for t, t_pred in zip(T.T, predicted.T, strict=True):
         for a in A.T:
             share = mean(a[t == 1])
-            value += (mean(a[said == 1]) - share) * (share > Fraction(1, A.shape[1]))
+            value += (mean(a[t_pred == 1]) - share) * (share > Fraction(1, A.shape[1]))
     return value / T.shape[1]
 
 
 def directional(A, T, predicted):
     """Eq. 2 of the same, in fractions, for A→T; a tie counts 0."""
     value = Fraction(0)
-    for t, said in zip(T.T, predicted.T, strict=True):
+    for t, t_pred in zip(T.T, predicted.T, strict=True):
         for a in A.T:
             chance = mean(a) * mean(t)
             together = mean(a * t)
             sign = (together > chance) - (together < chance)
-            value += sign * (mean(said[a == 1]) - mean(t[a == 1]))
+            value += sign * (mean(t_pred[a == 1]) - mean(t[a == 1]))
     return value / A.shape[1] / T.shape[1]
 
 
 def multi(A, T, predicted):
     """Eq. 3 of Zhao, Andrews and Xiang, in fractions, for the one set of both tasks."""
-    both, said = T.all(axis=1), predicted.all(axis=1)
-    moved = [abs(mean(said[a == 1]) - mean(both[a == 1])) for a in A.T]
+    both, both_pred = T.all(axis=1), predicted.all(axis=1)
+    moved = [abs(mean(both_pred[a == 1]) - mean(both[a == 1])) for a in A.T]
     return sum(moved, Fraction(0)) / A.shape[1]
 
 
@@ -152,8 +152,8 @@ FORMULAS = {"BA_MALS": mals, "DBA": directional, "MDBA": multi}
 OURS = {
     "BA_MALS": mals_amplification,
     "DBA": directional_amplification,
-    "MDBA": lambda T, told, **options: multi_attribute_amplification(
-        T, told, min_size=2, base="test", **options
+    "MDBA": lambda T, predicted, **options: multi_attribute_amplification(
+        T, predicted, min_size=2, base="test", **options
     ),
 }
 
@@ -179,9 +179,9 @@ def measure(peer):
     ]
 
 
-def table(found):
+def table(results):
     lines = ["| rows | class | formula | bias-amplification | skbiasamp |", "|---|---|---|---|---|"]
-    for what, name, *values in found:
+    for what, name, *values in results:
         cells = ["" if np.isnan(value) else f"{value + 0.0:.4f}" for value in values]
         lines.append(f"| {what} | `{name}` | {' | '.join(cells)} |")
     return "\n".join(lines).replace("-", "−").replace("−−−", "---")
@@ -228,9 +228,9 @@ def measure_others(python):
     ]
 
 
-def table_of_others(found):
+def table_of_others(results):
     lines = ["| rows | program | theirs | skbiasamp |", "|---|---|---|---|"]
-    for what, program, *values in found:
+    for what, program, *values in results:
         cells = ["" if np.isnan(value) else f"{value + 0.0:+.4f}" for value in values]
         lines.append(f"| {what} | {program} | {' | '.join(cells)} |")
     return "\n".join(lines).replace("-", "−").replace("−−−", "---")

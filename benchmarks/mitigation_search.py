@@ -162,7 +162,7 @@ def searched(kind, name, X, y, group, seed):
 
 def null(n_tables, n_rows=2000):
     """Count how often a winner seems to improve where labels do not depend on the group."""
-    found = []
+    results = []
     for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         group, skill = rng.integers(0, 2, n_rows), rng.normal(size=n_rows)
@@ -171,9 +171,9 @@ def null(n_tables, n_rows=2000):
         X = np.column_stack([skill, proxy, group])
         model = LogisticRegression()
         result = search(model, X, y, sensitive_features=group, limit=0.02, random_state=seed)
-        found.append((result.improved, result.best))
-        print(seed, *found[-1], flush=True)
-    improved, winners = zip(*found, strict=True)
+        results.append((result.improved, result.best))
+        print(seed, *results[-1], flush=True)
+    improved, winners = zip(*results, strict=True)
     print(f"{sum(improved)} of {n_tables} tables seem improved")
     print(pd.Series(winners, dtype=object).fillna("no winner").value_counts().to_string())
 

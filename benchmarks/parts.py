@@ -38,7 +38,7 @@ class Trials:
         while len(done) < trials:
             if time.monotonic() > self.end:
                 raise SystemExit(f"The minutes are over; what is done is kept in {self.keep}.")
-            part = [int(one) for one in seeds[len(done) :][: self.part]]
+            part = [int(seed) for seed in seeds[len(done) :][: self.part]]
             done += np.asarray(function(*args, part)).tolist()
             if self.keep:
                 self.keep.write_text(json.dumps(self.held))
@@ -63,7 +63,7 @@ def complete(doc, file, columns, jobs, read, run, short):
     for job in jobs:
         if job in read() or time.monotonic() - start > 60 * options.minutes:
             continue
-        row = (*job, *(f"{one:.6f}" for one in run(*job)))
+        row = (*job, *(f"{value:.6f}" for value in run(*job)))
         with file.open("a", encoding="utf-8", newline="") as opened:
             csv.writer(opened, lineterminator="\n").writerow(row)
         print(*row, f"{time.monotonic() - start:.0f} s", flush=True)

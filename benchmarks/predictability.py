@@ -188,7 +188,7 @@ def beside_peer(sizes, python, folder):
 def costs(sizes):
     """Return what audits take, and plain directional audits of the same labels."""
     rng = np.random.default_rng(0)
-    one = [x.ravel().astype(np.int8) for x in simulate(rng, sizes.long_rows, np.array([0.3]))]
+    one_label = [x.ravel().astype(np.int8) for x in simulate(rng, sizes.long_rows, np.array([0.3]))]
     many = simulate(rng, sizes.rows, rng.uniform(0.05, 0.4, sizes.tasks))
     logits = 4.0 * many[2] - 2 + rng.normal(size=many[2].shape)
     auditors = {
@@ -200,22 +200,24 @@ def costs(sizes):
     wide = f"{sizes.rows:,} rows, {sizes.tasks}"
     found = []
 
-    def measure(rounds, names, what, data, seen=None):
+    def measure(rounds, names, what, data, other_predictions=None):
         groups, labels, predictions = data
         results = {}
 
         def call(name):
-            said = predictions if seen is None or name == "plain" else seen
-            results[name] = auditors[name].audit(labels, said, sensitive_features=groups)
+            y_pred = (
+                predictions if other_predictions is None or name == "plain" else other_predictions
+            )
+            results[name] = auditors[name].audit(labels, y_pred, sensitive_features=groups)
 
         seconds = take_turns(rounds, **{name: lambda name=name: call(name) for name in names})
         for name in names[1:]:
             attacker = results[name].statistics["attacker"]
-            times = (f"{np.median(seconds[one]):.3g} s" for one in (name, names[0]))
+            times = (f"{np.median(seconds[metric]):.3g} s" for metric in (name, names[0]))
             ratio = np.median(seconds[name] / seconds[names[0]])
             found.append([f"{name}: {what}", attacker, *times, f"{ratio:.3g}"])
 
-    measure(sizes.rounds, list(auditors), long, one)
+    measure(sizes.rounds, list(auditors), long, one_label)
     measure(sizes.slow_rounds, ["plain", "DPA A→T"], f"{wide} labels", many)
     measure(1, ["plain", "leakage"], f"{wide} logits", many, logits)
     return found
@@ -224,7 +226,7 @@ def costs(sizes):
 def whole_reports(sizes):
     """Return what `skbiasamp.audit` takes, with every metric, and whether that is fast enough."""
     rng = np.random.default_rng(0)
-    found = []
+    results = []
     for what, rows, tasks, limit, rounds in (
         ("rows, one label", sizes.report_rows, 1, 0.1, sizes.rounds),
         (f"rows, {sizes.tasks} labels", sizes.wide_rows, sizes.tasks, 4.0, sizes.slow_rounds),
@@ -233,7 +235,7 @@ def whole_reports(sizes):
         train_groups, train, _ = simulate(rng, rows, rates)
         groups, labels, predictions = simulate(rng, rows, rates)
         if tasks == 1:
-            train, labels, predictions = (one.ravel() for one in (train, labels, predictions))
+            train, labels, predictions = (array.ravel() for array in (train, labels, predictions))
         training = {"y_train": train, "sensitive_train": train_groups}
         processor, elapsed = [], []
         for _ in range(rounds + 1):  # the first one warms up
@@ -245,15 +247,15 @@ def whole_reports(sizes):
             elapsed.append(time.perf_counter() - start[1])
         median, fastest, least = np.median(processor[1:]), min(processor[1:]), min(elapsed[1:])
         met = "yes" if fastest < limit else "no"
-        times = (f"{one:.3g} s" for one in (least, median, fastest))
-        found.append([f"`skbiasamp.audit`: {rows:,} {what}", *times, f"< {limit:g} s", met])
-    return found
+        times = (f"{duration:.3g} s" for duration in (least, median, fastest))
+        results.append([f"`skbiasamp.audit`: {rows:,} {what}", *times, f"< {limit:g} s", met])
+    return results
 
 
 # --------------------------------------------------------------------------- the page
 
 
-def page(beside, found, reports, *, judged, kept):
+def page(beside, results, reports, *, judged, kept):
     columns = ["audited", "elapsed, fastest", "processor time", "fastest", "target", "met"]
     header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
     return f"""# Benchmark: leakage and DPA
@@ -262,7 +264,7 @@ def page(beside, found, reports, *, judged, kept):
 
 ## Audits with confidence intervals
 
-{markdown(header, found)}
+{markdown(header, results)}
 
 Times are medians of processor time in one thread. The plain audit is `DirectionalAuditor` without
 interval, on the same labels and predictions. The other audits make {DRAWS} draws of folds and
@@ -346,13 +348,13 @@ def main():
         parser.error("--short measures nothing worth writing down.")
     torch.set_num_threads(1)
     sizes = SHORT if arguments.short else FULL
-    found = costs(sizes)
+    results = costs(sizes)
     beside = beside_peer(sizes, arguments.peer, Path(__file__).parent) if arguments.peer else None
     kept = ""
     if arguments.audits and arguments.write:
         kept = kept_section(arguments.write.read_text(encoding="utf-8"))
     reports = whole_reports(sizes)
-    text = page(beside, found, reports, judged=not arguments.short, kept=kept)
+    text = page(beside, results, reports, judged=not arguments.short, kept=kept)
     print(text)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")

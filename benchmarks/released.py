@@ -40,7 +40,7 @@ def outcome(name, text):
         return "error", errors[0]
     if failed:
         return "other output", "".join(printed).splitlines()[-1].strip()
-    old = [str(one.message) for one in caught if one.category is FutureWarning]
+    old = [str(warning.message) for warning in caught if warning.category is FutureWarning]
     return ("warning", old[0]) if old else ("works", "")
 
 

@@ -137,11 +137,11 @@ def merged(page, lines):
 
     def keyed(rows):
         """Return rows by what they are about; several about the same have numbers."""
-        seen = Counter()
+        counts = Counter()
         for row in rows:
             about = tuple(row.split(" | ")[:2])
-            seen[about] += 1
-            yield (*about, seen[about]), row
+            counts[about] += 1
+            yield (*about, counts[about]), row
 
     return list((dict(keyed(page)) | dict(keyed(lines))).values())
 
@@ -152,15 +152,15 @@ def on_page(text, paper):
     return [line for line in section.splitlines() if line.startswith("| ")][1:]
 
 
-def markdown(found, page=""):
+def markdown(results, page=""):
     """Return the file; rows of `page` that were not found again stay as they are."""
     parts = [TOP, inventory()]
-    for paper, rows in found.items():
+    for paper, rows in results.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))
         where = code(PAPERS[paper]) + "."
         parts.append("\n".join([f"## {paper}", "", where, "", head, *lines]) + "\n")
-    parts += [one.section() for one in KEPT]
+    parts += [page.section() for page in KEPT]
     parts.append(without_data())
     return "\n".join(parts)
 

@@ -100,7 +100,9 @@ def from_annotations(folder, part, objects):
         found = {"man", "woman"} & {word.strip(".,'\"") for word in own}
         if len(found) == 1:
             gender[image] = found.pop()
-    names = {one["id"]: one["name"].replace(" ", "_") for one in instances["categories"]}
+    names = {
+        category["id"]: category["name"].replace(" ", "_") for category in instances["categories"]
+    }
     table = pd.DataFrame(0, index=sorted(gender), columns=list(objects))
     for note in instances["annotations"]:
         if note["image_id"] in gender and names[note["category_id"]] in table:
@@ -122,10 +124,10 @@ def labelled_rows(folder, data):
 
 def agreement(folder, data):
     """Return how often captions tell the gender that the authors have, where they tell any."""
-    told = from_annotations(folder, "val2014", data.target.columns).gender
+    captioned = from_annotations(folder, "val2014", data.target.columns).gender
     known = data.frame.set_index("image")["gender"]
-    both = told.index.intersection(known.index)
-    return len(both), float((told[both] == known[both]).mean())
+    both = captioned.index.intersection(known.index)
+    return len(both), float((captioned[both] == known[both]).mean())
 
 
 # --------------------------------------------------------------------------- the networks
@@ -214,13 +216,13 @@ def measure(model, rows, workers, sizes, attacker):
         truth, (logits > 0).astype(int), y_score=logits, sensitive_features=rows.gender.to_numpy()
     )
     occurs = truth.any(axis=0)
-    found = (
+    values = (
         f1_score(truth, logits > 0, average="macro", zero_division=0),
         average_precision_score(truth[:, occurs], logits[:, occurs], average="macro"),
         *(float(result.table[name].mean()) for name in ("quality_model", "quality_data")),
         result.value,
     )
-    return [100 * value for value in found]
+    return [100 * value for value in values]
 
 
 # --------------------------------------------------------------------------- what it takes
@@ -291,7 +293,7 @@ def arithmetic(settings, n_rows=22_826, n_chosen=5_367):
 def generated(folder, n=60, seed=0):
     """Write tiny images in the manner of COCO; return the rows of the three parts."""
     rng, objects = np.random.default_rng(seed), ["hair_drier", "kite"]
-    found = []
+    parts = []
     for first, part in enumerate(("train2014", "val2014", "val2014")):
         (folder / part).mkdir(exist_ok=True)
         (folder / "annotations").mkdir(exist_ok=True)
@@ -317,8 +319,8 @@ def generated(folder, n=60, seed=0):
         for name, entries in notes.items():
             file = folder / "annotations" / f"{name}_{part}.json"
             file.write_text(json.dumps({"annotations": entries, "categories": names}))
-        found.append(from_annotations(folder, part, objects))
-    return found
+        parts.append(from_annotations(folder, part, objects))
+    return parts
 
 
 SHORT = {
@@ -334,13 +336,13 @@ def short():
     attacker = MLPAttacker.preset("leakage", max_epochs=2)
     with tempfile.TemporaryDirectory() as folder:
         known, chosen, judged = generated(Path(folder))
-        found = [
+        rows = [
             (weight, 0, *measure(model, judged, 0, sizes, attacker))
             for weight in WEIGHTS
             for model in [train(settings, (known, chosen), 0, weight, 0, sizes)]
         ]
         print(estimate(known, settings, 0, sizes, len(known.files), len(chosen.files), batches=2))
-    return pd.DataFrame(found, columns=COLUMNS).round(2).to_string(index=False)
+    return pd.DataFrame(rows, columns=COLUMNS).round(2).to_string(index=False)
 
 
 def main():

@@ -89,12 +89,12 @@ def run(name, *, short):
 
 def judged(page):
     """Return the rows of a page's tables that were judged, as lists of cells."""
-    found = []
+    rows = []
     for line in page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if cells and cells[-1] in ("yes", "no"):
-            found.append(cells)
-    return found
+            rows.append(cells)
+    return rows
 
 
 def value_of(row):

@@ -51,7 +51,7 @@ CHANGES = ("sudden", "slow", "one group only")
 
 def rates(setting):
     """Return P(group, label, prediction) as an array of groups × 2 × 2."""
-    share, base, wrong = (np.array(one) for one in SETTINGS[setting])
+    share, base, wrong = (np.array(numbers) for numbers in SETTINGS[setting])
     label = np.stack([1 - base, base], axis=1)
     # As many false positives as false negatives, in expectation.
     given = np.empty((len(share), 2, 2))
@@ -66,8 +66,8 @@ def shifted(p, shift):
     p = p.copy()
     for group, by in enumerate(shift):
         source, target = (0, 1) if by > 0 else (1, 0)
-        held = p[group, :, source].sum()
-        moved = p[group, :, source] * min(abs(by) * p[group].sum() / held, 0.95)
+        total = p[group, :, source].sum()
+        moved = p[group, :, source] * min(abs(by) * p[group].sum() / total, 0.95)
         p[group, :, source] -= moved
         p[group, :, target] += moved
     return p
@@ -76,8 +76,8 @@ def shifted(p, shift):
 def all_cells(p):
     """Return one row of every group, label and prediction, to be given counts."""
     group, task, predicted = np.indices(p.shape).reshape(3, -1)
-    held = {"group": group, "task": task, "task_pred": predicted, "n": 1}
-    return ordered(Contingency.from_counts(pd.DataFrame(held)))
+    columns = {"group": group, "task": task, "task_pred": predicted, "n": 1}
+    return ordered(Contingency.from_counts(pd.DataFrame(columns)))
 
 
 def interval(counts, sign):
@@ -115,13 +115,13 @@ def watches(setting, n, days, plan, seeds):
         return rng.multinomial(n, p.ravel() / p.sum(), size=len(seeds)).reshape(-1, *p.shape)
 
     first, later = drawn(p, n * REFERENCE), [drawn(plan(p, day), n) for day in range(days)]
-    found = at_once(first, later, N_DRAWS, rng)
-    level, _ = interval(first, found.sign)
+    outcome = at_once(first, later, N_DRAWS, rng)
+    level, _ = interval(first, outcome.sign)
     naive = []
-    for one in later:
-        value, error = interval(one, found.sign)
+    for counts in later:
+        value, error = interval(counts, outcome.sign)
         naive.append(np.abs(value - level) > 1.959964 * error)
-    return np.column_stack([_first(found.p_value <= ALPHA), _first(np.array(naive).T)])
+    return np.column_stack([_first(outcome.p_value <= ALPHA), _first(np.array(naive).T)])
 
 
 def _first(alarms):
@@ -140,12 +140,13 @@ def at_once(first, later, n_draws, rng):
     """Apply the rule to many watches: counts are watches × groups × labels × predictions."""
     whole = all_cells(first[0])
     auditors = [
-        DirectionalAuditor().learn_reference(with_weight(whole, one.ravel() * 1.0)) for one in first
+        DirectionalAuditor().learn_reference(with_weight(whole, counts.ravel() * 1.0))
+        for counts in first
     ]
-    sign = np.array([one.y_at_.to_numpy()[:, 0] for one in auditors])
+    sign = np.array([auditor.y_at_.to_numpy()[:, 0] for auditor in auditors])
     # Auditors that learned the same signs measure alike.
     _, which, kind = np.unique(sign, axis=0, return_index=True, return_inverse=True)
-    chosen = [(auditors[one], np.flatnonzero(kind == i)) for i, one in enumerate(which)]
+    chosen = [(auditors[index], np.flatnonzero(kind == i)) for i, index in enumerate(which)]
     n_groups = sign.shape[1]
     scores = np.empty((len(first), 1 + n_groups, len(later)))
     rows = np.empty_like(scores)
@@ -201,16 +202,17 @@ def check(days=15, n_draws=4_999):
             rng.multinomial(k, p.ravel(), size=2).reshape(-1, *p.shape)
             for k in (n * REFERENCE, *[n] * days)
         )
-        later[5:] = [one[:, :, :, ::-1] for one in later[5:]]  # a change that cannot be missed
-        found, whole = at_once(first, later, n_draws, rng), all_cells(p)
+        # a change that cannot be missed
+        later[5:] = [counts[:, :, :, ::-1] for counts in later[5:]]
+        outcome, whole = at_once(first, later, n_draws, rng), all_cells(p)
         for i in range(2):
-            cells = [with_weight(whole, one[i].ravel() * 1.0) for one in (first, *later)]
+            cells = [with_weight(whole, counts[i].ravel() * 1.0) for counts in (first, *later)]
             auditor = DirectionalAuditor().learn_reference(cells[0])
             alone = against_all_before(auditor, cells[0], cells[1:], n_draws=n_draws, rng=rng)
             # Ranks among other draws differ a little.
-            np.testing.assert_allclose(found.scores[i], alone.scores, atol=0.4, equal_nan=True)
+            np.testing.assert_allclose(outcome.scores[i], alone.scores, atol=0.4, equal_nan=True)
             best = np.minimum(alone.p_value, alone.p_pairs.min(axis=0))
-            assert _first(found.p_value[i : i + 1] <= ALPHA) == _first(best[None] <= ALPHA)
+            assert _first(outcome.p_value[i : i + 1] <= ALPHA) == _first(best[None] <= ALPHA)
 
 
 def unchanged(p, day):
@@ -262,9 +264,9 @@ def false_alarms(done, trials, sizes, days):
             job = (name, n, days, unchanged)
             every.append(done.run(watches, ("unchanged", name, n), *job, trials=trials))
             rows.append(_shares(f"{name} | {n:,}", every[-1] >= 0))
-    found = np.concatenate(every)
-    rows.append(_shares("**all of these** |", found >= 0))
-    naive = found[found[:, 1] >= 0, 1] + 1
+    alarms = np.concatenate(every)
+    rows.append(_shares("**all of these** |", alarms >= 0))
+    naive = alarms[alarms[:, 1] >= 0, 1] + 1
     return [
         *rows,
         "",
@@ -274,9 +276,9 @@ def false_alarms(done, trials, sizes, days):
     ]
 
 
-def _shares(name, found):
-    rule, naive = found.mean(axis=0)
-    error = (rule * (1 - rule) / len(found)) ** 0.5
+def _shares(name, alarms):
+    rule, naive = alarms.mean(axis=0)
+    error = (rule * (1 - rule) / len(alarms)) ** 0.5
     return f"| {name} | {rule * 100:.1f} % | {error * 100:.1f} % | {naive * 100:.0f} % |"
 
 
@@ -285,8 +287,8 @@ def drifting(done, trials, n, days):
     rows = ["| what drifts over the year | this rule | naive rule |", "|---|---|---|"]
     for name, plan in zip(DRIFTS, (labels_drift, shares_drift), strict=True):
         job = ("two groups, as in Adult", n, days, plan)
-        found = done.run(watches, (name, n), *job, trials=trials) >= 0
-        rule, naive = found.mean(axis=0)
+        alarms = done.run(watches, (name, n), *job, trials=trials) >= 0
+        rule, naive = alarms.mean(axis=0)
         rows.append(f"| {DRIFTS[name]} | {rule * 100:.0f} % | {naive * 100:.0f} % |")
     return rows
 
@@ -302,20 +304,20 @@ def delays(done, trials, sizes):
         for kind in CHANGES:
             for n in sizes:
                 job = (name, n, CLEAN + AFTER, planted(kind, n))
-                found = done.run(watches, (kind, name, n), *job, trials=trials)
-                rows.append(f"| {name} | {kind} | {n:,} | {_delay(found)} |")
+                alarms = done.run(watches, (kind, name, n), *job, trials=trials)
+                rows.append(f"| {name} | {kind} | {n:,} | {_delay(alarms)} |")
     return rows
 
 
-def _delay(found):
-    rule, naive = found.T
+def _delay(alarms):
+    rule, naive = alarms.T
     early = (rule >= 0) & (rule < CLEAN)
     delay = np.where(rule < 0, np.inf, rule - CLEAN + 1)[~early]
     middle = np.median(delay)
     shown = f"{middle:.0f}" if np.isfinite(middle) else f"more than {AFTER}"
     too_early = ((naive >= 0) & (naive < CLEAN)).mean()
     shares = [(delay <= 10).mean(), (delay <= AFTER).mean(), early.mean(), too_early]
-    return " | ".join([shown, *(f"{one * 100:.0f} %" for one in shares)])
+    return " | ".join([shown, *(f"{share * 100:.0f} %" for share in shares)])
 
 
 PAGE = """# False positives and delays of a watch

@@ -148,7 +148,7 @@ def _selected(table: pd.DataFrame, group: Any, task: Any) -> pd.DataFrame:
         if wanted is not None:
             known = list(dict.fromkeys(table[column]))
             if is_one(wanted, known):
-                table = table[[one == wanted for one in table[column]]]
+                table = table[[value == wanted for value in table[column]]]
             if table.empty or not is_one(wanted, known):
                 raise InputError(
                     f"{{{column}}} must be a {column} of the audit; got {{seen!r}}. It has "

@@ -49,7 +49,7 @@ def with_attribute(**labels):
     return world | {"sensitive_pred": np.roll(world["sensitive_features"], 1)}
 
 
-def close(value, expected):
+def assert_close(value, expected):
     assert_allclose(value, expected, rtol=0, atol=1e-12)
 
 
@@ -74,7 +74,7 @@ def test_values_lie_between_minus_one_and_one(metric, cv, world):
 def test_a_perfect_model_amplifies_nothing(metric, cv, equalize, world):
     perfect = {"y_pred": world["y_true"], "sensitive_pred": world["sensitive_features"]}
     options = {"cv": cv, "equalize": equalize, "n_draws": 2, "random_state": 0}
-    close(closed(audited(world) | perfect, metric, **options), 0)
+    assert_close(closed(audited(world) | perfect, metric, **options), 0)
 
 
 @every_metric
@@ -92,7 +92,7 @@ def test_names_mean_nothing(metric, world):
     default = {"equalize": "auto" if metric == "leakage" else "accuracy"}
     for quality in ("accuracy", "balanced_accuracy", "f1"):
         options = default | {"quality": quality}
-        close(closed(renamed, metric, **options), closed(world, metric, **options))
+        assert_close(closed(renamed, metric, **options), closed(world, metric, **options))
 
 
 @every_metric
@@ -103,7 +103,7 @@ def test_a_weight_is_a_repetition(metric, world):
     weight = world.pop("sample_weight")
     repeated = {name: np.repeat(one, weight, axis=0) for name, one in world.items()}
     weighted = world | {"sample_weight": weight}
-    close(closed(weighted, metric), closed(repeated, metric))
+    assert_close(closed(weighted, metric), closed(repeated, metric))
     options = {"cv": 4, "n_draws": 3, "random_state": 5}  # the same cells, and so the same draws
     assert closed(weighted, metric, **options) == closed(repeated, metric, **options)
 
@@ -123,7 +123,9 @@ def test_only_relative_weights_matter_in_closed_form(metric, world, scale):
 def test_the_order_of_rows_means_nothing_in_closed_form(metric, world, seed):
     world = audited(world)
     order = np.random.default_rng(seed).permutation(len(world["y_true"]))
-    close(closed({key: one[order] for key, one in world.items()}, metric), closed(world, metric))
+    assert_close(
+        closed({key: one[order] for key, one in world.items()}, metric), closed(world, metric)
+    )
 
 
 @every_metric
@@ -134,7 +136,7 @@ def test_exchanging_labels_and_predictions_turns_the_sign(metric, world):
     pair = ("sensitive_features", "sensitive_pred") if metric == "T->A" else ("y_true", "y_pred")
     exchanged = world | dict(zip(pair, (world[pair[1]], world[pair[0]]), strict=True))
     options = {"equalize": None}
-    close(closed(exchanged, metric, **options), -closed(world, metric, **options))
+    assert_close(closed(exchanged, metric, **options), -closed(world, metric, **options))
 
 
 @pytest.mark.parametrize("balanced", [True, False])
@@ -167,7 +169,7 @@ def test_the_exact_attacker_of_the_library_is_the_public_one():
         options = {"cv": 3, "n_draws": 3, "equalize": None, "random_state": 0}
         fast = closed(world, metric, **options)
         for attacker in (ExactAttacker(), DecisionTreeClassifier()):
-            close(closed(world, metric, attacker=attacker, **options), fast)
+            assert_close(closed(world, metric, attacker=attacker, **options), fast)
 
 
 # --------------------------------------------------------------------------- random numbers
@@ -513,7 +515,7 @@ def test_scores_of_two_values_are_the_labels_they_stand_for(dress):
     """Few-valued scores are as good as labels, for the table as well as for what is told."""
     world = simulated(200)
     for value, expected in same(world, y_pred=dress(world["y_pred"])):
-        close(value, expected)
+        assert_close(value, expected)
 
 
 def test_scores_of_classes_and_tasks_are_the_labels_they_stand_for():
@@ -523,14 +525,14 @@ def test_scores_of_classes_and_tasks_are_the_labels_they_stand_for():
     world = dict(zip(TOLD, (task, predicted, group), strict=True))
     for scores in (np.eye(3)[predicted], 5 * np.eye(3)[predicted] - 2):
         for value, expected in same(world, y_pred=scores):
-            close(value, expected)
+            assert_close(value, expected)
     world = simulated(200, n_tasks=4)
     for value, expected in same(world, y_pred=3.0 * world["y_pred"] - 1):
-        close(value, expected)
+        assert_close(value, expected)
     hard = world["sensitive_features"] == "m"
     world = with_attribute(n=200)
     value = closed(world | {"sensitive_pred": np.where(hard, 0.8, 0.3)}, "T->A")
-    close(value, closed(world | {"sensitive_pred": np.where(hard, "m", "f")}, "T->A"))
+    assert_close(value, closed(world | {"sensitive_pred": np.where(hard, "m", "f")}, "T->A"))
 
 
 def containers():
@@ -597,10 +599,10 @@ def test_missing_groups_are_left_out_or_a_group():
     kept = {name: one[known] for name, one in world.items()}
     for metric in ("leakage", "A->T"):
         gone = closed(world | {"sensitive_features": group}, metric, missing="drop")
-        close(gone, closed(kept, metric))
+        assert_close(gone, closed(kept, metric))
         named = np.where(known, world["sensitive_features"], "nobody knows")
         own = closed(world | {"sensitive_features": group}, metric, missing="group")
-        close(own, closed(world | {"sensitive_features": named}, metric))
+        assert_close(own, closed(world | {"sensitive_features": named}, metric))
     with pytest.raises(ValueError, match="missing values in 29 rows"):
         closed(world | {"sensitive_features": group}, "leakage")
 
@@ -614,7 +616,7 @@ def test_several_attributes_are_told_by_an_attacker_each():
     assert result.table["group"].tolist() == ["sex=f", "sex=m", "age=old", "age=young"]
     for column, rows in (("sex", [0, 1]), ("age", [2, 3])):
         own = LeakageAuditor(**options).audit(**world, sensitive_features=both[column])
-        close(result.table["amplification"][rows], float(own))
+        assert_close(result.table["amplification"][rows], float(own))
     crossed = LeakageAuditor(**options).audit(**world, sensitive_features=both)
     named = LeakageAuditor(**options).audit(**world, sensitive_features=both["sex"] + both["age"])
     assert float(crossed) == float(named)
@@ -721,7 +723,7 @@ def test_tasks_have_a_row_each_and_the_value_is_their_mean():
     assert (result.table["p_adjusted"] >= result.table["p_value"]).all()
     for task in range(3):  # one alone is told no worse than beside others
         alone = {name: world[name][:, task] for name in TOLD[:2]} | {TOLD[2]: world[TOLD[2]]}
-        close(
+        assert_close(
             closed(alone, "A->T"),
             DPAAuditor(quality="accuracy", cv=None, interval=None)
             .audit(**world)

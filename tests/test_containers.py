@@ -49,7 +49,7 @@ def audited(y=HIRED, pred=PREDICTED, sex=SEX, *, auditor=None, **options):
     return auditor.audit(y, pred, sensitive_features=sex, **options).table
 
 
-def same(one, other):
+def assert_same_cells(one, other):
     """Equal cells under names that are equal and look equal."""
     assert one == other
     assert repr(one.groups) == repr(other.groups)
@@ -163,7 +163,9 @@ def containers(*kinds):
 @containers(ANY_LABELS, TEXT)
 def test_text_labels(hold):
     names, sex = hold(JOB_NAMES), hold(SEX)
-    same(counted(names, hold(JOB_NAMES[::-1]), sex), counted(JOB_NAMES, JOB_NAMES[::-1], SEX))
+    assert_same_cells(
+        counted(names, hold(JOB_NAMES[::-1]), sex), counted(JOB_NAMES, JOB_NAMES[::-1], SEX)
+    )
     assert_frame_equal(audited(names, names, sex), audited(JOB_NAMES, JOB_NAMES, SEX))
 
 
@@ -171,19 +173,21 @@ def test_text_labels(hold):
 @pytest.mark.parametrize("labels", [HIRED, JOB], ids=["binary", "multiclass"])
 def test_whole_numbers(hold, labels):
     held = hold(labels)
-    same(counted(held, hold(labels[::-1]), held), counted(labels, labels[::-1], labels))
+    assert_same_cells(
+        counted(held, hold(labels[::-1]), held), counted(labels, labels[::-1], labels)
+    )
     assert_frame_equal(audited(held, hold(labels[::-1])), audited(labels, labels[::-1]))
 
 
 @containers(BOOLEANS)
 def test_booleans(hold):
     hired, predicted = [bool(v) for v in HIRED], [bool(v) for v in PREDICTED]
-    same(
+    assert_same_cells(
         counted(hold(hired), hold(predicted), hold(hired)),
         counted(hired, predicted, hired),
     )
     assert counted(hold(hired), hold(predicted)).tasks == (True,)
-    same(counted(hold(hired), hold(predicted)), counted(hired, np.array(predicted)))
+    assert_same_cells(counted(hold(hired), hold(predicted)), counted(hired, np.array(predicted)))
 
 
 @pytest.mark.torch
@@ -198,9 +202,9 @@ def test_torch_tensors(dtype):
     assert counted(list(hired), predicted) == counted()
     assert counted(hired[:, None], predicted) == counted()
     tags = torch.tensor(TAGS).to(getattr(torch, dtype))
-    same(counted(tags, TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
-    same(counted(list(tags), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
-    same(counted(tags.to_sparse(), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+    assert_same_cells(counted(tags, TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+    assert_same_cells(counted(list(tags), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+    assert_same_cells(counted(tags.to_sparse(), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
 
 
 @pytest.mark.torch
@@ -381,8 +385,8 @@ MATRICES = {
 def test_indicator_columns_with_names(hold):
     expected = counted(pd.DataFrame(TAGS, columns=NAMES), TAGS_PREDICTED)
     assert expected.tasks == tuple(NAMES)
-    same(counted(hold(TAGS), hold(TAGS_PREDICTED)), expected)
-    same(counted(hold(TAGS), TAGS_PREDICTED), expected)
+    assert_same_cells(counted(hold(TAGS), hold(TAGS_PREDICTED)), expected)
+    assert_same_cells(counted(hold(TAGS), TAGS_PREDICTED), expected)
     assert_frame_equal(
         audited(hold(TAGS), hold(TAGS_PREDICTED), auditor=MultiAttributeAuditor(interval=None)),
         audited(
@@ -395,10 +399,10 @@ def test_indicator_columns_with_names(hold):
 
 @containers(MATRICES)
 def test_indicator_columns_without_names(hold):
-    same(counted(hold(TAGS), hold(TAGS_PREDICTED)), counted(TAGS, TAGS_PREDICTED))
+    assert_same_cells(counted(hold(TAGS), hold(TAGS_PREDICTED)), counted(TAGS, TAGS_PREDICTED))
     assert counted(hold(TAGS), None).tasks == (0, 1, 2)
     groups = counted(sex=hold(TAGS), groups="indicator")
-    same(groups, counted(sex=TAGS, groups="indicator"))
+    assert_same_cells(groups, counted(sex=TAGS, groups="indicator"))
 
 
 def test_names_from_training_go_with_unnamed_columns():
@@ -449,7 +453,7 @@ PAIRS = (("f", "dark"), ("f", "light"), ("m", "dark"), ("m", "light"))
 def test_intersections_are_tuples(hold):
     cells = counted(sex=hold())
     assert cells.groups == PAIRS
-    same(cells, counted(sex=PEOPLE))
+    assert_same_cells(cells, counted(sex=PEOPLE))
     assert_frame_equal(audited(sex=hold()), audited(sex=PEOPLE))
 
 
@@ -457,7 +461,7 @@ def test_intersections_are_tuples(hold):
 def test_marginal_groups_are_named_by_their_column(hold):
     cells = counted(sex=hold(), groups="marginal")
     assert cells.groups == ("sex=f", "sex=m", "skin=dark", "skin=light")
-    same(cells, counted(sex=PEOPLE, groups="marginal"))
+    assert_same_cells(cells, counted(sex=PEOPLE, groups="marginal"))
 
 
 @containers(PEOPLE_UNNAMED)
@@ -478,7 +482,7 @@ def test_marginal_groups_are_each_columns_groups():
 def test_marginal_groups_are_matched_by_name():
     train = counted(pred=None, sex=PEOPLE, groups="marginal")
     swapped = counted(sex=PEOPLE[["skin", "sex"]], groups="marginal", like=train)
-    same(swapped, counted(sex=PEOPLE, groups="marginal"))
+    assert_same_cells(swapped, counted(sex=PEOPLE, groups="marginal"))
 
 
 def test_indicator_groups_may_overlap():
@@ -501,7 +505,7 @@ def test_one_indicator_column_is_one_group(hold):
 def test_one_column_gives_the_same_groups_however_they_are_made():
     one = counted(sex=PEOPLE[["sex"]])
     assert one.groups == ("f", "m")
-    same(counted(sex=PEOPLE[["sex"]], groups="marginal"), one)
+    assert_same_cells(counted(sex=PEOPLE[["sex"]], groups="marginal"), one)
 
 
 @pytest.mark.parametrize("groups", ["intersection", "marginal"])
@@ -509,7 +513,7 @@ def test_predictions_of_several_attributes(groups):
     flipped = pd.DataFrame({"sex": SEX[::-1], "skin": SKIN[::-1]})
     expected = counted(sex=PEOPLE, sensitive_pred=flipped, groups=groups)
     for held in (flipped.to_numpy(), pl.from_pandas(flipped), flipped.to_dict("list")):
-        same(counted(sex=PEOPLE, sensitive_pred=held, groups=groups), expected)
+        assert_same_cells(counted(sex=PEOPLE, sensitive_pred=held, groups=groups), expected)
     perfect = counted(sex=PEOPLE, sensitive_pred=PEOPLE, groups=groups)
     assert_allclose(perfect.joint("group_pred", "task"), perfect.joint("group", "task"))
 
@@ -576,15 +580,15 @@ MISSING_NUMBERS = {
 
 @containers({k: (v, ("f", "m")) for k, v in MISSING_TEXT.items()})
 def test_missing_text(hold):
-    check_missing(*hold)
+    assert_missing(*hold)
 
 
 @containers({k: (v, (0, 1)) for k, v in MISSING_NUMBERS.items()})
 def test_missing_numbers(hold):
-    check_missing(*hold)
+    assert_missing(*hold)
 
 
-def check_missing(hold, groups):
+def assert_missing(hold, groups):
     with pytest.raises(ValueError, match=r"sensitive_features has missing values in 12 rows, the"):
         counted(sex=hold())
 
@@ -607,15 +611,15 @@ def check_missing(hold, groups):
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT], ids=["None", "NaN", "NaT"])
 @pytest.mark.parametrize("hold", [list, pd.Series, pd.Index, lambda d: pd.Series(d).to_numpy()])
 def test_missing_dates_in_pandas_and_numpy(hold, missing):
-    check_dates(hold([pd.Timestamp("2020-01-01")] * 30 + [missing] * 30))
+    assert_dates(hold([pd.Timestamp("2020-01-01")] * 30 + [missing] * 30))
 
 
 @pytest.mark.parametrize("hold", [pl.Series, pa.array])
 def test_missing_dates_elsewhere(hold):
-    check_dates(hold([pd.Timestamp("2020-01-01").to_pydatetime()] * 30 + [None] * 30))
+    assert_dates(hold([pd.Timestamp("2020-01-01").to_pydatetime()] * 30 + [None] * 30))
 
 
-def check_dates(held):
+def assert_dates(held):
     groups = counted(sex=held, missing="group").groups
     assert [str(group) for group in groups] == ["2020-01-01 00:00:00", "(missing)"]
 

@@ -39,7 +39,7 @@ def explained(rows, **more):
     return skbiasamp.explain(rows["label"], rows["decision"], **given, random_state=0, **more)
 
 
-def check_sums(explanation, value):
+def assert_sums(explanation, value):
     assert explanation.value == pytest.approx(value, abs=EXACT)
     for name in ("change", "decision", "strata"):
         table = explanation.tables[name]
@@ -76,7 +76,7 @@ def test_parts_sum_to_the_value_of_the_audit(option, groups):
     whole = auditor.score(
         rows["label"], rows["decision"], sensitive_features=rows["sex"], sample_weight=weight
     )
-    check_sums(explained(rows, **more), whole)
+    assert_sums(explained(rows, **more), whole)
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -138,7 +138,7 @@ def test_several_tasks_and_strata_of_two_columns():
         random_state=0,
     )
     auditor = DirectionalAuditor(reference="test")
-    check_sums(explanation, auditor.score(label, decision, sensitive_features=group))
+    assert_sums(explanation, auditor.score(label, decision, sensitive_features=group))
     assert len(explanation.calibration["task"].unique()) == 4
     # Each group is in two of the four strata, so that nothing is compared within them alone.
     assert any("a group has no rows" in text for text in explanation.findings)

@@ -737,7 +737,7 @@ def test_one_resample_is_a_plain_contingency():
 # --------------------------------------------------------------------------- random numbers
 
 
-def same(one, other):
+def assert_same_result(one, other):
     assert_frame_equal(one.table, other.table, check_exact=True)
     for name in ("low", "high", "p_value"):
         assert getattr(one, name) == getattr(other, name)
@@ -750,7 +750,7 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
     data = world(kind="multilabel")
     one, two = (metric(random_state=0, n_resamples=53, n_jobs=jobs) for jobs in (1, 2))
     with joblib.parallel_config(backend="threading"):
-        same(audit(one, data), audit(two, data))
+        assert_same_result(audit(one, data), audit(two, data))
 
 
 class Posted(jobs.Parallel):
@@ -770,7 +770,7 @@ def test_jobs_can_be_sent_to_processes(metric, monkeypatch):
     auditor, data = metric(random_state=0, n_resamples=53), world(kind="multilabel")
     here = audit(auditor, data)
     monkeypatch.setattr(jobs, "Parallel", Posted)
-    same(audit(auditor, data), here)
+    assert_same_result(audit(auditor, data), here)
 
 
 @every_metric
@@ -816,7 +816,7 @@ def test_equal_seeds_give_equal_numbers(seeded):
         audit(DirectionalAuditor(n_resamples=49).set_params(random_state=seeded()), data)
         for _ in range(2)
     )
-    same(one, other)
+    assert_same_result(one, other)
     assert one.low < one.high
 
 
@@ -829,7 +829,7 @@ def test_an_auditor_asked_twice_answers_the_same():
     data = world()
     auditor = fitted(MALSAuditor(random_state=0, n_resamples=49), data)
     labels = {key: data[key] for key in AUDITED if key in data}
-    same(auditor.audit(**labels), auditor.audit(**labels))
+    assert_same_result(auditor.audit(**labels), auditor.audit(**labels))
 
 
 # --------------------------------------------------------------------------- degenerate cases
@@ -1290,7 +1290,7 @@ def worlds(draw, weights=False):
 
 
 # The multi-attribute pairs' p-values are exact as well, except for Multi_MALS: they are drawn.
-def compare(one, other, auditor, *, columns=COMPARED):
+def assert_same_numbers(one, other, auditor, *, columns=COMPARED):
     if auditor.direction is None:
         columns = [name for name in columns if not name.startswith("p_")]
     for name in columns:
@@ -1304,7 +1304,7 @@ def compare(one, other, auditor, *, columns=COMPARED):
 def test_whole_weights_are_repetitions_also_for_intervals_and_tests(data, auditor):
     again = rows(data, np.repeat(np.arange(len(data["y_true"])), data["sample_weight"]))
     del again["sample_weight"]
-    compare(audit(auditor, data), audit(auditor, again), auditor)
+    assert_same_numbers(audit(auditor, data), audit(auditor, again), auditor)
 
 
 @ignores_undefined
@@ -1346,7 +1346,7 @@ def test_new_names_of_groups_move_rows_of_the_table_only(data, auditor):
         {after: before for before, after in new.items()}
     )
     table = other.table.sort_values("group", kind="stable")
-    compare(one, replace(other, table=table), auditor)
+    assert_same_numbers(one, replace(other, table=table), auditor)
 
 
 @ignores_undefined
@@ -1359,7 +1359,7 @@ def test_another_order_of_tasks_moves_rows_of_the_table_only(data, name, order):
     one, other = audit(auditor, data), audit(auditor, turned)
     other.table["task"] = np.array(order)[other.table["task"]]
     table = other.table.sort_values(["group", "task"])
-    compare(one, replace(other, table=table), auditor)
+    assert_same_numbers(one, replace(other, table=table), auditor)
 
 
 @ignores_undefined
@@ -1367,7 +1367,7 @@ def test_another_order_of_tasks_moves_rows_of_the_table_only(data, name, order):
 @given(worlds(), analytic_auditors, st.integers(0, 100))
 def test_another_order_of_rows_changes_nothing(data, auditor, seed):
     order = np.random.default_rng(seed).permutation(len(data["y_true"]))
-    compare(audit(auditor, data), audit(auditor, rows(data, order)), auditor)
+    assert_same_numbers(audit(auditor, data), audit(auditor, rows(data, order)), auditor)
 
 
 def cells_of(**groups):
@@ -1470,7 +1470,7 @@ def test_ten_differing_rows_are_not_few(metric, monkeypatch):
     few, many = (of_training() | of_fifty(6, lost) for lost in (3, 4))
     widened, kept = audit(auditor, few), audit(auditor, many)
     monkeypatch.setattr(_intervals, "FEW", 0)
-    same(audit(auditor, many), kept)
+    assert_same_result(audit(auditor, many), kept)
     plain = audit(auditor, few)
     assert (widened.table["low"] <= plain.table["low"]).all()
     assert (widened.table["high"] >= plain.table["high"]).all()

@@ -169,10 +169,10 @@ def test_three_groups_are_compared_two_by_two():
 
 def test_classes_and_several_tasks():
     groups, pairs = ["f", "m"] * 2, [1, 1, 2, 2]
-    said = ["yes", "no", "no", "no"]
-    assert matched_difference(said, sensitive_features=groups, pairs=pairs) == 0.5
+    answers = ["yes", "no", "no", "no"]
+    assert matched_difference(answers, sensitive_features=groups, pairs=pairs) == 0.5
     how = {"sensitive_features": groups, "pairs": pairs, "pos_label": "no"}
-    assert matched_difference(said, **how) == -0.5
+    assert matched_difference(answers, **how) == -0.5
     assert matched_difference([1, 2, 2, 2], **how | {"pos_label": 2}) == -0.5
     two = pd.DataFrame({"hire": [1, 0, 0, 0], "call": [1, 1, 1, 0]})
     table = audited(two, groups, pairs).table
@@ -436,10 +436,10 @@ def test_models_have_the_same_tasks_whatever_their_columns_and_classes_are_calle
     models, by = two_models(0, gap=0.1)
     expected = MatchedPairsAuditor(random_state=0).compare(models, **by).table
     titled = {name: pd.Series(own, name=f"p_{name}") for name, own in models.items()}
-    found = MatchedPairsAuditor(random_state=0).compare(titled, **by).table
-    assert found["difference"].tolist() == expected["difference"].tolist()
+    table = MatchedPairsAuditor(random_state=0).compare(titled, **by).table
+    assert table["difference"].tolist() == expected["difference"].tolist()
     # One model says "no" to all: its only class is not the positive one.
     words = {"old": np.where(models["old"], "yes", "no"), "none": np.full(600, "no")}
     zeros = MatchedPairsAuditor().compare({"old": models["old"], "none": 0 * models["old"]}, **by)
-    found = MatchedPairsAuditor().compare(words, **by)
-    assert found.table["difference"].tolist() == zeros.table["difference"].tolist()
+    result = MatchedPairsAuditor().compare(words, **by)
+    assert result.table["difference"].tolist() == zeros.table["difference"].tolist()

@@ -33,9 +33,9 @@ def test_the_page_has_these_numbers(migration):
     page = (PROJECT / "docs" / "migration.md").read_text("utf-8")
     between = page.split(migration.BEGIN)[1].split(migration.END)[0]
     cells = [line.split("|")[1:-1] for line in between.strip().splitlines()[2:]]
-    found = migration.measure(None)
-    assert len(cells) == len(found)
-    for (what, name, formula, peer, ours), row in zip(cells, found, strict=True):
+    rows = migration.measure(None)
+    assert len(cells) == len(rows)
+    for (what, name, formula, peer, ours), row in zip(cells, rows, strict=True):
         assert (what.strip(), name.strip()) == (row[0], f"`{row[1]}`")
         assert [float(formula), float(ours)] == pytest.approx([row[2], row[4]], abs=5e-5)
         assert re.fullmatch(r" 0\.\d{4} ", peer)
@@ -45,9 +45,9 @@ def test_the_table_of_other_toolkits_has_our_numbers(migration):
     page = (PROJECT / "docs" / "migration.md").read_text("utf-8").replace("−", "-")
     between = page.split(migration.BEGIN_OTHERS)[1].split(migration.END)[0]
     cells = [line.split("|")[1:-1] for line in between.strip().splitlines()[2:]]
-    found = migration.measure_others(None)
-    assert len(cells) == len(found) == 6
-    for (what, program, theirs, ours), row in zip(cells, found, strict=True):
+    rows = migration.measure_others(None)
+    assert len(cells) == len(rows) == 6
+    for (what, program, theirs, ours), row in zip(cells, rows, strict=True):
         assert (what.strip(), program.strip()) == row[:2]
         assert float(ours) == pytest.approx(row[3], abs=5e-5)
         if program.strip() == "OxonFair" and row[3]:  # a tie is the difference

@@ -168,7 +168,7 @@ def problem(rng, kind, n_rows=None, n_tasks=None, n_groups=None):
 
 
 def shares(member, group, n_groups):
-    table = np.stack([member[group == one].sum(axis=0) for one in range(n_groups)])
+    table = np.stack([member[group == code].sum(axis=0) for code in range(n_groups)])
     total = table.sum(axis=0)
     return table / np.where(total > 0, total, np.nan)
 
@@ -190,11 +190,11 @@ def test_feasible_problems_are_solved_and_others_reported(kind):
             or not within_margin(model, member, group).all()
         ):
             continue  # a class is missing, or nothing says that it can be solved
-        found = model.constrain(score, sensitive_features=group)
-        y_pred = found.y_pred
+        constrained = model.constrain(score, sensitive_features=group)
+        y_pred = constrained.y_pred
         chosen = y_pred if y_pred.ndim == 2 else y_pred[:, None] == model.classes_
         kept = within_margin(model, chosen, group)
-        assert_array_equal(found.table["met"], np.tile(kept, len(model.groups_)))
+        assert_array_equal(constrained.table["met"], np.tile(kept, len(model.groups_)))
         solved.append(kept.all())
     assert np.mean(solved) >= (0.95 if kind == "multiclass" else 1)
 
@@ -213,17 +213,17 @@ def best_by_linear_program(model, score, group):
             column[:, t] = max(ratio[a, t] - MARGIN, 0) - (group == a)
             rows.append(column.ravel())
     each = np.kron(np.eye(n_rows), np.ones(n_classes))
-    found = linprog(-log.ravel(), np.array(rows), np.zeros(len(rows)), each, np.ones(n_rows))
-    return -found.fun
+    solution = linprog(-log.ravel(), np.array(rows), np.zeros(len(rows)), each, np.ones(n_rows))
+    return -solution.fun
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_predictions_within_bounds_have_much_better_scores(seed):
     rng = np.random.default_rng(seed)
     model, score, group, _ = problem(rng, "multiclass", 300, 4)
-    found = model.constrain(score, sensitive_features=group)
-    assert found.table["met"].all()
-    code = np.searchsorted(model.classes_, found.y_pred)
+    constrained = model.constrain(score, sensitive_features=group)
+    assert constrained.table["met"].all()
+    code = np.searchsorted(model.classes_, constrained.y_pred)
     reached = np.log(score[np.arange(300), code]).sum()
     alone = np.log(score.max(axis=1)).sum()
     best = best_by_linear_program(model, score, group)
@@ -249,7 +249,7 @@ def test_one_task_is_chosen_as_integer_programming_does(seed):
         sensitive_features=np.concatenate([rows, np.arange(n_groups)]),
     )
     probability = 1 / (1 + np.exp(-score))
-    found = model.constrain(
+    constrained = model.constrain(
         np.column_stack([1 - probability, probability]), sensitive_features=group
     )
     ratio = model.ratios_[1].to_numpy()[:, None]
@@ -264,11 +264,11 @@ def test_one_task_is_chosen_as_integer_programming_does(seed):
         integrality=np.ones(n),
         options={"mip_rel_gap": 0},
     )
-    assert found.table["met"].all()
-    assert score[found.y_pred == 1].sum() == pytest.approx(-best.fun, abs=1e-6)
-    shifted = score + found.shifts[1].to_numpy()[group]
-    assert (shifted[found.y_pred == 1] > -1e-9).all()
-    assert (shifted[found.y_pred == 0] < 1e-9).all()
+    assert constrained.table["met"].all()
+    assert score[constrained.y_pred == 1].sum() == pytest.approx(-best.fun, abs=1e-6)
+    shifted = score + constrained.shifts[1].to_numpy()[group]
+    assert (shifted[constrained.y_pred == 1] > -1e-9).all()
+    assert (shifted[constrained.y_pred == 0] < 1e-9).all()
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
@@ -277,10 +277,10 @@ def test_a_thousand_tasks_take_bounded_time(kind):
     model, score, group, _ = problem(rng, kind, 1000, 1000)
     score = score[:, -model.ratios_.shape[1] :]
     start = time.process_time()
-    found = model.constrain(score, sensitive_features=group)
+    constrained = model.constrain(score, sensitive_features=group)
     assert time.process_time() - start < 20  # of a second, as a rule
-    assert found.table["met"].mean() > 0.95
-    assert np.isfinite(found.shifts.to_numpy()).all()
+    assert constrained.table["met"].mean() > 0.95
+    assert np.isfinite(constrained.shifts.to_numpy()).all()
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
@@ -299,23 +299,23 @@ def test_nothing_changes_where_shares_are_kept_already():
     rng = np.random.default_rng(0)
     model, score, group, _ = problem(rng, "multilabel")
     model.set_params(margin=0.99)
-    found = model.constrain(score, sensitive_features=group)
-    assert found.n_changed == 0
-    assert (found.shifts == 0).all(axis=None)
-    assert_array_equal(found.y_pred, score > 0.5)
-    assert_array_equal(found.table["before"], found.table["after"])
+    constrained = model.constrain(score, sensitive_features=group)
+    assert constrained.n_changed == 0
+    assert (constrained.shifts == 0).all(axis=None)
+    assert_array_equal(constrained.y_pred, score > 0.5)
+    assert_array_equal(constrained.table["before"], constrained.table["after"])
 
 
 def test_of_two_groups_that_with_too_much_is_held_back_and_the_other_pushed():
     rng = np.random.default_rng(0)
     model, score, group, _ = problem(rng, "multilabel", n_groups=2)
-    found = model.constrain(score, sensitive_features=group)
-    before = found.table["before"].to_numpy().reshape(found.shifts.shape)
+    constrained = model.constrain(score, sensitive_features=group)
+    before = constrained.table["before"].to_numpy().reshape(constrained.shifts.shape)
     far = (before - model.ratios_).abs() > 2 * MARGIN
     assert far.to_numpy().sum() >= 6
     off = np.sign(before - model.ratios_)
-    assert ((found.shifts * off <= 0) | ~far).all(axis=None)
-    assert (found.shifts != 0).any(axis=0)[far.any(axis=0)].all()
+    assert ((constrained.shifts * off <= 0) | ~far).all(axis=None)
+    assert (constrained.shifts != 0).any(axis=0)[far.any(axis=0)].all()
 
 
 @pytest.fixture
@@ -344,8 +344,8 @@ def test_amplification_is_removed_on_people_of_the_same_kind(people):
     )
     model.fit(train, hired[:1000])
     auditor = MALSAuditor(interval=None).fit(hired[:1000], sensitive_features=train["sex"])
-    held = auditor.score(hired[1000:], model.predict(test), sensitive_features=test["sex"])
-    assert abs(held) <= 0.01 + 1e-9 < alone / 4
+    mitigated = auditor.score(hired[1000:], model.predict(test), sensitive_features=test["sex"])
+    assert abs(mitigated) <= 0.01 + 1e-9 < alone / 4
     assert model.score(test, hired[1000:]) > 0.7
     assert_array_equal(model.feature_names_in_, X.columns)
 
@@ -394,8 +394,8 @@ def test_what_cannot_be_met_is_said(people):
     with pytest.warns(ConvergenceWarning, match=r"of 1 of 1 tasks: 1\. Predict larger"):
         y_pred = model.predict(features[men], sensitive_features=sex[men])
     assert_array_equal(y_pred, model.estimator_.predict(features[men]))
-    found = model.constrain(features[men], sensitive_features=sex[men])
-    assert not found.table["met"].any()
+    constrained = model.constrain(features[men], sensitive_features=sex[men])
+    assert not constrained.table["met"].any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(features, sensitive_features=sex)
@@ -470,7 +470,7 @@ def test_columns_that_are_hidden_must_be_named(people):
 
 
 def heads_by_hand(X, y, sex):
-    return [LogisticRegression().fit(X[sex == one], y[sex == one]) for one in "fm"]
+    return [LogisticRegression().fit(X[sex == letter], y[sex == letter]) for letter in "fm"]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -479,9 +479,9 @@ def test_the_classifiers_of_groups_are_summed(people, n_classes, prior):
     X, hired, sex = people
     features = X[["test", "tall"]].to_numpy()
     y = hired + (n_classes == 3) * (features[:, 0] > 1)
-    weight = {"uniform": [0.5, 0.5], "training": [np.mean(sex == one) for one in "fm"]}
+    weight = {"uniform": [0.5, 0.5], "training": [np.mean(sex == letter) for letter in "fm"]}
     weight = weight[prior] if isinstance(prior, str) else [0.75, 0.25]
-    each = np.stack([one.predict_proba(features) for one in heads_by_hand(features, y, sex)])
+    each = np.stack([head.predict_proba(features) for head in heads_by_hand(features, y, sex)])
     model = DomainIndependentClassifier(
         LogisticRegression(), calibration=None, combine="probability", group_prior=prior
     ).fit(features, y, sensitive_features=sex)
@@ -502,12 +502,12 @@ def test_several_labels_a_row_are_summed_too(people, combine):
     model = DomainIndependentClassifier(inside, calibration=None, combine=combine)
     model.fit(features, both, sensitive_features=sex)
     for task in range(2):
-        one = clone(model).set_params(estimator=LogisticRegression())
-        one.fit(features, both[:, task].astype(int), sensitive_features=sex)
+        of_task = clone(model).set_params(estimator=LogisticRegression())
+        of_task.fit(features, both[:, task].astype(int), sensitive_features=sex)
         assert_allclose(
-            model.predict_proba(features)[:, task], one.predict_proba(features)[:, 1], rtol=1e-6
+            model.predict_proba(features)[:, task], of_task.predict_proba(features)[:, 1], rtol=1e-6
         )
-        assert_array_equal(model.predict(features)[:, task], one.predict(features))
+        assert_array_equal(model.predict(features)[:, task], of_task.predict(features))
 
 
 @pytest.mark.parametrize(
@@ -564,16 +564,16 @@ def test_calibrated_classifiers_are_those_of_scikit_learn(people):
     features = X[["test", "tall"]].to_numpy()
     both = np.column_stack([hired, features[:, 0] + features[:, 1] > 1])
     model = DomainIndependentClassifier(GaussianNB()).fit(features, hired, sensitive_features=sex)
-    for one, head in zip("fm", model.estimators_, strict=True):
+    for letter, head in zip("fm", model.estimators_, strict=True):
         alone = CalibratedClassifierCV(GaussianNB(), cv=5)
-        alone.fit(features[sex == one], hired[sex == one])
+        alone.fit(features[sex == letter], hired[sex == letter])
         assert_allclose(head.predict_proba(features), alone.predict_proba(features))
     # Each task is calibrated on its own, whether or not the classifier takes several.
     several = [
         DomainIndependentClassifier(inside).fit(features, both, sensitive_features=sex)
         for inside in (GaussianNB(), MultiOutputClassifier(GaussianNB()))
     ]
-    assert_allclose(*[one.predict_proba(features) for one in several])
+    assert_allclose(*[classifier.predict_proba(features) for classifier in several])
     assert_allclose(several[0].predict_proba(features)[:, 0], model.predict_proba(features)[:, 1])
 
 
@@ -583,9 +583,9 @@ def test_what_only_tells_of_the_group_is_not_learned(people):
     model = DomainIndependentClassifier(LogisticRegression(), sensitive="sex").fit(X, hired)
     blind = LogisticRegression().fit(features, hired)
     women, men = (features.assign(tall=value) for value in (0.0, 1.0))
-    told = np.abs(blind.predict_proba(women) - blind.predict_proba(men)).max()
-    assert told > 0.25
-    assert np.abs(model.predict_proba(women) - model.predict_proba(men)).max() < told / 100
+    difference = np.abs(blind.predict_proba(women) - blind.predict_proba(men)).max()
+    assert difference > 0.25
+    assert np.abs(model.predict_proba(women) - model.predict_proba(men)).max() < difference / 100
     # Nothing about the group is needed to predict, not even its column.
     assert_array_equal(model.predict(X), model.predict(features))
     assert_array_equal(model.feature_names_in_, X.columns)
@@ -683,15 +683,15 @@ def test_folds_of_a_classifier_that_needs_the_group_to_predict(people, routing, 
     model = CorpusConstraintClassifier(LogisticRegression())
     splits = list(StratifiedKFold(3).split(features, hired))
     with sklearn.config_context(enable_metadata_routing=routing):
-        found = cross_audit(
+        audited = cross_audit(
             model, features, hired, sensitive_features=sex, cv=splits, scoring=scoring
         )
-    for (train, test), result, n in zip(splits, found.folds, range(3), strict=True):
+    for (train, test), result, n in zip(splits, audited.folds, range(3), strict=True):
         fitted = clone(model).fit(features.iloc[train], hired[train], sensitive_features=sex[train])
         y_pred = fitted.predict(features.iloc[test], sensitive_features=sex[test])
         auditor = DirectionalAuditor().fit(hired[train], sensitive_features=sex[train])
         assert result.value == auditor.score(hired[test], y_pred, sensitive_features=sex[test])
-        assert found.table["score"][n] == np.mean(y_pred == hired[test])
+        assert audited.table["score"][n] == np.mean(y_pred == hired[test])
 
 
 @pytest.mark.parametrize("routing", [False, True])
@@ -792,10 +792,10 @@ def test_label_and_group_are_predicted_together(margin):
     for task, share in shares.items():
         reached = np.mean(group[y_pred == task] == "f")
         assert abs(reached - share) <= margin + 1e-9
-    found = model.constrain(X)
+    constrained = model.constrain(X)
     ours = np.array([f"{a} {t}" for a, t in zip(group, y_pred, strict=True)])
-    assert found.n_changed == np.sum(ours != plain) > 0
-    assert_array_equal(found.sensitive_pred, group)
+    assert constrained.n_changed == np.sum(ours != plain) > 0
+    assert_array_equal(constrained.sensitive_pred, group)
     # It costs little: most of what changes is undecided.
     alone = np.array([pair[2:] for pair in plain])
     assert np.mean(y_pred == verb) > np.mean(alone == verb) - 0.01

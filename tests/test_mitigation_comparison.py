@@ -72,7 +72,7 @@ def test_what_is_measured_is_what_happens_on_each_fold(people):
         "none": LogisticRegression(),
         "forest": RandomForestClassifier(10, random_state=0),
     }
-    found = compared(X, y, sex, estimators, cv=splits)
+    comparison = compared(X, y, sex, estimators, cv=splits)
     folds = {}
     for name, estimator in estimators.items():
         rows = []
@@ -89,7 +89,7 @@ def test_what_is_measured_is_what_happens_on_each_fold(people):
                 }
             )
         folds[name] = pd.DataFrame(rows)
-    for row in found.measures.itertuples():
+    for row in comparison.measures.itertuples():
         column = folds[row.mitigation][row.measure]
         assert row.value == pytest.approx(column.mean())
         inside = stats.ttest_1samp(column, 0).confidence_interval(0.95)
@@ -99,8 +99,8 @@ def test_what_is_measured_is_what_happens_on_each_fold(people):
         if row.mitigation != "none":
             inside = stats.ttest_1samp(change, 0).confidence_interval(0.95)
             assert_allclose([row.change_low, row.change_high], [inside.low, inside.high])
-    assert found.scores == ["accuracy", "f1"]
-    assert found.amplifications == ["directional A->T"]
+    assert comparison.scores == ["accuracy", "f1"]
+    assert comparison.amplifications == ["directional A->T"]
 
 
 def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
@@ -113,7 +113,7 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
     }
     auditors = [DirectionalAuditor(random_state=0), MALSAuditor(random_state=0, interval=None)]
     options = {"cv": splits, "confidence_level": 0.9}
-    found = compared(X, y, sex, estimators, auditors, **options)
+    comparison = compared(X, y, sex, estimators, auditors, **options)
     predicted = {}
     for name, estimator in estimators.items():
         predicted[name] = np.empty(len(y), int)
@@ -124,20 +124,22 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
     auditor = DirectionalAuditor(random_state=0, confidence_level=0.9)
     auditor.fit(y, sensitive_features=sex)
     expected = auditor.compare(y, predicted, sensitive_features=sex, reference="none").table
-    rows = found.measures[found.measures["measure"] == "directional A->T"].set_index("mitigation")
+    rows = comparison.measures[comparison.measures["measure"] == "directional A->T"].set_index(
+        "mitigation"
+    )
     names = ["difference", "difference_low", "difference_high", "p_value", "p_adjusted"]
     expected = expected.set_index("model").loc[rows.index, names]
     pd.testing.assert_frame_equal(rows[names], expected, check_names=False)
     assert np.isnan(rows.loc["none", names].to_numpy(float)).all()
-    assert found.comparisons["directional A->T"].reference == "none"
+    assert comparison.comparisons["directional A->T"].reference == "none"
     # Nothing of the kind is known of scores, nor without an interval but the difference.
-    scores = found.measures["measure"].isin(found.scores)
-    assert found.measures.loc[scores, names].isna().all(axis=None)
-    mals = found.measures[found.measures["measure"] == "MALS"].set_index("mitigation")
+    scores = comparison.measures["measure"].isin(comparison.scores)
+    assert comparison.measures.loc[scores, names].isna().all(axis=None)
+    mals = comparison.measures[comparison.measures["measure"] == "MALS"].set_index("mitigation")
     assert mals.loc["groups", "difference"] != 0
     assert np.isnan(mals.loc["groups", "difference_low"])
     points = MitigationDisplay(
-        found.measures, score="accuracy", amplification="directional A->T"
+        comparison.measures, score="accuracy", amplification="directional A->T"
     ).points.set_index("mitigation")
     pd.testing.assert_frame_equal(points[names], rows[names])
     # Rows that are tested twice are not independent.
@@ -151,15 +153,15 @@ def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
     frame = pd.DataFrame(X, columns=["test", "height"])
     with_sex = frame.assign(sex=sex)
     drop = make_column_transformer(("passthrough", ["test", "height"]))
-    held = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
+    constrained = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
     alone = DomainIndependentClassifier(LogisticRegression())
-    found = compared(
+    comparison = compared(
         with_sex,
         y,
         sex,
         {
             "none": make_pipeline(drop, LogisticRegression()),
-            "constraints": make_pipeline(drop, held),
+            "constraints": make_pipeline(drop, constrained),
             "constraints by column": CorpusConstraintClassifier(
                 LogisticRegression(), margin=0.01, sensitive="sex", drop_sensitive=True
             ),
@@ -173,22 +175,22 @@ def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
     )
     for remedy in ("constraints", "groups"):
         passed, by_column = (
-            found.measures[found.measures["mitigation"] == name]["value"]
+            comparison.measures[comparison.measures["mitigation"] == name]["value"]
             for name in (remedy, f"{remedy} by column")
         )
         # Each group is standardised on its own in one of them.
         assert_allclose(passed, by_column, atol=0.01)
     # Constraints are kept in the predictions of held-out rows, which takes their attribute.
-    assert abs(values(found, "constraints", "MALS")) < 0.04
-    assert values(found, "none", "MALS") > 0.1
-    assert values(found, "groups", "directional A->T", "change_high") < -0.1
+    assert abs(values(comparison, "constraints", "MALS")) < 0.04
+    assert values(comparison, "none", "MALS") > 0.1
+    assert values(comparison, "groups", "directional A->T", "change_high") < -0.1
 
 
 def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
     pipeline = pytest.importorskip("imblearn.pipeline")
     X, y, sex = people
     balancer = RatioBalancer(random_state=0)
-    found = compared(
+    comparison = compared(
         X,
         y,
         sex,
@@ -206,16 +208,16 @@ def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
         random_state=0,
     )
     by_name = {
-        name: part["value"].to_numpy() for name, part in found.measures.groupby("mitigation")
+        name: part["value"].to_numpy() for name, part in comparison.measures.groupby("mitigation")
     }
     assert_allclose(by_name["pair"], by_name["pipeline"], rtol=0, atol=0)
     for name in ("pair", "repeated", "both", "by column"):
-        assert values(found, name, "directional A->T", "change_high") < 0
+        assert values(comparison, name, "directional A->T", "change_high") < 0
 
 
 def test_noise_goes_before_the_last_step(people):
     X, y, sex = people
-    found = compared(
+    comparison = compared(
         X,
         y,
         sex,
@@ -227,13 +229,13 @@ def test_noise_goes_before_the_last_step(people):
         random_state=0,
     )
     names = ["none", "other", "noise 0", "noise 3", "noise 1"]
-    assert found.measures["mitigation"].unique().tolist() == names
-    assert_allclose(found.measures["noise"].to_numpy()[::3], [np.nan, np.nan, 0, 3, 1])
+    assert comparison.measures["mitigation"].unique().tolist() == names
+    assert_allclose(comparison.measures["noise"].to_numpy()[::3], [np.nan, np.nan, 0, 3, 1])
     by_name = {
-        name: part["value"].to_numpy() for name, part in found.measures.groupby("mitigation")
+        name: part["value"].to_numpy() for name, part in comparison.measures.groupby("mitigation")
     }
     assert_allclose(by_name["noise 0"], by_name["none"], atol=1e-12)
-    assert values(found, "noise 0", "accuracy", "change") == pytest.approx(0)
+    assert values(comparison, "noise 0", "accuracy", "change") == pytest.approx(0)
     assert by_name["noise 3"][0] < by_name["noise 1"][0] < by_name["none"][0]
     # Between the scaler and the classifier, where it was put by hand.
     again = compared(
@@ -268,7 +270,7 @@ def test_jobs_and_seeds_do_not_change_numbers(people):
 def test_labels_of_several_classes_and_of_several_a_row(people):
     X, y, sex = people
     three = y + (X[:, 0] > 1)
-    found = compared(
+    comparison = compared(
         X,
         np.array(["no", "perhaps", "yes"])[three],
         sex,
@@ -277,10 +279,10 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         cv=3,
         random_state=0,
     )
-    assert found.amplifications == ["leakage", "directional A->T"]
+    assert comparison.amplifications == ["leakage", "directional A->T"]
     both = np.column_stack([y, X[:, 0] + X[:, 1] > 0.5])
     model = MultiOutputClassifier(LogisticRegression())
-    found = compared(
+    comparison = compared(
         X,
         both,
         sex,
@@ -296,9 +298,9 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         stratify="joint",
         random_state=0,
     )
-    assert np.isfinite(found.measures["value"]).all()
-    assert len(found.measures) == 5 * 4
-    one = cross_audit(
+    assert np.isfinite(comparison.measures["value"]).all()
+    assert len(comparison.measures) == 5 * 4
+    audited = cross_audit(
         model,
         X,
         both,
@@ -308,8 +310,8 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         stratify="joint",
         random_state=0,
     )
-    for name in found.amplifications:
-        assert values(found, "none", name) == pytest.approx(one[name].value)
+    for name in comparison.amplifications:
+        assert values(comparison, "none", name) == pytest.approx(audited[name].value)
 
 
 @pytest.mark.parametrize(
@@ -325,20 +327,22 @@ def test_scores_as_scikit_learn_takes_them(people, scoring, names):
     X, y, sex = people
     splits = list(StratifiedKFold(3).split(X, y))
     estimators = {"none": LogisticRegression()}
-    found = compared(X, y, sex, estimators, cv=splits, scoring=scoring)
-    assert found.scores == names
+    comparison = compared(X, y, sex, estimators, cv=splits, scoring=scoring)
+    assert comparison.scores == names
     expected = cross_val_score(LogisticRegression(), X, y, cv=splits, scoring="f1").mean()
-    assert values(found, "none", names[-1]) == pytest.approx(expected, abs=1e-12)
+    assert values(comparison, "none", names[-1]) == pytest.approx(expected, abs=1e-12)
 
 
 def test_folds_that_overlap_say_less(people):
     X, y, sex = people
     estimators = {"none": LogisticRegression()}
     cv = ShuffleSplit(6, test_size=0.4, random_state=0)
-    found = compared(X, y, sex, estimators, cv=cv)
-    one = cross_audit(LogisticRegression(), X, y, sensitive_features=sex, cv=cv)
-    row = found.measures[found.measures["measure"] == "directional A->T"]
-    assert_allclose(row[["value", "low", "high"]].to_numpy()[0], [one.value, one.low, one.high])
+    comparison = compared(X, y, sex, estimators, cv=cv)
+    audited = cross_audit(LogisticRegression(), X, y, sensitive_features=sex, cv=cv)
+    row = comparison.measures[comparison.measures["measure"] == "directional A->T"]
+    assert_allclose(
+        row[["value", "low", "high"]].to_numpy()[0], [audited.value, audited.low, audited.high]
+    )
 
 
 def with_text(people):
@@ -356,14 +360,15 @@ def test_noise_hides_what_text_and_sparse_columns_reveal(people, sparse_columns)
     model = make_pipeline(encode, LogisticRegression())
     if not sparse_columns:  # noise before the last step is then noise on the frame
         model = make_pipeline("passthrough", model)
-    found = compared(X, y, sex, {"none": model}, noise=[0, 8], cv=3, random_state=0)
-    assert values(found, "none", "directional A->T") > 0.05
-    assert values(found, "noise 0", "f1", "change") == 0
+    comparison = compared(X, y, sex, {"none": model}, noise=[0, 8], cv=3, random_state=0)
+    assert values(comparison, "none", "directional A->T") > 0.05
+    assert values(comparison, "noise 0", "f1", "change") == 0
     low, high = (
-        values(found, "noise 8", "directional A->T", f"change_{end}") for end in ("low", "high")
+        values(comparison, "noise 8", "directional A->T", f"change_{end}")
+        for end in ("low", "high")
     )
     assert low < high < 0
-    assert found.measures["error"].isna().all()
+    assert comparison.measures["error"].isna().all()
 
 
 def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
@@ -376,14 +381,14 @@ def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
     }
     options = {"cv": 3, "random_state": 0}
     with pytest.warns(FitFailedWarning, match="'text' failed .* could not convert string"):
-        found = compared(X, y, sex, estimators, **options)
-    rows = found.measures.set_index("mitigation")
+        comparison = compared(X, y, sex, estimators, **options)
+    rows = comparison.measures.set_index("mitigation")
     assert rows.loc["text", "error"].str.startswith("ValueError: could not convert string").all()
     assert rows.loc["text", "value"].isna().all()
     assert rows.loc[["none", "again"], "error"].isna().all()
-    status = found.table.set_index("candidate")["status"]
+    status = comparison.table.set_index("candidate")["status"]
     assert status.to_dict() == {"none": "inconclusive", "again": "inconclusive", "text": "failed"}
-    assert "\ntext failed: ValueError: could not convert" in repr(found)
+    assert "\ntext failed: ValueError: could not convert" in repr(comparison)
     # Of the model that all others are compared with, an error is an error.
     with pytest.raises(ValueError, match="could not convert string"):
         compared(X, y, sex, {"none": LogisticRegression()}, **options)
@@ -394,25 +399,27 @@ def test_a_mitigation_that_changes_nothing_is_named(people):
     forest = RandomForestClassifier(5, random_state=0)
     estimators = {"none": LogisticRegression(), "same": LogisticRegression(), "forest": forest}
     splits = list(StratifiedKFold(3).split(X, y))
-    found = compared(X, y, sex, estimators, cv=splits)
-    assert values(found, "same", "accuracy", "rows_changed") == 0
-    ours, theirs = (cross_val_predict(one, X, y, cv=splits) for one in (forest, estimators["none"]))
+    comparison = compared(X, y, sex, estimators, cv=splits)
+    assert values(comparison, "same", "accuracy", "rows_changed") == 0
+    ours, theirs = (
+        cross_val_predict(model, X, y, cv=splits) for model in (forest, estimators["none"])
+    )
     share = np.mean(ours != theirs)
-    assert values(found, "forest", "accuracy", "rows_changed") == pytest.approx(share)
+    assert values(comparison, "forest", "accuracy", "rows_changed") == pytest.approx(share)
     text = "same changed nothing: its predictions are those of 'none' in every row."
-    assert text in repr(found).splitlines()
-    assert repr(found).count("changed nothing") == 1
+    assert text in repr(comparison).splitlines()
+    assert repr(comparison).count("changed nothing") == 1
 
 
 def test_a_search_is_read_as_a_table(people):
     X, y, sex = people
-    found = compared(X, y, sex, {"none": LogisticRegression()}, noise=[2], random_state=0)
-    assert "No limit was given, so no winner was chosen." in repr(found).replace("\n  ", " ")
-    accuracy = found.table.set_index("candidate")["accuracy"]
-    assert accuracy["noise 2"] == pytest.approx(values(found, "noise 2", "accuracy"))
-    frame = found.to_frame()
+    comparison = compared(X, y, sex, {"none": LogisticRegression()}, noise=[2], random_state=0)
+    assert "No limit was given, so no winner was chosen." in repr(comparison).replace("\n  ", " ")
+    accuracy = comparison.table.set_index("candidate")["accuracy"]
+    assert accuracy["noise 2"] == pytest.approx(values(comparison, "noise 2", "accuracy"))
+    frame = comparison.to_frame()
     frame["accuracy"] = 0.0
-    assert (found.table["accuracy"] != 0).all()
+    assert (comparison.table["accuracy"] != 0).all()
 
 
 @pytest.mark.parametrize(
@@ -518,13 +525,13 @@ def test_remedies_are_drawn_with_intervals_on_both_sides(comparison, plt):
     assert list(display.points_) == ["none", "groups"]
     for remedy in ("none", "groups"):
         (point,), ((across,), (along,)) = drawn(display.points_[remedy])
-        told = {
+        points = {
             (measure, column): values(comparison, remedy, measure, column)
             for measure in ("accuracy", "directional A->T")
             for column in ("value", "low", "high")
         }
-        x = [told["accuracy", column] for column in ("value", "low", "high")]
-        y = [told["directional A->T", column] for column in ("value", "low", "high")]
+        x = [points["accuracy", column] for column in ("value", "low", "high")]
+        y = [points["directional A->T", column] for column in ("value", "low", "high")]
         assert_allclose(point, [x[0], y[0]])
         assert_allclose(across, [[x[1], y[0]], [x[2], y[0]]])
         assert_allclose(along, [[x[0], y[1]], [x[0], y[2]]])

@@ -97,7 +97,7 @@ def images(n_rows=3000, n_tasks=20, n_groups=2, seed=0):
 
 
 def counts(member, group):
-    return np.stack([member[group == one].sum(axis=0) for one in np.unique(group)])
+    return np.stack([member[group == code].sum(axis=0) for code in np.unique(group)])
 
 
 def most_by_integer_program(member, group, alpha):
@@ -493,12 +493,12 @@ def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, s
     expected = 1 / np.sqrt(1 + scale**2)
     noisy = NoiseRandomizer(scale, random_state=0).fit(X).transform(X)
     if kind == "sparse":
-        before, after = (one.toarray()[:, 0] for one in (X, noisy))
+        before, after = (matrix.toarray()[:, 0] for matrix in (X, noisy))
         assert set(after) == {0.0, 2.0}
         assert noisy.nnz == pytest.approx(X.nnz, rel=0.02)
     else:
         yes = X["a"][np.argmax(member)]
-        before, after = ((one["a"] == yes).to_numpy(float) for one in (X, noisy))
+        before, after = ((frame["a"] == yes).to_numpy(float) for frame in (X, noisy))
         assert np.corrcoef(X["b"], noisy["b"])[0, 1] == pytest.approx(expected, abs=0.02)
     assert np.corrcoef(before, after)[0, 1] == pytest.approx(expected, abs=0.02)
     assert after.mean() == pytest.approx(before.mean(), rel=0.03)

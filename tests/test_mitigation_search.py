@@ -57,8 +57,8 @@ class Told(ClassifierMixin, BaseEstimator):
 
 
 @pytest.fixture
-def told():
-    """Return labels with groups, and predictions as columns: of what each does, its name says."""
+def people_and_predictions():
+    """Return labels with groups, and predictions as columns, named for what each does."""
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 10_000)
     y = np.concatenate([rng.permutation([1] * k + [0] * (10_000 - k)) for k in (4000, 6000)])
@@ -81,8 +81,8 @@ def told():
     return np.column_stack(list(columns.values())), y, sex, list(columns)
 
 
-def test_the_winner_is_the_cheapest_within_the_limit(told):
-    X, y, sex, names = told
+def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
+    X, y, sex, names = people_and_predictions
     Told.fits.clear()
     candidates = {name: Told(i) for i, name in enumerate(names) if i}
     candidates["broken"] = Told(fails=True)
@@ -158,8 +158,8 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     assert "on rows that did not choose it, not clearly within the limit of 0.06." in wider.sentence
 
 
-def test_one_fold_has_no_rows_that_did_not_choose(told):
-    X, y, sex, _ = told
+def test_one_fold_has_no_rows_that_did_not_choose(people_and_predictions):
+    X, y, sex, _ = people_and_predictions
     split = next(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
     given = {"sensitive_features": sex, "limit": 0.1, "random_state": 0}
     result = search(Told(0), X, y, candidates={"good": Told(1)}, cv=[split], **given)
@@ -167,8 +167,8 @@ def test_one_fold_has_no_rows_that_did_not_choose(told):
     assert "+0.0013), within the limit of 0.1. It does not lower accuracy." in result.sentence
 
 
-def test_sizes_are_compared_not_values(told):
-    X, y, sex, _ = told
+def test_sizes_are_compared_not_values(people_and_predictions):
+    X, y, sex, _ = people_and_predictions
     given = {"sensitive_features": sex, "limit": 0.5, "random_state": 0}
     result = search(Told(2), X, y, candidates={"below": Told(4), "good": Told(1)}, **given)
     table = result.table.set_index("candidate")
@@ -183,8 +183,8 @@ def test_sizes_are_compared_not_values(told):
     assert above["change_high"] < 0
 
 
-def test_a_model_within_the_limit_stays_as_it_is(told):
-    X, y, sex, _ = told
+def test_a_model_within_the_limit_stays_as_it_is(people_and_predictions):
+    X, y, sex, _ = people_and_predictions
     result = search(
         Told(1), X, y, sensitive_features=sex, candidates={"costly": Told(3)}, random_state=0
     )
@@ -197,9 +197,9 @@ def test_a_model_within_the_limit_stays_as_it_is(told):
     assert result.table["status"].tolist() == ["above the limit"]
 
 
-def test_the_interval_of_a_change_covers_it(told):
+def test_the_interval_of_a_change_covers_it(people_and_predictions):
     """Of repeated rows: the standard deviation of changes is what the interval says."""
-    X, y, sex, _ = told
+    X, y, sex, _ = people_and_predictions
     rng, changes, reaches = np.random.default_rng(1), [], []
     fitted = DirectionalAuditor(interval=None).fit(y, sensitive_features=sex)
     for i in range(300):
@@ -238,9 +238,9 @@ def test_automatic_candidates_on_people():
     assert not table["needs_group"].to_dict()["RatioBalancer"]
 
 
-def test_the_page_has_before_and_after(told):
+def test_the_page_has_before_and_after(people_and_predictions):
     pytest.importorskip("jinja2")
-    X, y, sex, names = told
+    X, y, sex, names = people_and_predictions
     names = {"good": Told(1), "<b>": Told(3)}
     result = search(Told(0), X, y, sensitive_features=sex, candidates=names, random_state=0)
     page = result.to_html()
@@ -273,8 +273,8 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     model, name = LogisticRegression(), "AmplificationThreshold, by_group=True"
 
     def scores(scoring):
-        found = auto_candidates(model, y, 0.4, scoring)[name]
-        predicted = found.fit(skill[:, None], y, sensitive_features=sex).predict(
+        mitigation = auto_candidates(model, y, 0.4, scoring)[name]
+        predicted = mitigation.fit(skill[:, None], y, sensitive_features=sex).predict(
             skill[:, None], sensitive_features=sex
         )
         return accuracy_score(y, predicted), balanced_accuracy_score(y, predicted)
@@ -391,14 +391,14 @@ def test_the_command_searches(tmp_path, monkeypatch, capsys):
     call = ["mitigate", "train.csv", "--target", "hired", "--sensitive", "sex", "--seed", "0"]
     call += ["--estimator", "logistic_regression", "--folds", "2"]
     assert main([*call, "--limit", "0.5"]) == 0
-    assert "The model is within the limit of 0.5 as it is." in said(capsys)
+    assert "The model is within the limit of 0.5 as it is." in printed(capsys)
     assert main([*call, "--limit", "0.0001", "--features", "job"]) == 1
-    assert "No candidate is within the limit of 0.0001." in said(capsys)
+    assert "No candidate is within the limit of 0.0001." in printed(capsys)
     assert main([*call, "--features", "jobs"]) == 2
     assert "no column 'jobs': did you mean 'job'?" in capsys.readouterr().err
 
 
-def said(capsys):
+def printed(capsys):
     """Return what was printed, without line breaks."""
     return " ".join(capsys.readouterr().out.split())
 

@@ -76,18 +76,18 @@ def sequential(attacker, tensors):
 
 def tensors_of(net):
     """What the library calls the weights of torch's layers."""
-    found, i = {}, -1
+    tensors, i = {}, -1
     for layer in net:
         if isinstance(layer, torch.nn.Linear):
             i += 1
-            found[f"weight{i}"] = layer.weight.T
+            tensors[f"weight{i}"] = layer.weight.T
             if layer.bias is not None:
-                found[f"bias{i}"] = layer.bias[None]
+                tensors[f"bias{i}"] = layer.bias[None]
         elif isinstance(layer, torch.nn.BatchNorm1d):
-            found |= {f"scale{i}": layer.weight[None], f"shift{i}": layer.bias[None]}
-            found |= {f"mean{i}": layer.running_mean[None]}
-            found |= {f"variance{i}": layer.running_var[None]}
-    return {name: tensor.detach().numpy() for name, tensor in found.items()}
+            tensors |= {f"scale{i}": layer.weight[None], f"shift{i}": layer.bias[None]}
+            tensors |= {f"mean{i}": layer.running_mean[None]}
+            tensors |= {f"variance{i}": layer.running_var[None]}
+    return {name: tensor.detach().numpy() for name, tensor in tensors.items()}
 
 
 @pytest.mark.parametrize("seed", [0, 5])
@@ -143,10 +143,10 @@ def test_takes_the_steps_that_torch_takes(settings, batch_size, seed):
     with torch.no_grad():
         outputs = net(torch.tensor(X, dtype=torch.float32))
     if classifies:
-        found, expected = bundle.predict_proba(X)[0], outputs.softmax(1)
+        outputs_of_bundle, expected = bundle.predict_proba(X)[0], outputs.softmax(1)
     else:
-        found, expected = bundle.predict(X)[0], outputs[:, 0] * y.std() + y.mean()
-    np.testing.assert_allclose(found, expected, **CLOSE)
+        outputs_of_bundle, expected = bundle.predict(X)[0], outputs[:, 0] * y.std() + y.mean()
+    np.testing.assert_allclose(outputs_of_bundle, expected, **CLOSE)
 
 
 def test_alternates_activations():
@@ -154,10 +154,10 @@ def test_alternates_activations():
     bundle = MLPAttacker((4, 3), activation="tanh_relu", max_epochs=2).fit_many(
         X, y, random_state=0
     )
-    held = {name: tensor[0].astype(float) for name, tensor in bundle.tensors.items()}
-    hidden = np.tanh(X @ held["weight0"] + held["bias0"])
-    hidden = np.maximum(hidden @ held["weight1"] + held["bias1"], 0)
-    outputs = hidden @ held["weight2"] + held["bias2"]
+    tensors = {name: tensor[0].astype(float) for name, tensor in bundle.tensors.items()}
+    hidden = np.tanh(X @ tensors["weight0"] + tensors["bias0"])
+    hidden = np.maximum(hidden @ tensors["weight1"] + tensors["bias1"], 0)
+    outputs = hidden @ tensors["weight2"] + tensors["bias2"]
     expected = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(bundle.predict_proba(X)[0], expected, **CLOSE)
 
@@ -168,9 +168,9 @@ def test_alternates_activations():
 def test_without_hidden_layers_is_a_logistic_regression():
     X, y = gaussian_rows(n=400)
     attacker = MLPAttacker((), batch_size=400, max_epochs=500, learning_rate=0.2, random_state=0)
-    found = attacker.fit(X, y).predict_proba(X)
+    probability = attacker.fit(X, y).predict_proba(X)
     expected = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-4)
 
 
 def test_without_hidden_layers_is_a_linear_regression_in_any_unit():
@@ -181,12 +181,12 @@ def test_without_hidden_layers_is_a_linear_regression_in_any_unit():
     attacker = MLPAttacker(
         (), loss="squared_error", batch_size=300, max_epochs=500, learning_rate=0.03
     )
-    found = attacker.set_params(random_state=0).fit(X, y, sample_weight=weight)
+    fitted = attacker.set_params(random_state=0).fit(X, y, sample_weight=weight)
     expected = LinearRegression().fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(found.predict(X), expected.predict(X), rtol=0, atol=0.01)
+    np.testing.assert_allclose(fitted.predict(X), expected.predict(X), rtol=0, atol=0.01)
     residual = np.average((y - expected.predict(X)) ** 2, weights=weight)
-    assert found.loss_curve_[-1] == pytest.approx(residual, rel=1e-4)
-    assert found.score(X, y) == pytest.approx(expected.score(X, y), abs=1e-5)
+    assert fitted.loss_curve_[-1] == pytest.approx(residual, rel=1e-4)
+    assert fitted.score(X, y) == pytest.approx(expected.score(X, y), abs=1e-5)
 
 
 def test_learns_what_no_linear_model_can():
@@ -227,7 +227,9 @@ def test_networks_do_not_depend_on_each_other(loss, batch_norm):
     attacker = MLPAttacker((5,), batch_size=32, max_epochs=12, loss=loss, batch_norm=batch_norm)
     together = attacker.fit_many(X, y, weight, random_state=seeds)
     classes = [0, 1, 2] if loss == "cross_entropy" else None
-    predict = (lambda one: one.predict_proba(X)) if classes else (lambda one: one.predict(X))
+    predict = (
+        (lambda bundle: bundle.predict_proba(X)) if classes else (lambda bundle: bundle.predict(X))
+    )
     for i, seed in enumerate(seeds):
         alone = attacker.fit_many(X, y[i], weight[i], classes=classes, random_state=[seed])
         np.testing.assert_allclose(predict(together)[i], predict(alone)[0], **CLOSE)
@@ -344,7 +346,9 @@ def test_the_best_epoch_on_held_out_rows_is_kept():
     X = rng.normal(size=(60, 8))
     y = rng.integers(0, 2, (4, 60))  # noise: networks learn it by heart
     seeds = [1, 2, 3, 4]
-    out = np.array([rows_held_out(X, *one) for one in zip(y, [1 / 3] * 4, seeds, strict=True)])
+    out = np.array(
+        [rows_held_out(X, *network) for network in zip(y, [1 / 3] * 4, seeds, strict=True)]
+    )
     assert out.sum(axis=1).tolist() == [20] * 4
     attacker = MLPAttacker((30,), max_epochs=60, early_stopping=True, batch_size=8)
     attacker.set_params(validation_fraction=1 / 3)
@@ -495,8 +499,8 @@ def test_held_out_rows_are_not_trained_on():
         training, validation, n_rows = hold_out(rows, 100, 0.3, np.random.default_rng(seed))
         assert n_rows == 70
         both = np.zeros((2, 6))
-        for one, part, n in ((both[0], training, 70), (both[1], validation, 30)):
-            one[part.inputs * 2 + part.target] = part.weight * n
+        for table, part, n in ((both[0], training, 70), (both[1], validation, 30)):
+            table[part.inputs * 2 + part.target] = part.weight * n
         np.testing.assert_allclose(both, np.rint(both), rtol=0, atol=1e-9)  # whole rows
         np.testing.assert_allclose(both.sum(axis=0), [1, 2, 3, 4, 30, 60])
         mean += both[1] / 2000

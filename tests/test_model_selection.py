@@ -150,11 +150,14 @@ def test_a_calibrated_classifier_has_the_signs_of_all_its_training_rows():
     folds = KFold(4).split(data)
     inner = audited(tree(), sensitive=1)
     model = CalibratedClassifierCV(inner, cv=list(folds), ensemble=True).fit(data, label)
-    held = [one.estimator.auditor_.y_at_.to_numpy()[:, 0] for one in model.calibrated_classifiers_]
-    assert_array_equal(held, [[0, 0], [-1, 1], [-1, 1], [-1, 1]])
+    signs = [
+        calibrated.estimator.auditor_.y_at_.to_numpy()[:, 0]
+        for calibrated in model.calibrated_classifiers_
+    ]
+    assert_array_equal(signs, [[0, 0], [-1, 1], [-1, 1], [-1, 1]])
     truth, test = np.tile([0, 1], 60), data.copy()
     # Probabilities follow the group, so that the value is as large as the signs allow.
-    found = amplification_scorer(objective="lowest", response_method="predict_proba")
+    scorer = amplification_scorer(objective="lowest", response_method="predict_proba")
     expected = directional_amplification(
         truth,
         model.predict_proba(test),
@@ -163,7 +166,7 @@ def test_a_calibrated_classifier_has_the_signs_of_all_its_training_rows():
         sensitive_train=group,
     )
     assert abs(expected) > 1e-6
-    assert found(model, test, truth) == pytest.approx(-expected)
+    assert scorer(model, test, truth) == pytest.approx(-expected)
 
 
 def test_a_frozen_audited_classifier_is_found():
@@ -258,8 +261,8 @@ def test_a_search_with_two_metrics(n_jobs):
     for i, depth in enumerate((1, 4)):
         for fold, (train, test) in enumerate(CV.split(X, Y)):
             model = tree(max_depth=depth).fit(X.iloc[train], Y[train])
-            found = search.cv_results_[f"split{fold}_test_amplification"][i]
-            assert found == -abs(by_hand(model, train, test))
+            score = search.cv_results_[f"split{fold}_test_amplification"][i]
+            assert score == -abs(by_hand(model, train, test))
     best = search.cv_results_["mean_test_amplification"].argmax()
     assert search.best_index_ == best
     assert search.score(X, Y) == amplification_scorer()(search, X, Y)
@@ -291,7 +294,7 @@ def test_it_asks_for_the_attribute_and_can_be_told_not_to(routing):
     model = audited(sensitive=None).set_fit_request(sensitive_features="race")
     model.estimator.set_fit_request(sample_weight=True)
     weight = np.arange(N) % 4
-    found = cross_validate(
+    scores = cross_validate(
         model, NUMBERS, Y, scoring=scorer, cv=CV, params={"race": GROUP, "sample_weight": weight}
     )
     expected = []
@@ -304,7 +307,7 @@ def test_it_asks_for_the_attribute_and_can_be_told_not_to(routing):
             Y[test], predicted, sensitive_features=GROUP[test], sample_weight=weight[test]
         )
         expected.append(-abs(value))
-    assert_allclose(found["test_score"], expected)
+    assert_allclose(scores["test_score"], expected)
 
 
 def test_it_reads_well():
@@ -321,10 +324,10 @@ def test_an_auditors_score_is_a_metric_for_make_scorer(routing, fitted):
         auditor = DirectionalAuditor(reference="test")
     scorer = make_scorer(auditor.score, greater_is_better=False)
     scorer = scorer.set_score_request(sensitive_features=True)
-    found = cross_validate(
+    scores = cross_validate(
         tree(), NUMBERS, Y, scoring=scorer, cv=CV, params={"sensitive_features": GROUP}
     )
-    for value, (train, test) in zip(found["test_score"], CV.split(NUMBERS, Y), strict=True):
+    for value, (train, test) in zip(scores["test_score"], CV.split(NUMBERS, Y), strict=True):
         predicted = tree().fit(NUMBERS[train], Y[train]).predict(NUMBERS[test])
         assert value == -auditor.score(Y[test], predicted, sensitive_features=GROUP[test])
 
@@ -356,8 +359,8 @@ def test_a_search_does_not_choose_labels_balanced_before_the_audit():
     for train, test in CV.split(X, Y):
         model = pipeline.make_pipeline(sampler, tree()).fit(X.iloc[train], Y[train])
         folds.append(-abs(by_hand(model, train, test)))
-    found = cross_validate(inside, X, Y, scoring=amplification_scorer(), cv=CV)["test_score"]
-    assert_allclose(found, folds)
+    scores = cross_validate(inside, X, Y, scoring=amplification_scorer(), cv=CV)["test_score"]
+    assert_allclose(scores, folds)
     assert np.mean(folds) < -0.01
 
 
@@ -493,8 +496,8 @@ def test_missing_values_are_for_the_auditor_to_settle():
         with pytest.raises(ValueError, match=message):
             cross_audit(tree(), NUMBERS, Y, sensitive_features=gaps, cv=cv)
     settled = DirectionalAuditor(missing="drop", interval=None)
-    found = cross_audit(tree(), NUMBERS, Y, sensitive_features=gaps, auditor=settled)
-    assert found.pooled.n_samples == N - 1
+    result = cross_audit(tree(), NUMBERS, Y, sensitive_features=gaps, auditor=settled)
+    assert result.pooled.n_samples == N - 1
 
 
 def test_metadata_that_does_not_arrive_is_explained():
@@ -680,11 +683,11 @@ def test_every_fold_is_audited_against_its_own_training_rows():
 def test_the_numbers_do_not_depend_on_jobs_or_routes(routed):
     options = {"n_repeats": 2, "cv": 3, "random_state": 0, "n_jobs": 2}
     with sklearn.config_context(enable_metadata_routing=routed):
-        one = cross_audit(tree(random_state=None), X, Y, sensitive_features=GROUP, **options)
+        sequential = cross_audit(tree(random_state=None), X, Y, sensitive_features=GROUP, **options)
         model = audited(tree(random_state=None), auditor=DirectionalAuditor())
         two = cross_audit(model, X, Y, **{**options, "n_jobs": None})
-    assert_frame_equal(one.to_frame(), two.to_frame())
-    assert_frame_equal(one.pooled.table, two.pooled.table)
+    assert_frame_equal(sequential.to_frame(), two.to_frame())
+    assert_frame_equal(sequential.pooled.table, two.pooled.table)
 
 
 def test_repeats_vary_folds_and_seeds_and_do_not_narrow_the_interval():
@@ -780,9 +783,9 @@ def test_multilabel_frames_and_predicted_attributes():
     predicted = cross_val_predict(MultiOutputClassifier(tree()), X, labels, cv=KFold(3))
     expected = directional_amplification(labels, predicted, sensitive_features=GROUP)
     assert results["directional A->T"].pooled.value == pytest.approx(expected)
-    told = cross_val_predict(tree(), NUMBERS, GROUP, cv=KFold(3))
+    sensitive_pred = cross_val_predict(tree(), NUMBERS, GROUP, cv=KFold(3))
     expected = directional_amplification(
-        labels, None, sensitive_features=GROUP, sensitive_pred=told, direction="T->A"
+        labels, None, sensitive_features=GROUP, sensitive_pred=sensitive_pred, direction="T->A"
     )
     assert results["directional T->A"].pooled.value == pytest.approx(expected)
 
@@ -916,8 +919,10 @@ def test_estimators_get_the_same_folds_and_draws():
     assert "over 6 folds of 2 repeats" in repr(result)
     # Of several repeats, the held-out predictions of the first are compared.
     once = cross_audit(models, X, Y, **options)
-    one, two = (found.folds[found.folds["model"] == "linear"] for found in (once, result))
-    assert_array_equal(one["value"], two["value"][:3])
+    first, both = (
+        comparison.folds[comparison.folds["model"] == "linear"] for comparison in (once, result)
+    )
+    assert_array_equal(first["value"], both["value"][:3])
     assert result.pooled.n_samples == N
 
 
@@ -933,12 +938,14 @@ def test_estimators_are_compared_by_several_metrics_and_predicted_groups():
     models["linear"].set_params(auditor=None)
     results = cross_audit(models, X, labels, cv=KFold(3))
     assert list(results) == ["directional T->A", "MALS"]
-    told = [cross_val_predict(one, NUMBERS, GROUP, cv=KFold(3)) for one in (tree(), PAIR["linear"])]
+    predicted = [
+        cross_val_predict(model, NUMBERS, GROUP, cv=KFold(3)) for model in (tree(), PAIR["linear"])
+    ]
     values = [
         directional_amplification(
-            labels, None, sensitive_features=GROUP, sensitive_pred=one, direction="T->A"
+            labels, None, sensitive_features=GROUP, sensitive_pred=predictions, direction="T->A"
         )
-        for one in told
+        for predictions in predicted
     ]
     pooled = results["directional T->A"].pooled
     assert pooled.difference("linear") == pytest.approx(values[1] - values[0])

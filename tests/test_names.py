@@ -48,17 +48,17 @@ def renamed(draw):
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 @settings(max_examples=8)
 @given(renamed())
-def test_names_change_no_value(metric, told):
-    world, other, _, _, positive = told
+def test_names_change_no_value(metric, worlds):
+    world, other, _, _, positive = worlds
     np.testing.assert_allclose(metric(**other, **positive), metric(**world), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", AUDITORS)
 @settings(max_examples=5)
 @given(renamed())
-def test_names_change_no_interval_and_no_test(name, told):
-    world, other, groups, tasks, positive = told
-    one, two = (
+def test_names_change_no_interval_and_no_test(name, worlds):
+    world, other, groups, tasks, positive = worlds
+    first, two = (
         clone(AUDITORS[name])
         .set_params(random_state=0, n_resamples=9, **more)
         .fit(**training(labels))
@@ -66,27 +66,27 @@ def test_names_change_no_interval_and_no_test(name, told):
         for labels, more in ((world, {}), (other, positive))
     )
     for number in ("value", "low", "high"):
-        np.testing.assert_allclose(getattr(two, number), getattr(one, number), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(getattr(two, number), getattr(first, number), rtol=0, atol=1e-12)
 
     def called(task):
         if isinstance(task, tuple):
             return tuple(sorted(map(called, task), key=str))
         return tasks[task]
 
-    table = one.table.assign(
-        group=one.table["group"].map(groups), task=[called(task) for task in one.table["task"]]
+    table = first.table.assign(
+        group=first.table["group"].map(groups), task=[called(task) for task in first.table["task"]]
     )
-    found = two.table.assign(
+    second = two.table.assign(
         task=[
             tuple(sorted(task, key=str)) if isinstance(task, tuple) else task
             for task in two.table["task"]
         ]
     )
     # Draws decide the p-values of MALS and Multi_MALS.
-    left_out = TESTS if one.direction is None else []
+    left_out = TESTS if first.direction is None else []
     both = [
         rows.set_index(["group", "task"]).sort_index().drop(columns=left_out)
-        for rows in (table, found)
+        for rows in (table, second)
     ]
     assert list(both[0].index) == list(both[1].index)
     for column in both[0]:

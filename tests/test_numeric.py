@@ -55,8 +55,8 @@ def audited(auditor, **options):
 
 
 def test_it_is_the_formula_by_hand():
-    trained, _, train_sex = (np.asarray(one) for one in TRAIN)
-    price, predicted, sex = (np.asarray(one) for one in TEST)
+    trained, _, train_sex = (np.asarray(values) for values in TRAIN)
+    price, predicted, sex = (np.asarray(values) for values in TEST)
     parts = [
         np.sign(trained[train_sex == a].mean() - trained.mean())
         * (predicted[sex == a] - price[sex == a]).mean()
@@ -89,7 +89,7 @@ def test_the_function_is_the_auditor():
 
 
 def test_the_change_of_a_rate_integrates_over_all_thresholds_to_that_of_the_mean():
-    price, predicted, sex = (np.asarray(one) for one in world(3, n=60))
+    price, predicted, sex = (np.asarray(values) for values in world(3, n=60))
     result = fitted(interval=None).audit(price, predicted, sensitive_features=sex)
     sign = pd.DataFrame([[1], [-1]], index=["f", "m"], columns=[True])
     thresholds = np.unique(np.concatenate([price, predicted]))
@@ -124,17 +124,17 @@ def test_the_unit_of_a_task_does_not_matter():
         price, predicted, sex = TEST
         auditor = NumericAuditor(random_state=0, n_resamples=199)
         auditor.fit(trained * factor + shift, sensitive_features=train_sex)
-        found = auditor.audit(
+        result = auditor.audit(
             price * factor + shift, predicted * factor + shift, sensitive_features=sex
         )
-        assert found.value == pytest.approx(expected.value, rel=1e-6)
+        assert result.value == pytest.approx(expected.value, rel=1e-6)
         # Ordered by their numbers, negative ones are drawn in another order.
         width = 0.2 if factor < 0 else 1e-6
-        assert found.high - found.low == pytest.approx(expected.high - expected.low, rel=width)
+        assert result.high - result.low == pytest.approx(expected.high - expected.low, rel=width)
         np.testing.assert_allclose(
-            found.table["p_value"], expected.table["p_value"], rtol=1e-5, atol=1e-12
+            result.table["p_value"], expected.table["p_value"], rtol=1e-5, atol=1e-12
         )
-        assert (found.verdict, expected.verdict) == ("amplifies", "amplifies")
+        assert (result.verdict, expected.verdict) == ("amplifies", "amplifies")
 
 
 def test_regression_to_the_mean_reduces():
@@ -147,14 +147,14 @@ def test_regression_to_the_mean_reduces():
     assert report.verdict.startswith("The model reduces")
     # Half of each group's distance from the mean, in standard deviations.
     assert report["numeric"].value == pytest.approx(-0.25 * gap / price.std(ddof=0), rel=0.02)
-    assert any("vary less" in one.text for one in report.findings)
+    assert any("vary less" in finding.text for finding in report.findings)
 
 
 # --------------------------------------------------------------------------- intervals and tests
 
 
 def test_the_analytic_interval_is_that_of_a_mean_of_paired_differences():
-    price, predicted, sex = (np.asarray(one) for one in TEST)
+    price, predicted, sex = (np.asarray(values) for values in TEST)
     result = audited(fitted(interval="analytic"))
     sign, sd = result.table["sign"].to_numpy(), result.table["sd"].to_numpy()
     errors = []
@@ -177,10 +177,10 @@ def test_the_analytic_interval_is_that_of_a_mean_of_paired_differences():
 
 def test_of_three_groups_the_estimate_is_the_change_of_differences_from_the_mean():
     """A model that predicts higher prices for everybody amplifies no difference."""
-    trained, _, sex = (np.asarray(one) for one in world(1, 900))
-    price, predicted, group = (np.asarray(one) for one in world(2, 900))
+    trained, _, sex = (np.asarray(values) for values in world(1, 900))
+    price, predicted, group = (np.asarray(values) for values in world(2, 900))
     rng = np.random.default_rng(3)
-    sex, group = (np.where(rng.random(900) < 0.3, "x", one) for one in (sex, group))
+    sex, group = (np.where(rng.random(900) < 0.3, "x", values) for values in (sex, group))
     predicted = predicted + 300
     auditor = NumericAuditor(interval="analytic").fit(trained, sensitive_features=sex)
     result = auditor.audit(price, predicted, sensitive_features=group)
@@ -245,26 +245,28 @@ def test_signs_are_tested_as_welch_does():
 
 def test_rows_of_one_cluster_count_once():
     price, predicted, sex = TEST
-    five = [np.repeat(np.asarray(one), 5) for one in TEST]
+    five = [np.repeat(np.asarray(values), 5) for values in TEST]
     ids = np.repeat(np.arange(N), 5)
     for interval in ("analytic", "bootstrap"):
         auditor = fitted(interval=interval, n_resamples=1999)
-        one = auditor.audit(price, predicted, sensitive_features=sex)
+        single = auditor.audit(price, predicted, sensitive_features=sex)
         many = auditor.audit(five[0], five[1], sensitive_features=five[2], clusters=ids)
-        assert many.value == pytest.approx(one.value, rel=1e-12)
+        assert many.value == pytest.approx(single.value, rel=1e-12)
         width = 1e-9 if interval == "analytic" else 0.1
-        assert many.high - many.low == pytest.approx(one.high - one.low, rel=width)
+        assert many.high - many.low == pytest.approx(single.high - single.low, rel=width)
         alone = auditor.audit(price, predicted, sensitive_features=sex, clusters=np.arange(N))
-        assert (alone.low, alone.high) == (one.low, one.high)
+        assert (alone.low, alone.high) == (single.low, single.high)
 
 
 def test_a_whole_weight_is_so_many_rows():
     weight = np.random.default_rng(0).integers(1, 4, N)
-    rows = [np.repeat(np.asarray(one), weight) for one in TEST]
+    rows = [np.repeat(np.asarray(values), weight) for values in TEST]
     auditor = fitted(interval="analytic")
-    one = audited(auditor, sample_weight=weight)
+    weighted = audited(auditor, sample_weight=weight)
     many = auditor.audit(rows[0], rows[1], sensitive_features=rows[2])
-    assert [one.value, one.low, one.high] == pytest.approx([many.value, many.low, many.high])
+    assert [weighted.value, weighted.low, weighted.high] == pytest.approx(
+        [many.value, many.low, many.high]
+    )
 
 
 def test_a_perfect_model_has_no_effect_and_no_certainty_beyond_its_rows():
@@ -320,7 +322,7 @@ def test_many_whole_numbers_read_as_classes_are_a_finding():
         sensitive_features=sex,
         auditor=DirectionalAuditor(random_state=0, n_resamples=9),
     )
-    assert any("NumericAuditor" in one.action for one in report.findings)
+    assert any("NumericAuditor" in finding.action for finding in report.findings)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +360,7 @@ def test_missing_groups_are_dropped_and_counted():
         auditor=NumericAuditor(missing="drop", random_state=0, n_resamples=19),
     )
     assert report["numeric"].n_samples == N - N // 5
-    assert any("were left out" in one.text for one in report.findings)
+    assert any("were left out" in finding.text for finding in report.findings)
 
 
 def test_numbers_and_classes_are_not_taken_for_one_another():
@@ -408,15 +410,17 @@ def test_frames_and_engines_say_the_same(library):
         rows = {"pandas": frame, "polars": pl.from_pandas(frame)}.get(library)
         rows = pl.from_pandas(frame).lazy() if rows is None else rows
     columns = {"target": "price", "prediction": "predicted", "sensitive": "sex"}
-    one = skbiasamp.audit(rows, **columns, auditor=NumericAuditor(random_state=0), random_state=0)
+    report = skbiasamp.audit(
+        rows, **columns, auditor=NumericAuditor(random_state=0), random_state=0
+    )
     other = skbiasamp.audit(
         price, predicted, sensitive_features=sex, auditor=NumericAuditor(random_state=0)
     )
-    assert (one["numeric"].value, one["numeric"].low) == (
+    assert (report["numeric"].value, report["numeric"].low) == (
         other["numeric"].value,
         other["numeric"].low,
     )
-    assert one["numeric"].table["task"].tolist() == ["price"] * 2
+    assert report["numeric"].table["task"].tolist() == ["price"] * 2
 
 
 def test_a_contingency_of_numbers_can_be_stored():
@@ -464,8 +468,8 @@ def test_two_models_are_compared_on_the_same_rows():
     auditor = fitted(n_resamples=999)
     result = auditor.compare(price, {"old": predicted, "new": worse}, sensitive_features=sex)
     values = {
-        name: auditor.score(price, one, sensitive_features=sex)
-        for name, one in (("old", predicted), ("new", worse))
+        name: auditor.score(price, y_pred, sensitive_features=sex)
+        for name, y_pred in (("old", predicted), ("new", worse))
     }
     assert result.difference("new") == pytest.approx(values["new"] - values["old"], rel=1e-9)
     assert result.verdicts == {"new": "amplifies more"}
@@ -481,8 +485,8 @@ def test_two_models_are_compared_on_the_same_rows():
     analytic = fitted(interval="analytic").compare(
         price, {"old": predicted, "new": worse}, sensitive_features=sex
     )
-    one, other = result.table.iloc[1], analytic.table.iloc[1]
-    assert one["difference_low"] == pytest.approx(other["difference_low"], rel=0.1)
+    bootstrapped, other = result.table.iloc[1], analytic.table.iloc[1]
+    assert bootstrapped["difference_low"] == pytest.approx(other["difference_low"], rel=0.1)
     report = skbiasamp.compare(
         price, {"old": predicted, "new": worse}, sensitive_features=sex, auditor=fitted()
     )
@@ -541,7 +545,8 @@ def test_no_warnings_of_floats():
     price, predicted, sex = TEST
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        fitted().audit(price * 1e40, predicted * 1e40, sensitive_features=sex)
+        large = fitted().audit(price * 1e40, predicted * 1e40, sensitive_features=sex)
+    assert np.isfinite([large.value, large.low, large.high]).all()
 
 
 def test_a_watch_finds_when_a_regression_model_changed():

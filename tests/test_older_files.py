@@ -143,7 +143,7 @@ def test_a_result_of_version_2_has_the_signed_mean_as_estimate():
         0.035249119050805126,
         0.035027059169827145,
     )
-    assert [round(one, 4) for one in result.judged] == [0.0234, -0.0118, 0.056]
+    assert [round(number, 4) for number in result.judged] == [0.0234, -0.0118, 0.056]
     assert result.verdict == "no clear effect"
     assert result.table["task"].map(type).eq(tuple).all()
     assert json.loads(result.to_json())["schema"] == "skbiasamp.AuditResult/3"

@@ -136,7 +136,7 @@ def test_a_grid_searches_an_option_of_ones_own():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search.fit(X, y, sensitive_features=sex)
-    assert [found["auditor__power"] for found in search.cv_results_["params"]] == [1, 2]
+    assert [params["auditor__power"] for params in search.cv_results_["params"]] == [1, 2]
     assert search.best_estimator_.auditor.get_params()["interval"] is None
 
 

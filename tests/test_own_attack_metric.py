@@ -90,8 +90,8 @@ def test_a_report_has_its_section_on_every_kind_of_page(tmp_path, auditor, world
     assert float(report["exposure"]) == float(result)
     assert "exposure" in repr(report)
     assert "exposure" in report.to_markdown()
-    held = json.loads(report.to_json())
-    assert held["results"]["exposure"]["value"] == float(result)
+    content = json.loads(report.to_json())
+    assert content["results"]["exposure"]["value"] == float(result)
     assert type(report).from_json(report.to_json())["exposure"].verdict == result.verdict
     pytest.importorskip("jinja2")
     report.to_html(tmp_path / "report.html")
@@ -114,15 +114,15 @@ def test_a_scorer_scores_models_by_it(auditor, world):
     X = np.c_[world["y_pred"], world["y_true"]]
     model = LogisticRegression().fit(X, world["y_true"])
     scorer = amplification_scorer(auditor)
-    found = scorer(model, X, world["y_true"], sensitive_features=world["sensitive_features"])
+    score = scorer(model, X, world["y_true"], sensitive_features=world["sensitive_features"])
     sides = {"sensitive_features": world["sensitive_features"]}
     expected = auditor.score(world["y_true"], model.predict(X), **sides)
-    assert abs(found) == pytest.approx(abs(expected), abs=1e-12)
+    assert abs(score) == pytest.approx(abs(expected), abs=1e-12)
 
 
 def test_it_learns_from_training_rows_that_have_predictions(auditor, world):
-    half = {name: one[:300] for name, one in world.items()}
-    rest = {name: one[300:] for name, one in world.items()}
+    half = {name: values[:300] for name, values in world.items()}
+    rest = {name: values[300:] for name, values in world.items()}
     fitted = clone(auditor).set_params(interval=None).fit(Contingency.from_labels(**half))
     table = fitted.audit(**rest).table
     # The best table of the first half, applied to the second.

@@ -94,8 +94,10 @@ def world(n=400, n_tasks=1, seed=0, n_groups=3):
 def plain(train, rows, weight=None):
     """Compute table and value from rows, as the metric is defined."""
     known, known_group = (np.asarray(train[name]) for name in ("y_train", "sensitive_features"))
-    task, predicted, group = (np.asarray(one) for one in rows.values())
-    known, task, predicted = (one.reshape(len(one), -1) for one in (known, task, predicted))
+    task, predicted, group = (np.asarray(values) for values in rows.values())
+    known, task, predicted = (
+        values.reshape(len(values), -1) for values in (known, task, predicted)
+    )
     weight = np.ones(len(group)) if weight is None else weight
     names = np.unique(known_group)
     sign = [known[known_group == a].mean(axis=0) - known.mean(axis=0) for a in names]
@@ -177,13 +179,13 @@ def test_rows_and_seeds_give_the_same_numbers_in_any_order_and_on_any_number_of_
     train, rows = world()
     order = np.random.default_rng(0).permutation(400)
     expected = audited(FalsePositiveAuditor(random_state=0, n_resamples=99), (train, rows))
-    shuffled = {name: one[order] for name, one in rows.items()}
-    for found in (
+    shuffled = {name: values[order] for name, values in rows.items()}
+    for result in (
         audited(FalsePositiveAuditor(random_state=0, n_resamples=99), (train, shuffled)),
         audited(FalsePositiveAuditor(random_state=0, n_resamples=99, n_jobs=2), (train, rows)),
     ):
-        assert_frame_equal(found.table, expected.table, rtol=1e-12)
-        assert (found.low, found.high, found.p_value) == pytest.approx(
+        assert_frame_equal(result.table, expected.table, rtol=1e-12)
+        assert (result.low, result.high, result.p_value) == pytest.approx(
             (expected.low, expected.high, expected.p_value), rel=1e-12
         )
 
@@ -208,7 +210,7 @@ def test_chunks_of_training_labels_add_up():
     whole = FalsePositiveAuditor(interval=None).fit(**train)
     parts = FalsePositiveAuditor(interval=None)
     for chunk in (slice(None, 100), slice(100, 500), slice(500, None)):
-        parts.partial_fit(**{name: one[chunk] for name, one in train.items()})
+        parts.partial_fit(**{name: values[chunk] for name, values in train.items()})
     assert parts.n_samples_fit_ == 800
     assert_frame_equal(parts.y_at_, whole.y_at_)
     assert parts.score(**rows) == whole.score(**rows)
@@ -278,7 +280,7 @@ def test_pairs_of_few_rows_leave_the_estimate_and_are_a_part_of_the_value():
     train, rows = world()
     few = np.flatnonzero(rows["sensitive_features"] == 2)[:20]
     kept = np.r_[np.flatnonzero(rows["sensitive_features"] != 2), few]
-    data = train, {name: one[kept] for name, one in rows.items()}
+    data = train, {name: values[kept] for name, values in rows.items()}
     for auditor in (UncentredAuditor, OwnDirectionalAuditor):
         result = audited(auditor(interval="analytic"), data)
         assert result.statistics["n_small_pairs"] == 1
@@ -342,8 +344,8 @@ def test_signs_that_are_no_correlations_are_not_flagged_as_uncertain(auditor):
     rows = world(n=300)[1]
     if auditor is LabelAuditor:
         del rows["sensitive_features"]
-    one = clone(auditor(reference="test", random_state=0, n_resamples=99))
-    result = one.audit(**rows)  # warnings are errors
+    own = clone(auditor(reference="test", random_state=0, n_resamples=99))
+    result = own.audit(**rows)  # warnings are errors
     assert result.table["sign_certain"].isna().all()
     assert result.low < result.value < result.high
     assert 0 < result.p_value <= 1
@@ -366,7 +368,7 @@ def test_several_runs_of_a_model_have_an_interval_between_them():
     predictions = [world(seed=0)[1]["y_pred"], rows["y_true"], np.roll(rows["y_pred"], 1)]
     runs = {"y_preds": predictions, "sensitive_features": rows["sensitive_features"]}
     result = auditor.audit_runs(rows["y_true"], **runs)
-    expected = [auditor.score(**rows | {"y_pred": one}) for one in predictions]
+    expected = [auditor.score(**rows | {"y_pred": y_pred}) for y_pred in predictions]
     assert result.value == pytest.approx(np.mean(expected), abs=1e-12)
     assert result.low < result.value < result.high
     without = auditor.set_params(interval=None).audit_runs(rows["y_true"], **runs)
@@ -449,8 +451,12 @@ def test_it_has_a_place_in_the_report():
     )
     assert list(report) == ["directional A->T", "false positives"]
     expected = audited(FalsePositiveAuditor(random_state=0))
-    found = report["false positives"]
-    assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
+    section = report["false positives"]
+    assert (section.value, section.low, section.high) == (
+        expected.value,
+        expected.low,
+        expected.high,
+    )
     assert report.summary.loc["false positives", "value"] == expected.value
     assert f"{expected.value:+.4f}" in report.to_markdown()
     stored = json.loads(report.to_json())["results"]["false positives"]
@@ -505,9 +511,9 @@ def test_a_sentence_is_written_once_and_only_if_it_is_read(read):
     result = auditor.audit(y, predicted, sensitive_features=sex)
     assert (result.value, result.verdict, SlowlyWorded.n_asked) == (0.0, "cannot amplify", 0)
     auditor.set_params(confidence_level=0.5)  # of later audits
-    found = read(result)
-    assert found.sentence == result.sentence == "cannot amplify at 0.9"
-    assert (found.sentence, SlowlyWorded.n_asked) == (result.sentence, 1)
+    loaded = read(result)
+    assert loaded.sentence == result.sentence == "cannot amplify at 0.9"
+    assert (loaded.sentence, SlowlyWorded.n_asked) == (result.sentence, 1)
 
 
 def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():

@@ -57,9 +57,11 @@ class Reading(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        element = {"tag": tag, "text": "", "inside": [one["tag"] for one in self.open]} | dict(
-            attrs
-        )
+        element = {
+            "tag": tag,
+            "text": "",
+            "inside": [element["tag"] for element in self.open],
+        } | dict(attrs)
         self.elements.append(element)
         if tag not in VOID:
             self.open.append(element)
@@ -77,18 +79,19 @@ class Reading(HTMLParser):
 
     def all(self, tag, **attributes):
         return [
-            one
-            for one in self.elements
-            if one["tag"] == tag and all(one.get(key) == held for key, held in attributes.items())
+            element
+            for element in self.elements
+            if element["tag"] == tag
+            and all(element.get(key) == value for key, value in attributes.items())
         ]
 
     def texts(self, tag, **attributes):
-        return [" ".join(one["text"].split()) for one in self.all(tag, **attributes)]
+        return [" ".join(element["text"].split()) for element in self.all(tag, **attributes)]
 
 
-def parts(held):
+def parts(container):
     """Yield all parts of a document, whatever section they are in."""
-    for part in held.sections if isinstance(held, Document) else held.items:
+    for part in container.sections if isinstance(container, Document) else container.items:
         if part is not None:
             yield part
             yield from parts(part) if isinstance(part, Section) else ()
@@ -97,12 +100,12 @@ def parts(held):
 def part_of(content, kind, **named):
     """Return the one part of its kind that a report, or what JSON holds of it, shows."""
     report = AuditReport.from_dict(content) if isinstance(content, dict) else content
-    (found,) = (
+    (match,) = (
         part
         for part in parts(report.to_document())
-        if isinstance(part, kind) and all(getattr(part, k) == held for k, held in named.items())
+        if isinstance(part, kind) and all(getattr(part, k) == value for k, value in named.items())
     )
-    return found
+    return match
 
 
 def hostile_audit(n=400):
@@ -168,19 +171,23 @@ def assert_sound(read):
     """Elements are closed, and references within the page lead somewhere."""
     assert not read.unbalanced
     assert not read.open
-    ids = Counter(one["id"] for one in read.elements if "id" in one)
-    assert [one for one, n in ids.items() if n > 1] == []
-    referred = [one["href"] for one in read.elements if "href" in one]
-    referred += ["#" + one["aria-labelledby"] for one in read.elements if "aria-labelledby" in one]
+    ids = Counter(element["id"] for element in read.elements if "id" in element)
+    assert [name for name, n in ids.items() if n > 1] == []
+    referred = [element["href"] for element in read.elements if "href" in element]
+    referred += [
+        "#" + element["aria-labelledby"]
+        for element in read.elements
+        if "aria-labelledby" in element
+    ]
     assert len(referred) > 10
-    assert {one.removeprefix("#") for one in referred} <= set(ids)
+    assert {link.removeprefix("#") for link in referred} <= set(ids)
 
 
 def assert_alone(read):
     """The page needs nothing from outside."""
-    assert not [one for one in read.elements if "src" in one]
+    assert not [element for element in read.elements if "src" in element]
     assert not read.all("link")
-    assert all(one["href"].startswith("#") for one in read.elements if "href" in one)
+    assert all(element["href"].startswith("#") for element in read.elements if "href" in element)
 
 
 def test_the_page_is_sound_html(read):
@@ -197,7 +204,9 @@ def test_labels_are_text_and_nothing_else(hostile_page):
     read = Reading(hostile_page)
     assert len(read.all("script")) == 1
     assert not read.all("img")
-    assert not [one for one in read.elements if any(key.startswith("on") for key in one)]
+    assert not [
+        element for element in read.elements if any(key.startswith("on") for key in element)
+    ]
     assert ATTACK not in hostile_page
     assert "{{ 7*7 }}" in hostile_page
     names = " ".join(read.texts("th", scope="row"))
@@ -210,7 +219,11 @@ def test_labels_are_text_and_nothing_else(hostile_page):
 
 
 def test_headings_and_landmarks_are_in_order(read):
-    levels = [int(one["tag"][1]) for one in read.elements if re.fullmatch("h[1-6]", one["tag"])]
+    levels = [
+        int(element["tag"][1])
+        for element in read.elements
+        if re.fullmatch("h[1-6]", element["tag"])
+    ]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -219,7 +232,7 @@ def test_headings_and_landmarks_are_in_order(read):
     first_link = read.all("a")[0]
     assert first_link["class"] == "skip"
     assert first_link["href"] == "#main"
-    assert [one["lang"] for one in read.all("html")] == ["en"]
+    assert [element["lang"] for element in read.all("html")] == ["en"]
     titles = read.texts("h2")
     assert titles == [
         "Verdict", "What to do next", "How was the verdict measured?", "What do other metrics say?",
@@ -232,7 +245,7 @@ def test_tables_and_pictures_speak(read):
     assert read.all("table")
     assert len(read.all("caption")) == len(read.all("table"))
     assert all(read.texts("caption"))
-    assert all("scope" in one for one in read.all("th"))
+    assert all("scope" in element for element in read.all("th"))
     for svg in read.all("svg"):
         assert svg.get("role") == "img" or svg["aria-hidden"] == "true"
     pictures = read.texts("svg", role="img")
@@ -249,10 +262,12 @@ def test_all_that_was_found_is_on_the_page(plain):
     for name, sentence in plain.sentences.items():
         if name != plain.primary:  # the card says that one in paragraphs
             assert sentence in text
-    for one in plain.findings:
-        for said in (one.text, one.action):
+    for finding in plain.findings:
+        for sentence in (finding.text, finding.action):
             assert (
-                said.replace("directional A->T", "directional A→T").replace("DPA A->T", "DPA A→T")
+                sentence.replace("directional A->T", "directional A→T").replace(
+                    "DPA A->T", "DPA A→T"
+                )
                 in text
             )
     assert "A->T" not in text.replace(plain.context["call"], "")
@@ -296,9 +311,9 @@ def test_a_page_shows_what_there_is(plain):
     nothing = Reading(AuditReport(results={}).to_html())
     assert nothing.texts("h2")[0] == "Who bears the errors?"
     assert "Not measured: the report has no rates." in nothing.texts("main")[0]
-    one = AuditReport(results={"mine": plain["MALS"]}).to_html()
-    assert "mine" in Reading(one).texts("h3")
-    assert not Reading(one).unbalanced
+    html_page = AuditReport(results={"mine": plain["MALS"]}).to_html()
+    assert "mine" in Reading(html_page).texts("h3")
+    assert not Reading(html_page).unbalanced
 
 
 def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_page):
@@ -444,12 +459,16 @@ def test_at_most_five_findings_stand_first_and_the_others_among_the_limits(hosti
 
 
 def test_every_metric_links_to_its_definition(read):
-    links = [one["href"] for one in read.all("a") if one["text"].startswith("Definition of")]
+    links = [
+        element["href"] for element in read.all("a") if element["text"].startswith("Definition of")
+    ]
     assert links == [f"#term-audit-{i}" for i in range(1, len(links) + 1)]
     assert len(links) >= 3
-    definitions = [one for one in read.all("div") if one.get("id", "").startswith("term-")]
+    definitions = [
+        element for element in read.all("div") if element.get("id", "").startswith("term-")
+    ]
     assert len(definitions) == len(links)
-    assert all(len(one["text"]) > 80 for one in definitions)
+    assert all(len(element["text"]) > 80 for element in definitions)
 
 
 def test_a_page_is_titled_with_the_model_and_has_its_data():
@@ -481,9 +500,9 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     # More of what is frequent and less of what is rare: both amplify.
     assert [bar.verdict for bar in (f, m)] == ["amplifies", "amplifies"]
     drawn = [
-        (one["class"], one.get("x"), one["width"])
-        for one in Reading(plain.to_html()).all("rect")
-        if one["width"] != "100%"
+        (element["class"], element.get("x"), element["width"])
+        for element in Reading(plain.to_html()).all("rect")
+        if element["width"] != "100%"
     ]
     assert drawn == [
         ("label", None, "75.00%"), ("kept", None, "75.00%"), ("added", "75.00%", "10.00%"),
@@ -657,13 +676,13 @@ def test_labels_of_an_axis_do_not_run_together():
 
 def test_marks_stand_where_their_numbers_are():
     axis = Axis(-1, 1)
-    assert [axis.at(one) for one in (-1, 0, 1)] == ["3.00%", "50.00%", "97.00%"]
+    assert [axis.at(value) for value in (-1, 0, 1)] == ["3.00%", "50.00%", "97.00%"]
 
 
 # --------------------------------------------------------------------------- looks
 
 
-def contrast(one, other):
+def contrast(first, other):
     """The ratio of WCAG 2.2."""
 
     def luminance(colour):
@@ -671,7 +690,7 @@ def contrast(one, other):
         linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
         return linear @ [0.2126, 0.7152, 0.0722]
 
-    dark, light = sorted([luminance(one), luminance(other)])
+    dark, light = sorted([luminance(first), luminance(other)])
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -802,7 +821,9 @@ def test_rates_run_from_their_ring_to_their_dot(plain):
         ("f", 0.75, 0.85, (0.75, 0.85)),
         ("m", 0.25, 0.175, (0.25, 0.175)),
     ]
-    rings = [one["cx"] for one in Reading(plain.to_html()).all("circle", **{"class": "ring"})]
+    rings = [
+        element["cx"] for element in Reading(plain.to_html()).all("circle", **{"class": "ring"})
+    ]
     assert rings == ["73.50%", "26.50%"]  # of an axis from 3 to 97 % of the width
     cells = (f"{cell.text}\n{cell.ends}".strip() for cell in rates.rows[1].cells)
     texts = dict(zip(rates.columns, cells, strict=True))
@@ -829,8 +850,8 @@ def in_chromium(content, folder):
          file.as_uri()],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
-    (found,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
-    return json.loads(html.unescape(found))
+    (output,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
+    return json.loads(html.unescape(output))
 
 
 def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
@@ -843,9 +864,9 @@ def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
         axe.run("main").then(seen => document.getElementById("found").textContent = JSON.stringify(
           {{passed: seen.passes.length, broken: seen.violations.map(one => one.id)}}));
         </script></body>"""
-    found = in_chromium(hostile_page.replace("</body>", probe), tmp_path)
-    assert found["passed"] > 10
-    assert found["broken"] == []
+    checks = in_chromium(hostile_page.replace("</body>", probe), tmp_path)
+    assert checks["passed"] > 10
+    assert checks["broken"] == []
 
 
 def shown(pages, folder):
@@ -857,5 +878,5 @@ def shown(pages, folder):
     probe = PROBE.replace(
         "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
     )
-    found = in_chromium(probe, folder)
-    return [found[i : i + 4] for i in range(0, len(found), 4)]
+    sizes = in_chromium(probe, folder)
+    return [sizes[i : i + 4] for i in range(0, len(sizes), 4)]

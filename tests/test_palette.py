@@ -43,9 +43,9 @@ def lab(colour, vision):
 @pytest.mark.parametrize("vision", SEEN)
 @pytest.mark.parametrize("colours", [(ABOVE, BELOW), SERIES, (ABOVE, SERIES[0], SERIES[1])])
 def test_colours_are_told_apart(colours, vision):
-    for one, other in combinations(colours, 2):
-        distance = np.linalg.norm(lab(one, SEEN[vision]) - lab(other, SEEN[vision]))
-        assert distance > 15, (one, other)
+    for colour, other in combinations(colours, 2):
+        distance = np.linalg.norm(lab(colour, SEEN[vision]) - lab(other, SEEN[vision]))
+        assert distance > 15, (colour, other)
 
 
 @pytest.mark.parametrize("style", ["page.css", "picture.css"])

@@ -107,11 +107,11 @@ def worlds(draw, kinds=("binary", "multiclass", "multilabel"), weights=None):
     return labels
 
 
-def close(value, expected):
+def assert_close(value, expected):
     assert_allclose(value, expected, rtol=0, atol=1e-12)
 
 
-def exactly(value, expected):
+def assert_exactly(value, expected):
     np.testing.assert_array_equal(value, expected)  # NaN is NaN
 
 
@@ -173,7 +173,7 @@ def test_row_order_does_not_matter(metric, world, random):
     shuffled = take(world, order) | {
         key: world[key][train] for key in ("y_train", "sensitive_train")
     }
-    exactly(metric(**shuffled), metric(**world))
+    assert_exactly(metric(**shuffled), metric(**world))
 
 
 def renamed(world, names, *keys):
@@ -186,7 +186,7 @@ def renamed(world, names, *keys):
 def test_group_names_do_not_matter(metric, world, names):
     names = dict(zip(("g0", "g1", "g2"), names, strict=True))
     keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
-    close(metric(**renamed(world, names, *keys)), metric(**world))
+    assert_close(metric(**renamed(world, names, *keys)), metric(**world))
 
 
 @every_metric
@@ -194,7 +194,7 @@ def test_group_names_do_not_matter(metric, world, names):
 @given(worlds(("multiclass",)), st.permutations(["cook", "drive", "paint", "sing"]))
 def test_class_names_do_not_matter(metric, world, names):
     keys = ("y_train", "y_true", "y_pred")
-    close(metric(**renamed(world, dict(enumerate(names)), *keys)), metric(**world))
+    assert_close(metric(**renamed(world, dict(enumerate(names)), *keys)), metric(**world))
 
 
 @every_metric
@@ -207,7 +207,7 @@ def test_the_order_and_names_of_task_columns_do_not_matter(metric, world, order)
         key: pd.DataFrame(world[key][:, columns], columns=names)
         for key in ("y_train", "y_true", "y_pred")
     }
-    close(metric(**moved), metric(**world))
+    assert_close(metric(**moved), metric(**world))
 
 
 # --------------------------------------------------------------------------- weights
@@ -220,7 +220,7 @@ def test_a_whole_weight_is_repetition(metric, world):
     # Rows that name every group and class stay.
     n = world["sample_weight"] + (np.arange(len(world["sample_weight"])) < 12)
     repeated = take(world, np.repeat(np.arange(len(n)), n)) | {"sample_weight": None}
-    exactly(metric(**world | {"sample_weight": n}), metric(**repeated))
+    assert_exactly(metric(**world | {"sample_weight": n}), metric(**repeated))
 
 
 @every_auditor
@@ -246,7 +246,7 @@ def test_the_unit_of_weights_does_not_matter(name, world, scale):
     metric = METRICS[name]
     if name != "A->T-train":  # which needs training labels
         world = {key: value for key, value in world.items() if not key.endswith("_train")}
-    close(metric(**world | scaled, **unsmoothed), metric(**world, **unsmoothed))
+    assert_close(metric(**world | scaled, **unsmoothed), metric(**world, **unsmoothed))
 
 
 @every_auditor
@@ -275,7 +275,9 @@ def test_probabilities_count_as_so_many_rows(world, data):
     hard = (np.arange(4) < quarters[..., None]).astype(int)
     four["y_pred"] = np.moveaxis(hard, -1, 1).reshape(-1, *shape[1:])
     for name in ("mals", "A->T", "A->T-negative", "A->T-train", "disparity"):
-        close(METRICS[name](**world | {"y_pred": quarters / 4}), METRICS[name](**world | four))
+        assert_close(
+            METRICS[name](**world | {"y_pred": quarters / 4}), METRICS[name](**world | four)
+        )
 
 
 @pytest.mark.parametrize("scale", [0.1, 1 / 3, 1e-6])
@@ -284,7 +286,7 @@ def test_labels_without_a_majority_have_none_in_fractional_weights(scale):
     weight = np.array([3, 4, 6, 1]) * scale
     assert label_amplification([1, 1, 0, 0], [1, 1, 1, 1], sample_weight=weight) == 0
     classes = label_amplification([0, 0, 1, 1, 2], [0] * 5, sample_weight=[*weight, scale])
-    close(classes, (8 / 15 - 7 / 15) / 2)
+    assert_close(classes, (8 / 15 - 7 / 15) / 2)
 
 
 # --------------------------------------------------------------------------- sums
@@ -329,9 +331,9 @@ def test_learning_in_chunks_is_learning_at_once(auditor, world, cut):
 def test_fractional_weights_add_up_too(world, cut):
     first, second = (counted(take(world, rows)) for rows in (slice(cut), slice(cut, None)))
     whole = counted(world)
-    close((first + second).total, world["sample_weight"].sum())
+    assert_close((first + second).total, world["sample_weight"].sum())
     for side in ("task", "task_pred", "group_pred"):
-        close((first + second).joint("group", side), whole.joint("group", side))
+        assert_close((first + second).joint("group", side), whole.joint("group", side))
 
 
 def test_halves_add_up_where_one_lacks_a_value_of_one_of_several_attributes():
@@ -361,7 +363,7 @@ CLASSES_OR_COLUMNS = set(METRICS) - {"differential-fairness", "label"}
 @given(worlds(("multiclass",)))
 def test_classes_and_their_indicator_columns_are_the_same_tasks(name, world):
     """The two measures left out know that the classes of one label exclude each other."""
-    exactly(METRICS[name](**world), METRICS[name](**one_hot(world)))
+    assert_exactly(METRICS[name](**world), METRICS[name](**one_hot(world)))
 
 
 @every_metric
@@ -369,7 +371,7 @@ def test_classes_and_their_indicator_columns_are_the_same_tasks(name, world):
 @given(worlds(("binary",)))
 def test_a_binary_label_is_one_indicator_column(metric, world):
     column = world | {key: world[key][:, None] for key in ("y_train", "y_true", "y_pred")}
-    exactly(metric(**world), metric(**column))
+    assert_exactly(metric(**world), metric(**column))
 
 
 @every_auditor
@@ -391,7 +393,7 @@ def test_groups_as_one_column_and_as_indicators_are_the_same(metric, world):
     names = sorted({name for key in keys for name in world[key].tolist()})
     hot = {key: (world[key][:, None] == np.array(names)).astype(int) for key in keys}
     # Label amplification has no parameter for groups, and gets none.
-    close(metric(**world | hot, groups="indicator"), metric(**world))
+    assert_close(metric(**world | hot, groups="indicator"), metric(**world))
 
 
 # --------------------------------------------------------------------------- swapped roles
@@ -414,7 +416,7 @@ def test_a_swap_of_attribute_and_task_swaps_the_directions(world, ties):
     }
     for one, other in (("A->T", "T->A"), ("T->A", "A->T")):
         options = {"groups": "indicator", "ties": ties}
-        close(
+        assert_close(
             directional_amplification(**straight, direction=one, **options),
             directional_amplification(**swapped, direction=other, **options),
         )
@@ -433,9 +435,9 @@ def test_sets_of_one_task_are_directional_amplification_without_sign(direction, 
     multi, single = (
         auditor.fit(**training(world)).audit(**audited(world)) for auditor in (multi, single)
     )
-    close(float(multi), single.table["delta"].abs().mean())
-    close(multi.statistics["signed_mean"], float(single))
-    close(multi.statistics["variance"], single.table["delta"].var(ddof=0))
+    assert_close(float(multi), single.table["delta"].abs().mean())
+    assert_close(multi.statistics["signed_mean"], float(single))
+    assert_close(multi.statistics["variance"], single.table["delta"].var(ddof=0))
 
 
 @every_auditor
@@ -444,17 +446,17 @@ def test_sets_of_one_task_are_directional_amplification_without_sign(direction, 
 def test_the_value_is_what_its_table_says(auditor, world):
     result = auditor.fit(**training(world)).audit(**audited(world))
     table = result.table
-    close(table["delta"], table["observed"] - table["base"])
+    assert_close(table["delta"], table["observed"] - table["base"])
     if result.metric == "directional":
-        close(table["amplification"], table["sign"] * table["delta"])
-        close(float(result), table["amplification"].mean())
+        assert_close(table["amplification"], table["sign"] * table["delta"])
+        assert_close(float(result), table["amplification"].mean())
     elif result.metric == "MALS":
         assume(table["delta"].notna().any())
         per_task = table.groupby("task")["amplification"].sum()
-        close(float(result), per_task.sum() / len(auditor.tasks_))
+        assert_close(float(result), per_task.sum() / len(auditor.tasks_))
     else:
         pairs = len(table) / (len(auditor.groups_) if result.direction is None else 1)
-        close(float(result), table["amplification"].sum() / pairs)
+        assert_close(float(result), table["amplification"].sum() / pairs)
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
@@ -478,7 +480,7 @@ def test_the_labels_own_rates_as_base_change_nothing(direction, ties, world):
     assert_frame_equal(*tables)
     used, sign = result.table["sign_used"], result.table["sign"]
     assert ((used == sign) | (used == 0)).all()  # 0 where a pair rests on few rows
-    close(float(result), float(expected))
+    assert_close(float(result), float(expected))
 
 
 # --------------------------------------------------------------------------- ties
@@ -594,10 +596,10 @@ def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
     expected = counted(take(world, rows), sensitive_pred=None)
     assert selected.groups == tuple(names)
     assert selected.total == rows.sum()
-    close(selected.count("group"), expected.count("group"))
+    assert_close(selected.count("group"), expected.count("group"))
     for side in ("task", "task_pred"):
         at = [selected.tasks.index(task) for task in expected.tasks]
-        close(selected.joint("group", side)[:, at], expected.joint("group", side))
+        assert_close(selected.joint("group", side)[:, at], expected.joint("group", side))
 
 
 @looked_at
@@ -629,8 +631,8 @@ def test_selected_tasks_are_these_columns(world, order, n):
     whole = counted(world)
     assert selected.tasks == tuple(columns)
     assert selected.total == whole.total
-    close(selected.joint("group", "task"), whole.joint("group", "task")[:, columns])
-    close(
+    assert_close(selected.joint("group", "task"), whole.joint("group", "task")[:, columns])
+    assert_close(
         selected.rate("group_pred", given="task"),
         whole.rate("group_pred", given="task")[:, columns],
     )

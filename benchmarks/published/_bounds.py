@@ -16,7 +16,7 @@ def highest_accuracy(features, given, labels, printed):
     cell = pd.factorize(pd.MultiIndex.from_frame(features))[0]
     sign = np.where(labels == second, 1, -1)
     gain = np.bincount(cell, weights=sign)
-    predicted = [np.bincount(cell, weights=given == one) for one in printed.index]
+    predicted = [np.bincount(cell, weights=given == value) for value in printed.index]
     best = linprog(-gain, A_eq=predicted, b_eq=printed[second], bounds=(0, 1))
     if not best.success:
         raise ValueError(best.message)

@@ -57,4 +57,4 @@ class Row(NamedTuple):
         less = ours - float(self.published.split()[0])
         difference = "0" if self.agrees() else f"{less:+.{digits}f}"
         numbers = self.published, f"{ours:.{digits}f}", difference
-        return (self.where, self.what, *(one.replace("-", "−") for one in numbers), self.why)
+        return (self.where, self.what, *(number.replace("-", "−") for number in numbers), self.why)

@@ -7,7 +7,7 @@ from skbiasamp import DirectionalAuditor
 def directional():
     """Yield the rows of Wang and Russakovsky."""
     shortcomings = page("shortcomings")
-    seen = {name: shortcomings["seen"](rows) for name, rows in shortcomings["SCENARIOS"].items()}
+    results = {name: shortcomings["seen"](rows) for name, rows in shortcomings["SCENARIOS"].items()}
     for where, scenario, metric, published in (
         ("Sec. 3.2", "1: three groups", "MALS", "0"),
         ("Sec. 3.2", "1: A2 gets 0", "MALS", "0.2"),
@@ -18,7 +18,7 @@ def directional():
         ("Sec. 4.1", "2: unequal groups", "A→T", "0.3333"),
         ("Sec. 4.1", "2: unequal groups", "T→A", "0"),
     ):
-        yield Row(where, f"shortcoming {scenario}; {metric}", published, seen[scenario][metric])
+        yield Row(where, f"shortcoming {scenario}; {metric}", published, results[scenario][metric])
 
 
 def metric_card():

@@ -53,25 +53,25 @@ def held_out(trees, n_seeds=40):
     counts = load_compas_counts("balanced")
     compas = [trees["sample"]("balanced", seed) for seed in range(5)]
     right = [
-        np.mean(trees["predictions"](one.data, one.target, seed) == one.target)
-        for seed, one in enumerate(compas)
+        np.mean(trees["predictions"](data.data, data.target, seed) == data.target)
+        for seed, data in enumerate(compas)
     ]
     rows = rows_of(counts, np.mean(right))
     published = trees["PAPER"]["DPA", "balanced", "A->T"]
     for cv in (2, 5):
-        found = [
+        values = [
             DPAAuditor("A->T", quality="accuracy", cv=cv, interval=None, random_state=seed)
             .audit(rows["label"], rows["predicted"], sensitive_features=rows["group"])
             .value
             for seed in range(n_seeds)
         ]
-        why = f"mean of {n_seeds} divisions into folds, ± {np.std(found):.3f}"
+        why = f"mean of {n_seeds} divisions into folds, ± {np.std(values):.3f}"
         what = f"DPA A→T, balanced, from Table 2, judged on held-out rows, {cv} folds"
-        yield Row("Table 3", what, published, np.mean(found), why)
-    found = split_spread(counts.labels, counts.predictions, np.mean(right))
-    why = f"± {found.std():.3f} over {len(found)} splits, more than the difference"
+        yield Row("Table 3", what, published, np.mean(values), why)
+    values = split_spread(counts.labels, counts.predictions, np.mean(right))
+    why = f"± {values.std():.3f} over {len(values)} splits, more than the difference"
     what = "DPA A→T, balanced, from Table 2, one 80/20 split"
-    yield Row("Table 3", what, published, found.mean(), why)
+    yield Row("Table 3", what, published, values.mean(), why)
 
 
 def tree_accuracy(trees):
@@ -105,19 +105,19 @@ def bounds(trees, right):
 def balanced_predictions(trees, n_samples=40):
     """Yield the counts of trees' predictions on balanced samples (Table 2b)."""
     counts = load_compas_counts("balanced")
-    found = []
+    samples = []
     for seed in range(n_samples):
         compas = trees["sample"]("balanced", seed)
         race = trees["predictions"](compas.data, compas.sensitive_features, seed)
         task = trees["predictions"](compas.data, compas.target, seed)
-        found.append(
+        samples.append(
             [np.sum(race[compas.target == label] == "Caucasian") for label in (0, 1)]
-            + [np.sum(task[compas.sensitive_features == one] == 0) for one in trees["RACES"]]
+            + [np.sum(task[compas.sensitive_features == race] == 0) for race in trees["RACES"]]
         )
     names = [f"Caucasian predicted, T = {label}: rows" for label in (0, 1)]
-    names += [f"T = 0 predicted, {one}: rows" for one in trees["RACES"]]
+    names += [f"T = 0 predicted, {race}: rows" for race in trees["RACES"]]
     printed = [*counts.predicted_groups["Caucasian"], *counts.predictions["no"]]
-    for name, number, values in zip(names, printed, np.transpose(found), strict=True):
+    for name, number, values in zip(names, printed, np.transpose(samples), strict=True):
         why = f"± {values.std(ddof=1):.0f} over {n_samples} samples; theirs is one sample"
         yield Row("Table 2b", name, str(number), values.mean(), why)
 
@@ -195,11 +195,11 @@ def dpa(slow):
     for attacker, settings in attackers.items():
         for (kind, direction), row in trees["table"](5, settings).iterrows():
             number = published["DPA", kind, direction]
-            why, said = "other trees on other samples", f"{100 * row['share']:.0f} %"
+            why, share = "other trees on other samples", f"{100 * row['share']:.0f} %"
             if (kind, direction) == ("unbalanced", "T->A"):
-                why = f"our trees predict African-American for {said}, theirs for 59 %"
+                why = f"our trees predict African-American for {share}, theirs for 59 %"
             elif kind == "unbalanced":
-                why = f"our trees predict recidivism for {said} of Caucasians, theirs for 45 %"
+                why = f"our trees predict recidivism for {share} of Caucasians, theirs for 45 %"
             yield Row(
                 "Table 3",
                 f"DPA {ARROWS[direction]}, {kind}, our trees, {attacker}",

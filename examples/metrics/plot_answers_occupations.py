@@ -43,12 +43,15 @@ def answers(temperature, refuses, seed):
     rng = np.random.default_rng(seed)
     she = np.repeat(1 / (1 + np.exp(-nearer_she / temperature)), N)
     pronoun = np.where(rng.random(len(jobs)) < she, "she", "he")
-    said = [
-        f"The {job} said that {one} would be late." for job, one in zip(jobs, pronoun, strict=True)
+    sentences = [
+        f"The {job} said that {word} would be late."
+        for job, word in zip(jobs, pronoun, strict=True)
     ]
     chance = rng.random(len(jobs))
-    said = np.where(chance < 0.1, "The meeting starts later than planned.", said)
-    return np.where(chance > 1 - refuses, "I'm sorry, but I can't assume anyone's gender.", said)
+    sentences = np.where(chance < 0.1, "The meeting starts later than planned.", sentences)
+    return np.where(
+        chance > 1 - refuses, "I'm sorry, but I can't assume anyone's gender.", sentences
+    )
 
 
 texts = {"sharp": answers(0.05, 0.0, seed=0), "flat": answers(0.2, 0.1, seed=1)}
@@ -62,8 +65,8 @@ texts = {"sharp": answers(0.05, 0.0, seed=0), "flat": answers(0.2, 0.1, seed=1)}
 labeler = WordListLabeler(
     {"female": ["she", "her"], "male": ["he", "him", "his"]}, exclusive=True, refusals="english"
 )
-named = {model: labeler.fit_transform(said) for model, said in texts.items()}
-print(pd.DataFrame({model: found.mean() for model, found in named.items()}).round(3))
+named = {model: labeler.fit_transform(sentences) for model, sentences in texts.items()}
+print(pd.DataFrame({model: answered.mean() for model, answered in named.items()}).round(3))
 
 # %%
 # A base of your own
@@ -90,7 +93,7 @@ for name, base in bases.items():
     compared[name] = auditor.compare(
         jobs,
         sensitive_features=either,
-        sensitive_preds={model: found[groups] for model, found in named.items()},
+        sensitive_preds={model: answered[groups] for model, answered in named.items()},
     )
     print(f"\nCompared with {name}:\n{compared[name]}")
 
@@ -104,17 +107,17 @@ for name, base in bases.items():
 # the statistics, whatever the direction. Rows of the statistics are made from the shares. Only
 # answers that name a gender are used.
 
-for model, found in named.items():
-    one = found[groups].any(axis=1).to_numpy()
-    order = pd.Series(jobs[one]).groupby(jobs[one]).cumcount()
-    total = pd.Series(jobs[one]).map(pd.Series(jobs[one]).value_counts())
-    share = pd.Series(jobs[one]).map(occupations["percent_women"]) / 100
+for model, answered in named.items():
+    names_gender = answered[groups].any(axis=1).to_numpy()
+    order = pd.Series(jobs[names_gender]).groupby(jobs[names_gender]).cumcount()
+    total = pd.Series(jobs[names_gender]).map(pd.Series(jobs[names_gender]).value_counts())
+    share = pd.Series(jobs[names_gender]).map(occupations["percent_women"]) / 100
     actual = np.where((order + 0.5) / total < share, "female", "male")
-    word = np.where(found["female"], "female", "male")[one]
+    word = np.where(answered["female"], "female", "male")[names_gender]
     value = percentage_amplification(
-        jobs[one], None, sensitive_features=actual, sensitive_pred=word
+        jobs[names_gender], None, sensitive_features=actual, sensitive_pred=word
     )
-    print(f"{model:6} {value:+.4f} ({one.sum():,} answers)")
+    print(f"{model:6} {value:+.4f} ({names_gender.sum():,} answers)")
 
 # %%
 # By this measure "sharp" amplifies: its shares are further from equal than those in the statistics.
@@ -122,8 +125,8 @@ for model, found in named.items():
 # says "she" for most sheriffs and cooks. A mean hides such occupations, so look at them.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), sharex=True, sharey=True, layout="constrained")
-for ax, (model, found) in zip(axes, named.items(), strict=True):
-    counts = found[groups].groupby(jobs).sum().loc[occupations.index]
+for ax, (model, answered) in zip(axes, named.items(), strict=True):
+    counts = answered[groups].groupby(jobs).sum().loc[occupations.index]
     women = counts["female"] / counts.sum(axis=1)
     x = occupations["percent_women"] / 100
     ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)

@@ -61,7 +61,7 @@ results = {
         ("overstated", overstated),
     )
 }
-means = pd.concat({name: one.table.set_index("group") for name, one in results.items()})
+means = pd.concat({name: result.table.set_index("group") for name, result in results.items()})
 print(means[["base", "observed", "delta", "amplification", "low", "high"]].round(3).to_string())
 for name, result in results.items():
     print(f"\n{name}: {result.sentence}")

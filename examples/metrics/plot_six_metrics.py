@@ -41,8 +41,8 @@ def predictions(n_women):
 
 def rates(predicted, group):
     """Return false positive rate, true positive rate and accuracy of a group."""
-    true, said = paints[group], predicted[group]
-    return np.array([said[true == 0].mean(), said[true == 1].mean(), (said == true).mean()])
+    true, pred = paints[group], predicted[group]
+    return np.array([pred[true == 0].mean(), pred[true == 1].mean(), (pred == true).mean()])
 
 
 def metrics(predicted):
@@ -55,7 +55,9 @@ def metrics(predicted):
         "accuracy difference": accuracy,
         "MALS": mals_amplification(**labels, sensitive_features=woman),
         "TPR difference": tpr,
-        "accuracy per class": np.mean([(1 - one[0] + one[1]) / 2 for one in (women, men)]),
+        "accuracy per class": np.mean(
+            [(1 - group_rates[0] + group_rates[1]) / 2 for group_rates in (women, men)]
+        ),
         "directional, group → task": directional_amplification(**labels, sensitive_features=woman),
     }
 

@@ -127,10 +127,10 @@ for correlation in CORRELATIONS:
     alone[correlation] = audits(network().fit(*train[:2]), train, test)
 
 
-def numbers(found):
+def numbers(runs):
     """Return the results as a table, for print."""
-    values = [[float(one[name]) for name in NUMBERS] for one in found.values()]
-    return pd.DataFrame(values, list(found), NUMBERS).round(3).to_string()
+    values = [[float(audit[name]) for name in NUMBERS] for audit in runs.values()]
+    return pd.DataFrame(values, list(runs), NUMBERS).round(3).to_string()
 
 
 print(numbers(alone))
@@ -142,22 +142,22 @@ print(numbers(alone))
 # shortcut.
 
 
-def draw_metrics(ax, found, metric):
+def draw_metrics(ax, runs, metric):
     """Draw one metric and its intervals against the correlation."""
-    results = [one[metric] for one in found.values()]
+    results = [audit[metric] for audit in runs.values()]
     value, low, high = (
         np.array([getattr(r, at) for r in results]) for at in ("estimate", "low", "high")
     )
     # The value may be off the middle of an interval of draws, and even just outside.
     error = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
-    ax.errorbar(list(found), value, error, fmt="o-", color="#aa3377", capsize=3)
+    ax.errorbar(list(runs), value, error, fmt="o-", color="#aa3377", capsize=3)
     ax.axhline(0, color="0.6", lw=0.8)
     ax.set(title=metric.replace("A->T", "group → task"), xlabel="correlation")
 
 
 figure, axes = plt.subplots(1, 5, figsize=(14, 3.2), layout="constrained")
 for name, color_of_line in (("usual colour", "#228833"), ("other colour", "#aa3377")):
-    values = [one[name] for one in alone.values()]
+    values = [audit[name] for audit in alone.values()]
     axes[0].plot(list(alone), values, "o-", color=color_of_line, label=name)
 axes[0].set(title="accuracy", xlabel="correlation", ylim=(0, 1))
 axes[0].legend(frameon=False)
@@ -202,8 +202,8 @@ print(numbers(both))
 # seeds (``adversarial-seeds.csv``), and intervals for other data (``adversarial.md``).
 
 for metric in METRICS:
-    for name, found in both.items():
-        result = found[metric]
+    for name, audit in both.items():
+        result = audit[metric]
         print(
             f"{metric:16} {name:12} {result.estimate:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"
         )

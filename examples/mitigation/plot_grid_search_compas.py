@@ -101,9 +101,9 @@ def load():
     return compas.data.assign(race=compas.sensitive_features), compas.target
 
 
-def candidates(found):
+def candidates(grid):
     """Return accuracy and size of amplification of every tree, with standard errors."""
-    results = found.cv_results_
+    results = grid.cv_results_
     table = pd.DataFrame(
         {
             "depth": results["param_estimator__max_depth"].astype(int),
@@ -117,10 +117,10 @@ def candidates(found):
     return table
 
 
-found = search(*load(), below_limit, 0)
-trees = candidates(found)
+fitted = search(*load(), below_limit, 0)
+trees = candidates(fitted)
 print(trees.to_string(index=False, float_format="{:.3f}".format))
-print(f"the most accurate tree that amplifies by {LIMIT} at most: {found.best_params_}")
+print(f"the most accurate tree that amplifies by {LIMIT} at most: {fitted.best_params_}")
 
 # %%
 # Accuracy and amplification rise together, up to the depth at which trees overfit.
@@ -158,11 +158,11 @@ def compare(seed):
     train, test, y_train, y_test = train_test_split(
         features, labels, test_size=0.5, random_state=seed, stratify=labels
     )
-    found = search(train, y_train, False, seed)
+    grid = search(train, y_train, False, seed)
     chosen = {}
     for name, rule in RULES.items():
-        settings = found.cv_results_["params"][rule(found.cv_results_)]
-        model = clone(found.estimator).set_params(**settings).fit(train, y_train)
+        settings = grid.cv_results_["params"][rule(grid.cv_results_)]
+        model = clone(grid.estimator).set_params(**settings).fit(train, y_train)
         chosen[name] = (model.estimator_, model.score(test, y_test), model.audit(test, y_test))
     return chosen
 

@@ -184,11 +184,13 @@ def require_groups(names: Names, counts: Array, total: float, *, declared: bool)
     Groups that are indicator columns were declared, and may be empty.
     """
     if not declared and not ((counts > 0) & (counts < total)).any():
-        seen = [name for name, n in zip(names, counts, strict=True) if n > 0]
+        present = [name for name, n in zip(names, counts, strict=True) if n > 0]
         raise InputError(
             "{sensitive_features} has {who}. Amplification compares groups: pass a column with "
             "two or more.",
-            who=f"one group only, {quote(seen)}" if len(seen) == 1 else "every row in every group",
+            who=f"one group only, {quote(present)}"
+            if len(present) == 1
+            else "every row in every group",
         )
 
 

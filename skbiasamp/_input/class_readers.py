@@ -202,10 +202,10 @@ class Classes(Reader):
         return both, pos_label
 
     def _align(
-        self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
+        self, sides: dict[str, Found], known: Names | None, weight: Array, rows: Array
     ) -> Names:
         """Return one list of names for labels and predictions, the fitted one if there is one."""
-        return align(found, known, self.role, weight, self.spelling) if found else known or ()
+        return align(sides, known, self.role, weight, self.spelling) if sides else known or ()
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -301,9 +301,9 @@ class Groups(Classes):
         return None if self.known is None else self.known.names
 
     def _align(
-        self, found: dict[str, Found], known: Names | None, weight: Array, rows: Array
+        self, sides: dict[str, Found], known: Names | None, weight: Array, rows: Array
     ) -> Names:
-        return self._checked(super()._align(found, known, weight, rows), rows)
+        return self._checked(super()._align(sides, known, weight, rows), rows)
 
     def _checked(self, names: Names, rows: Array) -> Names:
         """Return groups; raise if an identifier was taken for them. Training may have any."""
@@ -327,8 +327,8 @@ class MarginalGroups(Groups):
             check_distinct(groups, parameter.name)
         names: Names = ()
         for i in range(len(self.label.titles)):
-            found = {p.name: p.labels[i] for p in self.parameters}
-            names += align(found, None, "group", weight)
+            sides_by_name = {p.name: p.labels[i] for p in self.parameters}
+            names += align(sides_by_name, None, "group", weight)
         self._checked(names, rows)
         if self.known is not None:
             check_known(names, self.known.names, role="group")
@@ -343,22 +343,22 @@ class MarginalGroups(Groups):
 
 
 def align(
-    found: dict[str, Found], known: Names | None, role: str, weight: Array, spelling: bool = True
+    sides: dict[str, Found], known: Names | None, role: str, weight: Array, spelling: bool = True
 ) -> Names:
     """Return one list of names for labels and predictions, the fitted one if there is one."""
-    (first, (_, names)), *others = found.items()
+    (first, (_, names)), *others = sides.items()
     for other, (_, other_names) in others:
         if other_names == names:
             continue
         check_kinds(names, other_names, first, other)
         if spelling:
             check_spelling(names, other_names, known or (), first, other)
-    union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
+    union = tuple(dict.fromkeys(name for _, values in sides.values() for name in values))
     if known is None:
         return sort_names(union)
     check_kinds(known, union, "the training data", first)
     rows: dict[Hashable, float] = {}
-    for codes, values in found.values():
+    for codes, values in sides.values():
         totals = np.bincount(codes, weight, minlength=len(values))
         for name, n in zip(values, totals, strict=True):
             # A label and its prediction are in the same rows: these count once.

@@ -53,28 +53,28 @@ def positive_class(pos_label: Any, classes: Names) -> tuple[Names, Hashable]:
         )
     wanted = plain(pos_label)
     known = isinstance(wanted, Hashable)  # arrays and frames are no class
-    found = [name for name in whole if known and kind_of_name(name) == kind_of_name(wanted)]
-    found = [name for name in found if name == wanted]
-    if not found and isinstance(wanted, str):
+    matching = [name for name in whole if known and kind_of_name(name) == kind_of_name(wanted)]
+    matching = [name for name in matching if name == wanted]
+    if not matching and isinstance(wanted, str):
         written = (name for name in whole if not isinstance(name, str))
-        found = [name for name in written if spelt(name) == spelt(wanted)]
-    if not found and len(whole) == 1 and kind_of_name(wanted) == kind_of_name(whole[0]):
+        matching = [name for name in written if spelt(name) == spelt(wanted)]
+    if not matching and len(whole) == 1 and kind_of_name(wanted) == kind_of_name(whole[0]):
         # A label that happens to be constant, in one of many chunks for example.
-        found, whole = [wanted], sort_names((*whole, wanted))
-    if not found:
+        matching, whole = [wanted], sort_names((*whole, wanted))
+    if not matching:
         text = (
             "{pos_label} must be one of the classes of {y_true}, {classes}. Got {seen!r} instead."
         )
         raise InputError(text, classes=quote(whole), seen=wanted)
-    return (classes if found[0] in classes else whole), found[0]
+    return (classes if matching[0] in classes else whole), matching[0]
 
 
-def no_positive_class(seen: str) -> InputError:
+def no_positive_class(problem: str) -> InputError:
     """Return the error for a positive class of labels that are not one column of classes."""
     return InputError(
         "{pos_label} names the positive class of a binary label in one column, and {y_true} "
         "{seen}. Leave {pos_label} out.",
-        seen=seen,
+        seen=problem,
     )
 
 
@@ -120,11 +120,11 @@ def kinds_alike(values: Sequence[Any]) -> list[str]:
 
 def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name) -> InputError:
     """Return the error that a column has values of several kinds; `rows` has each value."""
-    seen = []
+    kinds_seen = []
     for kind in kinds:
         at = [i for i, value in enumerate(values) if kind_of_name(value) == kind]
         examples = quote([values[i] for i in at[:3]])
-        seen.append(f"{kind} in {rows_of(rows[at].sum())} (such as {examples})")
+        kinds_seen.append(f"{kind} in {rows_of(rows[at].sum())} (such as {examples})")
     fix = "text (astype(str), or pandas.read_csv(..., dtype=str)), or numbers (pandas.to_numeric)"
     if "bytes" in kinds:
         fix = "text (decode the bytes)"
@@ -134,7 +134,7 @@ def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name
         "{name} must hold values of one type; got {seen}. Values that look the same would be two "
         "groups or classes. Make the whole column {fix}.",
         name=name,
-        seen=" and ".join(seen),
+        seen=" and ".join(kinds_seen),
         fix=fix,
     )
 

@@ -112,8 +112,8 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
     try:
         codes, uniques = pd.factorize(column)
     except (TypeError, NotImplementedError):  # unhashable; in Arrow's types too
-        seen = next(v for v in column if type(v).__hash__ is None)
-        if isinstance(seen, dict):
+        unhashable = next(v for v in column if type(v).__hash__ is None)
+        if isinstance(unhashable, dict):
             raise InputTypeError(
                 "{name} must hold one label a row; got a dict in each row, as ONNX gives the "
                 "probabilities of classes. Pass a column for each class: pd.DataFrame({name}).",
@@ -124,8 +124,8 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
             "classes pass a column for each: pd.DataFrame of these lists. For several labels a row "
             "pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one).",
             name=name,
-            kind=type(seen).__name__,
-            seen=seen,
+            kind=type(unhashable).__name__,
+            seen=unhashable,
         ) from None
     values = list(map(_number_or_label, uniques))
     for value in values:
@@ -221,7 +221,7 @@ def need_classes(column: Column | Continuous, name: Name) -> Column:
     """Return a column of classes; raise if it is continuous."""
     if isinstance(column, Continuous):
         nan = np.isnan(column.numbers)
-        seen = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
+        fraction = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
         advice = (
             "bin it first (pandas.cut, KBinsDiscretizer)."
             if is_sensitive(name)
@@ -229,7 +229,7 @@ def need_classes(column: Column | Continuous, name: Name) -> Column:
             "numbers with {NumericAuditor}."
         )
         text = "{name} is continuous (it holds {seen:.6g}, for example): {advice}"
-        raise InputError(text, name=name, seen=seen, advice=Said(advice))
+        raise InputError(text, name=name, seen=fraction, advice=Said(advice))
     return column
 
 
@@ -296,8 +296,8 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
         return value
     if value.dtype.kind not in "iuf":
         values = map(plain, value.ravel())
-        seen = next(v for v in values if not (isinstance(v, int | float) or v is None))
-        raise _no_indicator(name, value.shape[1], repr(seen))
+        stranger = next(v for v in values if not (isinstance(v, int | float) or v is None))
+        raise _no_indicator(name, value.shape[1], repr(stranger))
     hard = _as_membership(value)
     if hard is not None:
         return hard
@@ -358,30 +358,30 @@ def numbers_of(value: Any, name: Name) -> Array:
         raise InputTypeError(text, name=name, seen=value)
     if not isinstance(value, Real | np.ndarray):
         value = to_native(value, name)
-    found = np.asarray(value)
-    missing = np.asarray(pd.isna(found))
-    if found.dtype.kind not in "biuf":
-        odd = _odd(found[~missing])
-        if odd or found.dtype.kind != "O":
-            seen = odd[0] if odd else found.dtype
-            raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=seen)
-    numbers = np.full(found.shape, np.nan)
+    given = np.asarray(value)
+    missing = np.asarray(pd.isna(given))
+    if given.dtype.kind not in "biuf":
+        odd = _odd(given[~missing])
+        if odd or given.dtype.kind != "O":
+            wrong = odd[0] if odd else given.dtype
+            raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=wrong)
+    numbers = np.full(given.shape, np.nan)
     try:
-        numbers[~missing] = found[~missing]
+        numbers[~missing] = given[~missing]
     except OverflowError:
         text = "{name} holds numbers that are too large for a float."
         raise InputError(text, name=name) from None
     return numbers
 
 
-def _no_indicator(name: Name, n_columns: int, seen: str, advice: str = "") -> InputError:
+def _no_indicator(name: Name, n_columns: int, value: str, advice: str = "") -> InputError:
     return InputError(
         "{name} has {n} column{s}, so each must be a 0/1 indicator of one label; got {seen}. For "
         "one label a row pass a single column.{advice}",
         name=name,
         n=n_columns,
         s="s" * (n_columns > 1),
-        seen=seen,
+        seen=value,
         advice=Said(advice),
     )
 

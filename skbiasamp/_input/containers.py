@@ -141,7 +141,7 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
     if isinstance(wrapped, nw.Series):
         return _from_narwhals(wrapped)
     if isinstance(wrapped, nw.DataFrame):
-        return pd.DataFrame({one.name: _from_narwhals(one) for one in columns})
+        return pd.DataFrame({column.name: _from_narwhals(column) for column in columns})
     if isinstance(wrapped, nw.LazyFrame):
         text = "{name} is a lazy frame: collect() the label columns before passing them."
         raise InputTypeError(text, name=name)
@@ -174,8 +174,8 @@ def _factorized(text: Any) -> pd.Series:
     codes: Array = np.full(len(text), -1)
     if values:
         numbers = list(range(len(values)))
-        found = text.replace_strict(values, numbers, return_dtype=nw.Int64)
-        codes = found.fill_null(-1).to_numpy()
+        replaced = text.replace_strict(values, numbers, return_dtype=nw.Int64)
+        codes = replaced.fill_null(-1).to_numpy()
     categories = pd.Index(values, dtype=object)
     return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
 
@@ -201,11 +201,11 @@ def check_lengths(given: Mapping[Any, Any]) -> int:
 
 def check_index(given: Mapping[str, Any]) -> None:
     """Raise where two pandas inputs hold the same index labels in another order."""
-    seen: dict[Name, pd.Index] = {}
+    indexes: dict[Name, pd.Index] = {}
     for name, index in _indexes(given):
-        if any(index is other or index.equals(other) for other in seen.values()):
+        if any(index is other or index.equals(other) for other in indexes.values()):
             continue
-        for first, expected in seen.items():
+        for first, expected in indexes.items():
             if not _same_labels(index, expected):
                 continue
             labels = zip(map(plain, expected), map(plain, index), strict=True)
@@ -221,7 +221,7 @@ def check_index(given: Mapping[str, Any]) -> None:
                 a=a,
                 b=b,
             )
-        seen[name] = index
+        indexes[name] = index
 
 
 def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:

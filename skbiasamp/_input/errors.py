@@ -63,15 +63,15 @@ class Role:
     def named(self, names: Mapping[str, Spoken]) -> str | Role:
         """Return the role as a reader calls it."""
         whole = names.get(self.name + self.rest)
-        found = names.get(self.name) if whole is None else whole
-        if found is None:
+        shown = names.get(self.name) if whole is None else whole
+        if shown is None:
             return self
-        if callable(found):
-            return found(self.rest)
-        if isinstance(found, Role):
-            return found
+        if callable(shown):
+            return shown(self.rest)
+        if isinstance(shown, Role):
+            return shown
         rest = self.rest if whole is None or not self.rest else ""
-        return Role(found, rest) if found.isidentifier() else found + rest
+        return Role(shown, rest) if shown.isidentifier() else shown + rest
 
 
 # A name for a role: text, another role (an identifier, or a `Role`), or a function of the rest.

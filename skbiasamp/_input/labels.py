@@ -124,8 +124,8 @@ class Members:
 
     def in_any(self, positions: Array) -> Array:
         """Return whether each row is in any of some columns."""
-        found: Array = np.any(self.matrix[:, positions], axis=1)
-        return found
+        rows: Array = np.any(self.matrix[:, positions], axis=1)
+        return rows
 
     def scores(self, scores: Array) -> Array:
         """Return for each row the sum of `scores` (..., columns) over its columns."""
@@ -205,7 +205,7 @@ class Side:
     floats : whether labels came as floats. Of predictions, whether all are 0.0 or 1.0: these may
         be probabilities too.
     uncertain : whether groups are known with a probability, which is in the weights of the rows.
-    seen : what attackers see of each name if that is no row of numbers, such as an image.
+    inputs : what attackers see of each name if that is no row of numbers, such as an image.
     """
 
     names: Names
@@ -216,7 +216,7 @@ class Side:
     pos_label: Hashable = None
     floats: bool = False
     uncertain: bool = False
-    seen: Array | None = None
+    inputs: Array | None = None
 
     @property
     def soft(self) -> bool:

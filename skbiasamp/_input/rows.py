@@ -64,9 +64,9 @@ def read_rows(
     if they are to be `apart`.
     """
     options["embedding"] = options.get("embedding", False) and y_score is None
-    how, seen = How(**options), None
+    how, maps_of_rows = How(**options), None
     if (maps := as_maps(y_score)) is not None:
-        seen, y_score = distinct_maps(maps, "y_score")
+        maps_of_rows, y_score = distinct_maps(maps, "y_score")
     compared = y_score is not None or how.scores or how.texts or how.numbers
     if y_true is None and (y_pred is None or compared):
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
@@ -123,15 +123,19 @@ def read_rows(
         n_dropped,
         of_rows.get("repeats"),
         None if clusters is None else (of_rows["clusters"], n_clusters),
-        None if score is None else tasks.scores(score, task) if seen is None else _of(score, seen),
+        None
+        if score is None
+        else tasks.scores(score, task)
+        if maps_of_rows is None
+        else _of(score, maps_of_rows),
     )
 
 
-def _of(score: Parameter, seen: Array) -> Side:
+def _of(score: Parameter, maps: Array) -> Side:
     """Return which of some arrays each row has."""
     assert score.matrix is not None
-    codes = Codes(score.matrix[:, 0].astype(np.intp), len(seen))
-    return Side(tuple(range(len(seen))), codes, open=False, seen=seen)
+    codes = Codes(score.matrix[:, 0].astype(np.intp), len(maps))
+    return Side(tuple(range(len(maps))), codes, open=False, inputs=maps)
 
 
 def _read_score(native: dict[str, Any], how: How) -> Parameter | None:

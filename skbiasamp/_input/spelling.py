@@ -46,8 +46,8 @@ def visible(text: str) -> str:
     """Return text as it looks: without invisible characters, and in one Unicode normal form."""
     if text.isascii() and text.isprintable():
         return text
-    seen = (c for c in text if c.isspace() or not _is_invisible(c))
-    return unicodedata.normalize("NFC", "".join(seen))
+    characters = (c for c in text if c.isspace() or not _is_invisible(c))
+    return unicodedata.normalize("NFC", "".join(characters))
 
 
 def _is_invisible(character: str) -> bool:

@@ -104,8 +104,8 @@ def is_unquoted(path: Path, dialect: Dialect, n_rows: int) -> bool:
     """Whether a file has just so many delimiters as its rows need: none is extra, or quoted."""
     mark = dialect.delimiter.encode()
     with open_bytes(path) as file:
-        found = sum(chunk.count(mark) for chunk in iter(lambda: file.read(_CHUNK), b""))
-    return found == (n_rows + 1) * (len(dialect.columns) - 1)
+        n_marks = sum(chunk.count(mark) for chunk in iter(lambda: file.read(_CHUNK), b""))
+    return n_marks == (n_rows + 1) * (len(dialect.columns) - 1)
 
 
 def check_lines(path: Path, dialect: Dialect) -> bool:
@@ -151,7 +151,7 @@ def check_lines(path: Path, dialect: Dialect) -> bool:
 def read_objects(path: Path, needed: list[str], encoding: str) -> dict[str, list[Any]]:
     """Return columns of JSON lines, one object a line; what an object lacks is missing."""
     columns: dict[str, list[Any]] = {name: [] for name in needed}
-    seen: dict[str, None] = {}
+    names: dict[str, None] = {}
     with _open_text(path, encoding) as file:
         for line, text in enumerate(file, 1):
             if not text.strip():
@@ -171,8 +171,8 @@ def read_objects(path: Path, needed: list[str], encoding: str) -> dict[str, list
                     line=line,
                     error=error,
                 ) from error
-            seen |= dict.fromkeys(row)
-    return {name: columns.get(name, []) for name in seen}
+            names |= dict.fromkeys(row)
+    return {name: columns.get(name, []) for name in names}
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -110,18 +110,18 @@ def kind_of(path: Path) -> str:
 
 def find(patterns: list[str]) -> list[Path]:
     """Return the files that paths and patterns name; a path that exists is no pattern."""
-    found: list[Path] = []
+    files: list[Path] = []
     for pattern in patterns:
         if os.path.lexists(pattern):
-            found.append(Path(pattern))
+            files.append(Path(pattern))
             continue
         matched = sorted(glob.glob(pattern, recursive=True))
         if not matched:
             what = "no file matches" if glob.has_magic(pattern) else "there is no file"
             raise FileNotFoundError(f"{what} {pattern}")
-        found += map(Path, matched)
+        files += map(Path, matched)
     known = (*_DELIMITERS, *_OBJECTS, _PARQUET)
-    for path in found:
+    for path in files:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")
         if kind_of(path) not in known:
@@ -134,15 +134,15 @@ def find(patterns: list[str]) -> list[Path]:
             raise FileNotFoundError(f"{path} is no file that can be read twice")
         if path.stat().st_size == 0:
             raise InputError("{path} is empty", path=path)
-    if len({kind_of(path) for path in found}) > 1:
+    if len({kind_of(path) for path in files}) > 1:
         text = "{files} are files of different kinds: name files of one kind"
         raise InputError(text, files=", ".join(patterns))
-    real = [path.resolve() for path in found]
+    real = [path.resolve() for path in files]
     for i, path in enumerate(real):
         if path in real[:i]:
             text = "{path} is named twice: its rows would count twice"
-            raise InputError(text, path=found[i])
-    return found
+            raise InputError(text, path=files[i])
+    return files
 
 
 def columns_of_files(

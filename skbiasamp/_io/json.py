@@ -58,8 +58,8 @@ class Wrong(Exception):
 
     def __str__(self) -> str:
         """Return what follows "This is no result:"."""
-        seen = "nothing" if self.value is _NOTHING else _SHORT.repr(self.value)
-        return f"field {'.'.join(self.path)!r} holds {seen}" if self.path else f"it holds {seen}"
+        shown = "nothing" if self.value is _NOTHING else _SHORT.repr(self.value)
+        return f"field {'.'.join(self.path)!r} holds {shown}" if self.path else f"it holds {shown}"
 
 
 def _at(field: str, read: Callable[[Any], T], value: Any) -> T:

@@ -12,7 +12,7 @@ D = TypeVar("D")
 
 def parameters_of(section: str) -> dict[str, str]:
     """Return the entries of a Parameters section by name; names may share an entry."""
-    entries = [one.rstrip() for one in re.split(r"^(?=\S)", section, flags=re.MULTILINE)]
+    entries = [entry.rstrip() for entry in re.split(r"^(?=\S)", section, flags=re.MULTILINE)]
     return {
         name.lstrip("*"): entry
         for entry in filter(None, entries)
@@ -179,8 +179,8 @@ def filled(text: str) -> str:
     """Return a docstring with the shared text in place of each ``%(name)s`` on its own line."""
     texts = _SHARED | _PARTS | {"shared": "%(shared)s"}
 
-    def indented(found: re.Match[str]) -> str:
-        indent, name = found.groups()
+    def indented(match: re.Match[str]) -> str:
+        indent, name = match.groups()
         lines = texts[name].strip("\n").split("\n")
         return "\n".join(indent + line if line else line for line in lines)
 
@@ -210,11 +210,11 @@ def documented(auditor: type) -> str:
 
 def entries_of(*auditors: type) -> dict[str, str]:
     """Return what auditors and their bases say of parameters; an auditor overrides its bases."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for auditor in auditors:
         for base in reversed(auditor.__mro__):
-            found |= parameters_of(sections_of(base.__doc__ or "").get("Parameters", ""))
-    return found
+            entries |= parameters_of(sections_of(base.__doc__ or "").get("Parameters", ""))
+    return entries
 
 
 def described(names: Iterable[str], own: Mapping[str, str], *, attacks: bool = False) -> str:

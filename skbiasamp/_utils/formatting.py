@@ -40,7 +40,7 @@ SIDE_OF = {
 def name_of(name: Any, joint: str = ", ") -> str:
     """Return a group's or task's name on one line: tuples joined, long ones cut inside."""
     if isinstance(name, tuple | list):
-        text = joint.join(name_of(one, joint) for one in name)
+        text = joint.join(name_of(part, joint) for part in name)
     else:
         text = "missing" if name is None else str(name)
     text = printable(_one_line(text))
@@ -123,7 +123,7 @@ def points(difference: float) -> str:
 
 def growth(before: float, after: float) -> str:
     """Return how the difference between two rates changes: 'grows from 1.0 to 2.0 ...'."""
-    old, new = (f"{abs(one) * 100:.1f}" for one in (before, after))
+    old, new = (f"{abs(share) * 100:.1f}" for share in (before, after))
     if before * after < 0 and "0.0" not in (old, new):
         return f"reverses, from {points(before)} to {new} in the other direction"
     if old == new:

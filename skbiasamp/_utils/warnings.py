@@ -38,10 +38,10 @@ def collected() -> Iterator[Collected]:
     The caller issues them, or says the same in another place. Warnings of other libraries, and
     those about parameters, are issued as ever.
     """
-    held = Collected()
-    token = _collectors.set((*_collectors.get(), held))
+    collector = Collected()
+    token = _collectors.set((*_collectors.get(), collector))
     try:
-        yield held
+        yield collector
     finally:
         _collectors.reset(token)
 

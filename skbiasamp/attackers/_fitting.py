@@ -119,7 +119,7 @@ def _train_at_once(
     attacker: Any, tasks: Sequence[TrainingTask], probabilities: bool, step: Step
 ) -> list[Array]:
     """Train all networks that share inputs as one batch."""
-    found: dict[int, Array] = {}
+    predictions: dict[int, Array] = {}
     batches: dict[Any, list[int]] = {}
     for i, task in enumerate(tasks):
         # By identity: comparing arrays would cost more than it saves.
@@ -143,9 +143,9 @@ def _train_at_once(
         else:
             predicted = networks.predict(first.query)
             predicted = np.eye(first.n_classes)[predicted] if first.n_classes else predicted
-        found.update(zip(batch, predicted, strict=True))
+        predictions.update(zip(batch, predicted, strict=True))
         step.advance(len(batch))
-    return [found[i] for i in range(len(tasks))]
+    return [predictions[i] for i in range(len(tasks))]
 
 
 def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Array:
@@ -211,9 +211,9 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
             kind=type(_last(attacker)).__name__,
         )
     # Classes without training rows are not in classes_: their probability is 0.
-    found = np.zeros((query.shape[0], n_classes))
-    found[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
-    return found
+    probability = np.zeros((query.shape[0], n_classes))
+    probability[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
+    return probability
 
 
 def _classes(attacker: Any, query: Array, n_classes: int) -> Array:

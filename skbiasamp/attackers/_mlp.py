@@ -294,7 +294,7 @@ class MLPAttacker(WithOptions):
         weight = _weights(sample_weight, len(X))
         seeds = self.random_state if random_state is None else random_state
         n = _n_networks(len(X), y, weight, seeds)
-        y, weight = (np.broadcast_to(one, (n, len(X))) for one in (y, weight))
+        y, weight = (np.broadcast_to(values, (n, len(X))) for values in (y, weight))
         used = weight > 0
         if not used.any(axis=1).all():
             empty = used.any(axis=1).argmin()
@@ -310,7 +310,7 @@ class MLPAttacker(WithOptions):
             target = codes_in(classes, y, used, "y")
         else:
             classes = None
-            centres = np.array([_centre(*one) for one in zip(y, weight, strict=True)])
+            centres = np.array([_centre(*pair) for pair in zip(y, weight, strict=True)])
             target = (y - centres[:, :1]) / centres[:, 1:]
         outside = None
         if validation is not None:
@@ -321,8 +321,10 @@ class MLPAttacker(WithOptions):
         index, index_outside = index[: len(X)], index[len(X) :]
         data = []
         each = used, target, weight, _seed_sequences(seeds, n), _rows_before(n_rows, weight)
-        for one, its_target, its_weight, seed, n_before, centre in zip(*each, centres, strict=True):
-            rows, held_out = join_equal_rows(index[one], its_target[one], its_weight[one]), None
+        for mask, its_target, its_weight, seed, n_before, centre in zip(
+            *each, centres, strict=True
+        ):
+            rows, held_out = join_equal_rows(index[mask], its_target[mask], its_weight[mask]), None
             if outside is not None:
                 aim = outside.target if classifies else (outside.target - centre[0]) / centre[1]
                 held_out = join_equal_rows(index_outside, aim, outside.weight)
@@ -405,8 +407,8 @@ def _n_networks(n_samples: int, y: Array, weight: Array, seeds: Any) -> int:
     if np.ndim(seeds):
         sizes["random_state"] = len(seeds)
     if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{name} for {size}" for name, size in sizes.items())
-        raise InputError("It is not clear how many networks to train: {found}.", found=found)
+        counts = ", ".join(f"{name} for {size}" for name, size in sizes.items())
+        raise InputError("It is not clear how many networks to train: {found}.", found=counts)
     return next(iter(sizes.values()), 1)
 
 
@@ -422,9 +424,9 @@ def _seed_sequences(seeds: Any, n: int) -> list[np.random.SeedSequence]:
 
 def _one_each(name: str, values: Any, n: int, *, kinds: str, least: int) -> Array:
     """Return a number for each network, of one for all or one for each."""
-    found = np.asarray(values)
-    numbers = found.shape in ((), (n,)) and found.dtype.kind in kinds
-    if not numbers or not (np.isfinite(found) & (found >= least)).all():
+    array = np.asarray(values)
+    numbers = array.shape in ((), (n,)) and array.dtype.kind in kinds
+    if not numbers or not (np.isfinite(array) & (array >= least)).all():
         raise InputError(
             "{name} must be a number from {least} on, or one for each of {n} networks; got "
             "{values!r}.",
@@ -433,7 +435,7 @@ def _one_each(name: str, values: Any, n: int, *, kinds: str, least: int) -> Arra
             n=n,
             values=values,
         )
-    return np.broadcast_to(found, n)
+    return np.broadcast_to(array, n)
 
 
 def _rows_before(n_rows: Any, weight: Array) -> list[int]:
@@ -441,7 +443,7 @@ def _rows_before(n_rows: Any, weight: Array) -> list[int]:
     if n_rows is not None:
         each = _one_each("n_rows", n_rows, len(weight), kinds="iuf", least=1)
         check_total(each)
-        return [ceil(one) for one in each]
+        return [ceil(n_rows) for n_rows in each]
     # Weights beyond whole floats are no counts.
     whole = (weight == np.rint(weight)).all(axis=1) & (weight.sum(axis=1) < 2**53)
     rows = np.where(whole, weight.sum(axis=1), (weight > 0).sum(axis=1))

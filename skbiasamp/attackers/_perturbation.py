@@ -44,7 +44,7 @@ class Agreement:
             return
         labels, predictions = (side.labels.dense(slice(None), bool) for side in (truth, prediction))
         if not truth.is_matrix and truth.one_label and len(truth.names) == 2:
-            labels, predictions = (held[:, [positive or 0]] for held in (labels, predictions))
+            labels, predictions = (side[:, [positive or 0]] for side in (labels, predictions))
         self._columns = (
             labels != predictions
             if self._accuracy
@@ -59,15 +59,13 @@ class Agreement:
         n_others, total = self._n_others, weight.sum(axis=-1)[:, None]
         if self._columns.size < _KEPT and self._columns.dtype != weight.dtype:
             self._columns = self._columns.astype(weight.dtype)
-        found = weight @ self._columns
+        sums = weight @ self._columns
         if self._accuracy:
-            wrong = found / total if self._at is None else np.full(found.shape, 1 - self._at)
+            wrong = sums / total if self._at is None else np.full(sums.shape, 1 - self._at)
             wrong = wrong.mean(axis=-1, keepdims=True) if self._shared else wrong
             return _at_most_noise(wrong, n_others)
         axis = -2 if self._shared else -1
-        right, true, predicted = (
-            np.expand_dims(part, axis) for part in np.split(found, 3, axis=-1)
-        )
+        right, true, predicted = (np.expand_dims(part, axis) for part in np.split(sums, 3, axis=-1))
         f1 = task_f1(right, true, predicted)
         f1 = f1 if self._at is None else np.full(f1.shape, self._at)
         return _rates_of_f1(f1, true, total[..., None], n_others)
@@ -166,15 +164,15 @@ def _movers(
     if rng is None:
         return table * (1 - rate), table * rate, np.ones(1)
     # Most cells have no row in a fold: only the others are drawn for.
-    held = np.flatnonzero(table > 0)
-    weight = table.ravel()[held]
+    used = np.flatnonzero(table > 0)
+    weight = table.ravel()[used]
     # Fractional weights move as the rows they are worth.
     n = np.maximum(np.rint(weight * rows_per_weight), 1).astype(np.int64)
     stay, unit = np.zeros(table.size), np.ones(table.size)
     go = np.zeros(table.size, np.int64)
-    go[held] = rng.binomial(n, rate.ravel()[held // (table.size // rate.size)])
-    unit[held] = weight / n
-    stay[held] = (n - go[held]) * unit[held]
+    go[used] = rng.binomial(n, rate.ravel()[used // (table.size // rate.size)])
+    unit[used] = weight / n
+    stay[used] = (n - go[used]) * unit[used]
     return stay.reshape(table.shape), go.reshape(table.shape), unit.reshape(table.shape)
 
 

@@ -55,7 +55,7 @@ def train_attackers(
             drawn = None if rate is None else rate[[draw]]
             tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
     # All that one attacker learns is done side by side.
-    found = chain.from_iterable(
+    outputs = chain.from_iterable(
         predictions_of(
             attacker,
             tasks[id(attacker)],
@@ -63,13 +63,13 @@ def train_attackers(
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
-        for attacker in {id(one): one for one in attackers}.values()
+        for attacker in {id(attacker): attacker for attacker in attackers}.values()
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
         shape = (1, 1 if attack.training else n_scored, len(attack.names))
         n = shape[1] * shape[2]
-        draws = [np.stack([next(found) for _ in range(n)]) for _ in range(settings.n_draws)]
+        draws = [np.stack([next(outputs) for _ in range(n)]) for _ in range(settings.n_draws)]
         predicted.append([draw.reshape(*shape, *draw.shape[1:]) for draw in draws])
     folds = weight[:, :n_scored] if training is None else weight
     return TrainedPair(pair, folds, predicted)
@@ -110,8 +110,8 @@ def _tasks(
         target, train = by_cell
         (how["validation"],) = _validation_rows(pair, attack, inputs, rng)
         return [
-            TrainingTask(source.of_rows, target, held, inputs, seed=int(seed), **how)
-            for held, seed in zip(train, seeds[:, 0], strict=False)
+            TrainingTask(source.of_rows, target, cell_weight, inputs, seed=int(seed), **how)
+            for cell_weight, seed in zip(train, seeds[:, 0], strict=False)
         ]
     table = pair.tables(source, weight, rate, rng)
     tables = pair.training_tables(table)[0]
@@ -121,18 +121,20 @@ def _tasks(
     one_each = bool(((tables > 0).sum(axis=-1) <= 1).all())
     rows = inputs if one_each else attack.of_classes
     every = np.tile(np.arange(n_classes), attack.n_inputs)
-    found = []
+    tasks = []
     validation = _validation_rows(pair, attack, inputs, rng)
     for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
         for table, counts, seed, judged in zip(
             by_target, counted, by_seed, validation, strict=False
         ):
             target = table.argmax(axis=-1) if one_each else every
-            held, n = (one.sum(axis=-1) if one_each else one.ravel() for one in (table, counts))
+            row_weight, n = (
+                sums.sum(axis=-1) if one_each else sums.ravel() for sums in (table, counts)
+            )
             how["validation"] = judged
-            task = TrainingTask(rows, target, held, inputs, seed=int(seed), **how)
-            found.append(replace(task, counts=n) if attack.by_rows else task)
-    return found
+            task = TrainingTask(rows, target, row_weight, inputs, seed=int(seed), **how)
+            tasks.append(replace(task, counts=n) if attack.by_rows else task)
+    return tasks
 
 
 def _by_cell(
@@ -161,15 +163,15 @@ def _validation_rows(
     pair: AttackPair, attack: Attack, inputs: Any, rng: np.random.Generator
 ) -> list[tuple[Array, Array, Array] | None]:
     """Return inputs, targets and weights of validation rows for each target."""
-    held = attack.validation
-    if held is None:
+    validation = attack.validation
+    if validation is None:
         return [None] * len(attack.names)
     if not attack.n_classes:
-        return [(held.of_rows, np.asarray(held.target), held.cells.weight)]
+        return [(validation.of_rows, np.asarray(validation.target), validation.cells.weight)]
     every = np.tile(np.arange(attack.n_classes), attack.n_inputs)
-    weight = held.cells.weight[None, None]
-    rate = pair.rate_of(attack, pair.rates(held.cells, weight[0]))
-    tables = pair.tables(held, weight, rate, rng)[0, 0]
+    weight = validation.cells.weight[None, None]
+    rate = pair.rate_of(attack, pair.rates(validation.cells, weight[0]))
+    tables = pair.tables(validation, weight, rate, rng)[0, 0]
     rows = np.repeat(inputs, attack.n_classes, axis=0) if pair.rowwise else attack.of_classes
     return [(rows, every, table.ravel()) for table in tables]
 
@@ -207,17 +209,17 @@ class TrainedPair:
         """Score the attackers of each draw on rows that they did not learn from."""
         pair = self.pair
         noise = rng.spawn(1)[0]  # as for exact attackers
-        found: list[Qualities] = []
+        draws: list[Qualities] = []
         for draw in range(len(self.folds)):
             weight = self.folds[[draw]]
             rates = pair.rates(pair.cells, weight.sum(axis=1))
             scores = []
             for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
                 rate = pair.rate_of(attack, rates)
-                held = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                scores.append(self._score(attack, held, rate, predicted[draw], noise))
-            found.append(Qualities(scores[0][0], *scores[-1]))
-        return of_all_draws(found)
+                tested = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
+                scores.append(self._score(attack, tested, rate, predicted[draw], noise))
+            draws.append(Qualities(scores[0][0], *scores[-1]))
+        return of_all_draws(draws)
 
     def _score(
         self,
@@ -235,8 +237,8 @@ class TrainedPair:
         target = _numbers(pair, attack, rate, rng)
         error = (target - predicted[0, :, 0][:, attack.input_codes]) ** 2
         loss = np.sqrt((weight[0] * error).sum() / weight.sum())
-        found = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
-        return found, inverse_spread(target, weight[0].sum(axis=0))
+        quality = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
+        return quality, inverse_spread(target, weight[0].sum(axis=0))
 
     def by_fold(self) -> Qualities | None:
         """Score each attacker on its own fold, with the expected perturbation.
@@ -251,12 +253,12 @@ class TrainedPair:
             return None
         draws = []
         for draw in range(len(self.folds)):
-            found = []
+            by_fold = []
             for fold in range(self.folds.shape[1]):
                 own = [[every[draw][:, [fold]]] for every in self.predicted]
                 alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
-                found.append(alone.rescored(self.pair.cells.weight[None]))
-            draws.append(of_all_draws(found))
+                by_fold.append(alone.rescored(self.pair.cells.weight[None]))
+            draws.append(of_all_draws(by_fold))
         return Qualities(*map(np.stack, zip(*draws, strict=True)))
 
     # ------------------------------------------------------------------ resampled rows
@@ -320,7 +322,7 @@ class TrainedPair:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         counted = self._counted(attack)
         sure = quality == "confidence" and not counted
-        by_input = [np.bincount(codes, held, minlength=every.shape[2]) for held in folds]
+        by_input = [np.bincount(codes, fold, minlength=every.shape[2]) for fold in folds]
         share = _shares(np.array(by_input))
         mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
         if self._of_logs and not self._by_row(attack):
@@ -424,6 +426,6 @@ def _shares(folds: Array) -> Array:
     return np.divide(folds, total, out=even, where=total > 0)
 
 
-def _either(held: Array) -> Array:
+def _either(labels: Array) -> Array:
     """Return 0/1 labels as two classes each."""
-    return np.stack([1 - held, held], axis=-1)
+    return np.stack([1 - labels, labels], axis=-1)

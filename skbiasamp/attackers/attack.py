@@ -179,9 +179,9 @@ class Attack:
             sums = pair_sums(inputs, self.target, flat)[:, None]
         elif self.single:
             sums = np.zeros((len(flat), width, n_inputs, 2))
-            held = self.target.matrix.T
-            sums[:, :, self.input_codes, 1] = flat[:, None] * held
-            sums[:, :, self.input_codes, 0] = flat[:, None] * ~held
+            members = self.target.matrix.T
+            sums[:, :, self.input_codes, 1] = flat[:, None] * members
+            sums[:, :, self.input_codes, 0] = flat[:, None] * ~members
         else:
             present = pair_sums(inputs, self.target, flat)
             absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
@@ -243,26 +243,26 @@ def make_attack(
     numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
     `read` holds what attackers see of its classes.
     """
-    every = [one for one in (cells, train, validation) if one is not None]
-    held = [side_of(one, sides.input) for one in every]
+    every = [part for part in (cells, train, validation) if part is not None]
+    inputs = [side_of(part, sides.input) for part in every]
     if read is None:
-        patterns, codes, n_bits = _inputs(held, perturbed=perturbed, features=features)
+        patterns, codes, n_bits = _inputs(inputs, perturbed=perturbed, features=features)
     else:
         patterns, n_bits = read.patterns, 0
-        codes = [read.of_class[codes_of(one)] for one in held]
-    soft = features is not None or held[0].soft
-    n_inputs = len(held[0].names) if patterns is None else patterns.shape[0]
-    found = []
-    for one, code in zip(every, codes, strict=True):
-        target = _target(one, sides.target, numbers=numbers)
+        codes = [read.of_class[codes_of(side)] for side in inputs]
+    soft = features is not None or inputs[0].soft
+    n_inputs = len(inputs[0].names) if patterns is None else patterns.shape[0]
+    attacks = []
+    for part, code in zip(every, codes, strict=True):
+        target = _target(part, sides.target, numbers=numbers)
         texts = None if read is None else read.texts
-        found.append(Attack(one, patterns, n_inputs, code, *target, n_bits, soft, texts))
+        attacks.append(Attack(part, patterns, n_inputs, code, *target, n_bits, soft, texts))
     others: dict[str, Any] = {}
     if validation is not None:
-        others["validation"] = found.pop()
+        others["validation"] = attacks.pop()
     if train is not None:
-        others["training"] = found.pop()
-    return replace(found[0], **others)
+        others["training"] = attacks.pop()
+    return replace(attacks[0], **others)
 
 
 def _inputs(
@@ -273,7 +273,7 @@ def _inputs(
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
         return inputs, [joined.reshape(-1)], 0
     if not sides[0].is_matrix:
-        return sides[0].seen, [codes_of(side) for side in sides], 0
+        return sides[0].inputs, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
     width, n_bits = sides[0].labels.width, 0
     if perturbed and not sides[0].soft and width <= MOST_BITS:
@@ -287,8 +287,8 @@ def _inputs(
         inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
         joined = joined.reshape(-1)
     else:  # the labels of one side keep their patterns
-        one = sides[0].labels if len(sides) == 1 else Members(np.concatenate(matrices))
-        inputs, joined = one.patterns()
+        labels = sides[0].labels if len(sides) == 1 else Members(np.concatenate(matrices))
+        inputs, joined = labels.patterns()
         inputs = inputs.astype(float)
     starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
     return inputs, [joined[low:high] for low, high in pairwise(starts)], n_bits

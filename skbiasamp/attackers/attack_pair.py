@@ -79,8 +79,8 @@ def class_shares(train: Array) -> Array:
 
 def _with_every_input(train: Array) -> Array:
     """Give inputs without training rows the classes of all rows."""
-    held = _over_classes(np.add, train) > 0
-    return train if held.all() else np.where(held, train, train.sum(axis=-2, keepdims=True))
+    has_rows = _over_classes(np.add, train) > 0
+    return train if has_rows.all() else np.where(has_rows, train, train.sum(axis=-2, keepdims=True))
 
 
 def balance(table: Array) -> Array:
@@ -237,17 +237,17 @@ class AttackPair:
         settings = self.settings
         how: dict[str, Any] = {"balanced": settings.balanced, "n_classes": self._n_classes}
         if settings.quality in ("accuracy", "balanced_accuracy"):
-            right, true = (one.sum(axis=(1, 3)) for one in (table * predicted, table))
-            found = of_sums(settings.quality, right, true, **how)
+            right, true = (weights.sum(axis=(1, 3)) for weights in (table * predicted, table))
+            quality = of_sums(settings.quality, right, true, **how)
         else:
             n_draws, _, n_targets, _, n_classes = table.shape
             shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
             table, predicted = (
-                np.moveaxis(one, 1, 2).reshape(shape)
-                for one in (table, np.broadcast_to(predicted, table.shape))
+                np.moveaxis(weights, 1, 2).reshape(shape)
+                for weights in (table, np.broadcast_to(predicted, table.shape))
             )
-            found = quality_of(settings.quality, table, predicted, **how)
-        return 0.5 + np.abs(found - 0.5) if settings.fold else found
+            quality = quality_of(settings.quality, table, predicted, **how)
+        return 0.5 + np.abs(quality - 0.5) if settings.fold else quality
 
     def score_of_logs(self, logs: Array, table: Array) -> Array:
         """Return 1 / log loss from sums of log probabilities, by predicted and true class."""
@@ -288,16 +288,16 @@ class AttackPair:
 
     def chance(self) -> Qualities:
         """Return what the best guesses that ignore their input reach: (1, targets)."""
-        found = []
+        scores = []
         weight = self.cells.weight[None, None]
         for attack in self.attacks:
             rate = self.rate_of(attack, self.rates(self.cells, weight[0]))
             if attack.n_classes:
-                found.append(self.best_guess(self.tables(attack, weight, rate, None)))
+                scores.append(self.best_guess(self.tables(attack, weight, rate, None)))
             else:
                 noise = 0.0 if rate is None or self.perturbed == "input" else float(rate[0, 0])
-                found.append(inverse_spread(np.asarray(attack.target), weight[0, 0], noise))
-        return Qualities(found[0], found[-1], found[-1])
+                scores.append(inverse_spread(np.asarray(attack.target), weight[0, 0], noise))
+        return Qualities(scores[0], scores[-1], scores[-1])
 
     # ------------------------------------------------------------------ exact attackers
 
@@ -322,15 +322,15 @@ class AttackPair:
         if learnt is not None and training is not None:
             learnt_rates = self.rates(training.cells, learnt.sum(axis=1))
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
-        found = []
+        scores = []
         for attack in self.attacks:
             table = train = self.tables(attack, folds, self.rate_of(attack, rates), noise)
             if learnt is not None and attack.training is not None:
                 rate = self.rate_of(attack, learnt_rates)
                 train = self.tables(attack.training, learnt, rate, noise)
-            found.append(self.score(table, predict(self.training_tables(train))))
-        chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
-        return Qualities(found[0], found[-1], chance)
+            scores.append(self.score(table, predict(self.training_tables(train))))
+        chance = self.best_guess(table) if guesses else np.full(scores[-1].shape, np.nan)
+        return Qualities(scores[0], scores[-1], chance)
 
     def chunks(self, n_draws: int, n_folds: int, blocks: Blocks | None = None) -> list[int]:
         """Return how many draws of rows, or of blocks, fit into memory at a time."""
@@ -390,7 +390,7 @@ def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:
 
 def by_cuts(qualities: Qualities, n_cuts: int) -> Qualities:
     """Return qualities of resamples as (resamples, cuts, targets)."""
-    return Qualities(*(one.reshape(-1, n_cuts, one.shape[-1]) for one in qualities))
+    return Qualities(*(array.reshape(-1, n_cuts, array.shape[-1]) for array in qualities))
 
 
 def of_all_draws(parts: Sequence[Qualities]) -> Qualities:

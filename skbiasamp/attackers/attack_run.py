@@ -118,7 +118,7 @@ def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
     """Whether training rows have a side, as labels if the test rows have labels."""
     if not train.has(side):
         return False
-    mine, theirs = (side_of(one, side) for one in (train, test))
+    mine, theirs = (side_of(cells, side) for cells in (train, test))
     if not (mine.is_matrix and theirs.is_matrix):
         return mine.is_matrix == theirs.is_matrix
     return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
@@ -129,17 +129,19 @@ def _one_cell_a_row(cells: Contingency) -> Contingency:
     if not cells.whole or (cells.weight <= 1).all():
         return cells
     rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
-    found = take(cells, rows, np.ones(len(rows)))
+    cells_of_rows = take(cells, rows, np.ones(len(rows)))
     if cells.clusters is not None:
-        found.clusters = cells.clusters.apart(cells.weight)
-    return found
+        cells_of_rows.clusters = cells.clusters.apart(cells.weight)
+    return cells_of_rows
 
 
 def warn_constant(attack: Attack) -> None:
     """Warn that there is nothing to predict if a target has one value only."""
     constant = attack.constant
     if constant.any():
-        which = [name for name, one in zip(attack.names, constant, strict=True) if one]
+        which = [
+            name for name, is_constant in zip(attack.names, constant, strict=True) if is_constant
+        ]
         what = f"The target {quote(which)}" if len(attack.names) > 1 else "The attackers' target"
         warn(
             f"{what} has one value only: no attacker can be better than chance.",
@@ -154,7 +156,9 @@ def _warn_capped(pair: AttackPair) -> None:
         at = pair.settings.at
         what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
         if len(capped) > 1:
-            which = [name for name, one in zip(pair.data.names, capped, strict=True) if one]
+            which = [
+                name for name, is_capped in zip(pair.data.names, capped, strict=True) if is_capped
+            ]
             what += f" of {quote(which)}"
         warn(
             f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
@@ -247,8 +251,8 @@ def in_sample(run: AttackRun) -> dict[str, float]:
     if run.trained is not None or not (best and crossed):
         return {}
     closed = replace(pair, settings=replace(settings, cv=None))
-    found = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
-    means = {"data": found.data.mean(), "model": found.model.mean()}
+    in_sample = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
+    means = {"data": in_sample.data.mean(), "model": in_sample.model.mean()}
     return {f"in_sample_{side}": float(mean) for side, mean in means.items()}
 
 

@@ -59,10 +59,10 @@ def attack_features(
     warn_constant(attack)
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
-    found = run_attack(pair, rng)
-    draws, resamples, folds, _ = redrawn(found, n_resamples, rng)
-    qualities = found.qualities.data, draws.data, resamples.data, folds and folds.data
-    return FeatureLeakage(qualities, float(pair.chance().data.mean()), found.attacker_name)
+    run = run_attack(pair, rng)
+    draws, resamples, folds, _ = redrawn(run, n_resamples, rng)
+    qualities = run.qualities.data, draws.data, resamples.data, folds and folds.data
+    return FeatureLeakage(qualities, float(pair.chance().data.mean()), run.attacker_name)
 
 
 def as_matrix(X: Any) -> Array:
@@ -72,8 +72,8 @@ def as_matrix(X: Any) -> Array:
     an indicator.
     """
     if sparse.issparse(X):
-        held: Any = X
-        return np.asarray(held.toarray(), dtype=float)
+        matrix: Any = X
+        return np.asarray(matrix.toarray(), dtype=float)
     if np.ndim(X) > 2:
         maps = as_maps(X)
         return as_numbers(np.asarray(X) if maps is None else maps, "X")

@@ -217,22 +217,22 @@ def predict_outputs(activation: str, tensors: dict[str, Array], rows: Array, dev
     In float64: in float32 a row's output depends on the rows that it is computed with.
     """
     torch = import_torch()
-    found = []
+    outputs_of_parts = []
     with torch.inference_mode():
         for networks in _parts(len(tensors["weight0"]), _n_weights(tensors)):
-            held = {
+            tensors_of_part = {
                 name: torch.tensor(tensor[networks], dtype=torch.float64, device=device)
                 for name, tensor in tensors.items()
             }
-            n = len(held["weight0"])
+            n = len(tensors_of_part["weight0"])
             outputs = []
-            for part in _parts(len(rows), n * _widest(held)):
+            for part in _parts(len(rows), n * _widest(tensors_of_part)):
                 # A copy (not from_numpy): torch warns about read-only arrays.
                 batch = torch.tensor(rows[part], dtype=torch.float64, device=device)
                 batch = batch.expand(n, -1, -1)
-                outputs.append(_forward(activation, held, batch).cpu().numpy())
-            found.append(np.concatenate(outputs, axis=1))
-    return np.concatenate(found)
+                outputs.append(_forward(activation, tensors_of_part, batch).cpu().numpy())
+            outputs_of_parts.append(np.concatenate(outputs, axis=1))
+    return np.concatenate(outputs_of_parts)
 
 
 # --------------------------------------------------------------------------- training
@@ -256,10 +256,10 @@ def train_networks(
     curves = np.empty((2, len(data), attacker.max_epochs))
     # A batched step needs arrays of one shape: networks are grouped by steps and rows per step.
     groups: dict[tuple[int, int], list[int]] = {}
-    for i, one in enumerate(data):
-        n_steps = ceil(one.n_rows / attacker.batch_size)
-        full = len(np.unique(one.rows.inputs)) <= attacker.batch_size
-        groups.setdefault((n_steps, 0 if full else ceil(one.n_rows / n_steps)), []).append(i)
+    for i, training in enumerate(data):
+        n_steps = ceil(training.n_rows / attacker.batch_size)
+        full = len(np.unique(training.rows.inputs)) <= attacker.batch_size
+        groups.setdefault((n_steps, 0 if full else ceil(training.n_rows / n_steps)), []).append(i)
     # The caller may have switched gradients off.
     with torch.inference_mode(False), torch.enable_grad():
         pool = torch.tensor(inputs, device=device)
@@ -316,7 +316,7 @@ def _train_together(
     torch = import_torch()
     device, loss, activation = pool.device, attacker.loss, attacker.activation
     # One generator per network: its draws do not depend on the networks beside it.
-    rngs = [np.random.default_rng(one.seed) for one in data]
+    rngs = [np.random.default_rng(training.seed) for training in data]
     starts = [initial_weights(widths, attacker.batch_norm, rng) for rng in rngs]
     tensors, weights = _trainable(
         {name: torch.tensor(np.stack([start[name] for start in starts])) for name in starts[0]},
@@ -328,14 +328,14 @@ def _train_together(
         weight_decay=float(attacker.weight_decay),
         fused=True,
     )
-    rows = [one.rows for one in data]
+    rows = [training.rows for training in data]
     if size:
         steps = _drawn_steps(pool, rows, widths[-1], rngs, n_steps, size)
     else:
         index, *targets = _padded(rows, widths[-1], device)
-        n_rows = torch.tensor([one.n_rows for one in data], device=device)[:, None, None]
+        n_rows = torch.tensor([training.n_rows for training in data], device=device)[:, None, None]
         steps = repeat((pool[index], *targets, n_rows))
-    held_out = [one.validation for one in data if one.validation is not None]
+    held_out = [training.validation for training in data if training.validation is not None]
     kept = {name: tensor.detach() for name, tensor in tensors.items()}
     if held_out:
         validation = _padded(held_out, widths[-1], device)
@@ -362,7 +362,7 @@ def _train_together(
                 total = torch.zeros(len(data), device=device, dtype=number)
                 with torch.no_grad():
                     for part in _parts(validation[0].shape[1], len(data) * _widest(tensors)):
-                        index, target, weight = (one[:, part] for one in validation)
+                        index, target, weight = (tensor[:, part] for tensor in validation)
                         outputs = _forward(activation, tensors, pool[index])
                         if accurate:
                             finite = outputs.isfinite().all(dim=2)
@@ -419,14 +419,16 @@ def _padded(rows: Sequence[WeightedRows], n_outputs: int, device: Any) -> tuple[
     index = np.zeros(shape, dtype=np.int64)
     target = np.zeros((*shape, n_outputs), dtype=np.float32)
     weight = np.zeros((*shape, 1), dtype=np.float32)
-    for i, (one, (inputs, position)) in enumerate(zip(rows, distinct, strict=True)):
+    for i, (weighted, (inputs, position)) in enumerate(zip(rows, distinct, strict=True)):
         index[i, : len(inputs)] = inputs
-        weight[i, : len(inputs), 0] = np.bincount(position, one.weight)
-        if one.target.dtype.kind == "i":
-            target[i, position, one.target] = one.weight
+        weight[i, : len(inputs), 0] = np.bincount(position, weighted.weight)
+        if weighted.target.dtype.kind == "i":
+            target[i, position, weighted.target] = weighted.weight
         else:
-            target[i, : len(inputs), 0] = one.target
-    index, target, weight = (torch.tensor(one, device=device) for one in (index, target, weight))
+            target[i, : len(inputs), 0] = weighted.target
+    index, target, weight = (
+        torch.tensor(array, device=device) for array in (index, target, weight)
+    )
     return index, target, weight
 
 
@@ -455,8 +457,8 @@ def _drawn_steps(
         # An epoch at a time: in it every row comes as often as its weight says.
         drawn = np.stack(
             [
-                start + draw_rows(one.weight, n_steps * size, rng)
-                for start, one, rng in zip(starts, rows, rngs, strict=True)
+                start + draw_rows(network_rows.weight, n_steps * size, rng)
+                for start, network_rows, rng in zip(starts, rows, rngs, strict=True)
             ]
         )
         for part in torch.tensor(drawn, device=device).split(size, dim=1):

@@ -21,13 +21,13 @@ def import_torch(who: str = "MLPAttacker") -> Any:
 def find_device(name: str, *, needed: bool) -> Any:
     """Return the torch device; if no GPU is `needed`, the CPU replaces a missing one."""
     torch = import_torch()
-    found = torch.cuda.is_available()
-    if name == "cuda" and needed and not found:
+    has_gpu = torch.cuda.is_available()
+    if name == "cuda" and needed and not has_gpu:
         raise InputError(
             "{device='cuda'} needs a GPU that torch can use, and torch finds none. Pass "
             "{device='auto'} to use a GPU only if there is one."
         )
-    return torch.device("cuda" if found and name != "cpu" else "cpu")
+    return torch.device("cuda" if has_gpu and name != "cpu" else "cpu")
 
 
 @contextmanager

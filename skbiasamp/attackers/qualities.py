@@ -97,14 +97,14 @@ def _called(quality: Callable[..., float], confusion: Array) -> Array:
     """Call the user's quality for each table of (true class, predicted class)."""
     y_true, y_pred = (axis.ravel() for axis in np.indices(confusion.shape[-2:]))
     flat = confusion.reshape(-1, y_true.size)
-    found = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])
-    return found.reshape(confusion.shape[:-2])
+    values = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])
+    return values.reshape(confusion.shape[:-2])
 
 
 def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: Array) -> float:
     """Call the user's quality; rows are repeated for one that takes no weights."""
-    held = weight > 0
-    y_true, y_pred, weight = y_true[held], y_pred[held], weight[held]
+    used = weight > 0
+    y_true, y_pred, weight = y_true[used], y_pred[used], weight[used]
     name = getattr(quality, "__name__", repr(quality))
     if isinstance(quality, type):
         raise InputTypeError("{quality} must be a function; got the class {found}.", found=name)
@@ -114,11 +114,11 @@ def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: A
         # As many rows as resolve shares of a thousandth.
         times = np.rint(weight / weight.sum() * max(1000.0, weight.sum())).astype(int)
         y_true, y_pred = np.repeat(y_true, times), np.repeat(y_pred, times)
-    found = quality(y_true, y_pred, **weights)
-    if not isinstance(found, Real | np.ndarray) or np.size(found) != 1 or np.iscomplexobj(found):
+    value = quality(y_true, y_pred, **weights)
+    if not isinstance(value, Real | np.ndarray) or np.size(value) != 1 or np.iscomplexobj(value):
         text = "quality={quality} must return a number; it returned {found!r}."
-        raise InputTypeError(text, quality=name, found=found)
-    number = float(found)
+        raise InputTypeError(text, quality=name, found=value)
+    number = float(value)
     if not number >= 0:
         raise InputError(
             "quality={quality} returned {found:.6g}: a quality is larger for better attackers and "

@@ -58,7 +58,7 @@ def counted(attacker: Any, *texts: Array) -> tuple[Any, list[Any]]:
     if first.max_features is not None or first.vocabulary is not None:
         return attacker, list(texts)
     params = first.get_params()
-    own = {name: one for name, one in params.items() if name in CountVectorizer().get_params()}
+    own = {name: value for name, value in params.items() if name in CountVectorizer().get_params()}
     counter = CountVectorizer(**own | {"min_df": 1, "max_df": 1.0})
     try:
         counts = [counter.fit_transform(text) for text in texts]
@@ -96,10 +96,11 @@ class FrequentWords(TransformerMixin, BaseEstimator):
         """Choose the words that occur often enough."""
         n_rows = X.shape[0]
         least, most = (
-            one if isinstance(one, int) else one * n_rows for one in (self.min_df, self.max_df)
+            bound if isinstance(bound, int) else bound * n_rows
+            for bound in (self.min_df, self.max_df)
         )
-        held = np.bincount(X.indices, minlength=X.shape[1])
-        self.kept_ = np.flatnonzero((held >= max(least, 1)) & (held <= most))
+        n_texts = np.bincount(X.indices, minlength=X.shape[1])
+        self.kept_ = np.flatnonzero((n_texts >= max(least, 1)) & (n_texts <= most))
         if not len(self.kept_):
             raise _without_words(ValueError("no word is in enough of them"))
         return self
@@ -127,17 +128,17 @@ def words_of(
         options = {f"{name}__sample_weight": (1 / np.maximum(count, 1))[target] * count.mean()}
     with config_context(enable_metadata_routing=False):
         attacker.fit(texts, target, **options)
-    seen = attacker[:-1]
+    vectorizer = attacker[:-1]
     coef = getattr(last, "coef_", None)
     try:
-        words = seen.get_feature_names_out()
+        words = vectorizer.get_feature_names_out()
     except AttributeError:  # what some transformer makes has no names
         return None
     if coef is None or np.shape(coef)[-1] != len(words):
         return None
     coef = np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else np.asarray(coef)
-    held: Any = seen.transform(texts)
-    has = sparse.csr_array(held).astype(bool).astype(float)
+    counts: Any = vectorizer.transform(texts)
+    has = sparse.csr_array(counts).astype(bool).astype(float)
     tables = []
     for weights, c in zip(coef, last.classes_, strict=True):
         top = np.argsort(-weights, kind="stable")[:most]

@@ -58,13 +58,13 @@ def named_columns(options: argparse.Namespace) -> list[Named]:
 
     Only scores may be the predictions too; and the labels, if models are compared with one of them.
     """
-    found = []
+    columns_named = []
     for side in (*PARAMETER_OF, "target_text", "text"):
         value = getattr(options, side, None) or {}
         several = value if isinstance(value, dict) else {None: value}
-        found += [Named(side, columns, model) for model, columns in several.items()]
+        columns_named += [Named(side, columns, model) for model, columns in several.items()]
     first: dict[str, Named] = {}
-    for given in found:
+    for given in columns_named:
         for column in given.columns:
             before = first.setdefault(column, given)
             shared = (before.side, given.side)
@@ -78,20 +78,20 @@ def named_columns(options: argparse.Namespace) -> list[Named]:
                     this=given.as_typed(column),
                     first=before.as_typed(column) if before.model else before.as_typed(),
                 )
-    return found
+    return columns_named
 
 
 def columns_by_role(named: list[Named]) -> dict[str, Any]:
     """Return columns as `skbiasamp.audit` takes them."""
-    found: dict[str, Any] = {}
+    labels: dict[str, Any] = {}
     for given in named:
         # One column is a column of classes; several are indicators, or combined attributes.
         label = given.columns[0] if len(given.columns) == 1 else given.columns
         if given.model is None:
-            found[given.side] = label
+            labels[given.side] = label
         else:
-            found.setdefault(given.side, {})[given.model] = label
-    return found
+            labels.setdefault(given.side, {})[given.model] = label
+    return labels
 
 
 def check_gaps(
@@ -132,8 +132,8 @@ def as_arguments(frame: nw.LazyFrame[Any], labels: dict[str, Any]) -> dict[str, 
     rows = frame.collect()
     if "given" in labels:  # a frame knows the names of its columns
         labels = labels | {"given": names_of(labels["given"])}
-    found = {PARAMETER_OF[side]: rows[named].to_native() for side, named in labels.items()}
-    return {"y_true": None, **found}
+    arguments = {PARAMETER_OF[side]: rows[named].to_native() for side, named in labels.items()}
+    return {"y_true": None, **arguments}
 
 
 @contextmanager

@@ -51,9 +51,9 @@ def check(report: AuditReport | ComparisonReport, options: argparse.Namespace) -
         if len(undefined) == len(gate.checks):
             say("Passed: there is no result to check, and --allow-undefined accepts this.")
             return 0
-    said = gate.sentence_of(outcome)
+    sentence = gate.sentence_of(outcome)
     if outcome == INCONCLUSIVE and options.inconclusive == "pass":
-        say(in_lines(f"{said} --inconclusive pass accepts this."))
+        say(in_lines(f"{sentence} --inconclusive pass accepts this."))
         return 0
-    say(in_lines(said))
+    say(in_lines(sentence))
     return _CODES[outcome]

@@ -79,7 +79,7 @@ def _mitigate(options: argparse.Namespace) -> int:
             frame[columns[0]] if len(columns) == 1 else frame[columns]
             for columns in (options.target, options.sensitive)
         )
-        found = search(
+        searched = search(
             _model(options.estimator, frame[features], n_tasks=len(options.target)),
             frame[features],
             target,
@@ -90,8 +90,8 @@ def _mitigate(options: argparse.Namespace) -> int:
             n_jobs=options.jobs,
             random_state=options.seed,
         )
-    say_and_write(found, outputs, files)
-    return 0 if found.best is not None else 1
+    say_and_write(searched, outputs, files)
+    return 0 if searched.best is not None else 1
 
 
 def _model(name: str, features: pd.DataFrame, *, n_tasks: int) -> Any:

@@ -142,7 +142,7 @@ callable, default="accuracy"
                 + how_to_pass(type(self).__name__)
             )
             return self
-        found = attack_features(
+        attacked = attack_features(
             self._hide(X),
             sensitive_features,
             Settings(
@@ -157,9 +157,9 @@ callable, default="accuracy"
             n_resamples=self.n_resamples,
             random_state=self.random_state,
         )
-        low, high, *_ = of_draws(*found.qualities, confidence_level=self.confidence_level)
-        self.leakage_, self.chance_ = float(found.qualities[0].mean()), found.chance
-        self.interval_, self.attacker_ = (float(low[0]), float(high[0])), found.attacker
+        low, high, *_ = of_draws(*attacked.qualities, confidence_level=self.confidence_level)
+        self.leakage_, self.chance_ = float(attacked.qualities[0].mean()), attacked.chance
+        self.interval_, self.attacker_ = (float(low[0]), float(high[0])), attacked.attacker
         return self
 
     def rank_features(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:

@@ -326,14 +326,18 @@ class AuditedClassifier(SensitiveWrapper):
         """Return the auditors by name."""
         auditor = DirectionalAuditor() if self.auditor is None else self.auditor
         named: dict[str, Any] = {}
-        for one in auditor if isinstance(auditor, list) else [auditor]:
-            require_auditor(one)
-            name = one.metric if one.direction is None else f"{one.metric} {one.direction}"
+        for auditor_of_list in auditor if isinstance(auditor, list) else [auditor]:
+            require_auditor(auditor_of_list)
+            name = (
+                auditor_of_list.metric
+                if auditor_of_list.direction is None
+                else f"{auditor_of_list.metric} {auditor_of_list.direction}"
+            )
             twins = sum(other.partition(" #")[0] == name for other in named)
-            named[f"{name} #{twins + 1}" if twins else name] = one
+            named[f"{name} #{twins + 1}" if twins else name] = auditor_of_list
             needs = self.sensitive_estimator is None
             if (
-                one.direction == "T->A"
+                auditor_of_list.direction == "T->A"
                 and needs
                 and not has_method(self.estimator, "predict_sensitive")
             ):
@@ -341,7 +345,7 @@ class AuditedClassifier(SensitiveWrapper):
                     "{auditor} needs predictions of the sensitive feature: pass "
                     "sensitive_estimator, a classifier that learns to predict it. If your model "
                     "does not predict it, measure direction='A->T'.",
-                    auditor=str(one),
+                    auditor=str(auditor_of_list),
                 )
         if not named:
             raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")

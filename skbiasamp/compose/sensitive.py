@@ -59,11 +59,11 @@ def routes(estimator: Any, method: str) -> bool:
     """Return whether a method requests the sensitive feature as metadata."""
     with routing(enable=True):
         try:
-            found = get_routing_for_object(estimator)
+            requests = get_routing_for_object(estimator)
         # Meta-estimators that route nothing, and classes whose `fit` lost a parameter they request.
         except (NotImplementedError, ValueError):
             return False
-    return bool(found.consumes(method, ["sensitive_features"]))
+    return bool(requests.consumes(method, ["sensitive_features"]))
 
 
 def finds(estimator: Any) -> bool:
@@ -207,7 +207,9 @@ def without(X: Any, sensitive: Any) -> Any:
         hidden = _positions(X.shape[1], None, sensitive)
         return X[:, np.setdiff1d(np.arange(X.shape[1]), hidden)]
     names = frame.columns
-    sensitive = [one for one in _listed(sensitive) if not isinstance(one, str) or one in names]
+    sensitive = [
+        column for column in _listed(sensitive) if not isinstance(column, str) or column in names
+    ]
     hidden = _positions(len(names), names, sensitive) if sensitive else []
     return frame[:, [at for at in range(len(names)) if at not in hidden]].to_native()
 
@@ -251,7 +253,7 @@ def _positions(n_columns: int, names: list[str] | None, given: Any) -> list[int]
     wanted = _listed(given)
     if not wanted:
         raise InputError("sensitive={given!r} names no column: name one or pass None.", given=given)
-    texts = [one for one in wanted if isinstance(one, str)]
+    texts = [column for column in wanted if isinstance(column, str)]
     if names is None and texts:
         raise InputError(
             "sensitive={given!r} names a column, but X is an array and its columns have no names. "
@@ -271,14 +273,16 @@ def _positions(n_columns: int, names: list[str] | None, given: Any) -> list[int]
             meant=meant(lacking[0], names or ()),
             names=quote(names, most=10) if names else "no columns",
         )
-    strange = [one for one in wanted if not isinstance(one, str | Integral)]
+    strange = [column for column in wanted if not isinstance(column, str | Integral)]
     if strange:
         raise InputTypeError(
             "sensitive={given!r} must hold names or positions of columns; got {strange}.",
             given=given,
             strange=quote(strange),
         )
-    positions = [(names or []).index(one) if isinstance(one, str) else int(one) for one in wanted]
+    positions = [
+        (names or []).index(column) if isinstance(column, str) else int(column) for column in wanted
+    ]
     if not all(-n_columns <= at < n_columns for at in positions):
         raise InputError(
             "sensitive={given!r}, but X has {n} columns: positions go from 0 to {last}.",

@@ -254,8 +254,11 @@ def ready(estimator: Any) -> Any:
     """
     copied = clone(estimator)
     inside = {"": copied, **{f"{k}__": v for k, v in copied.get_params(deep=True).items()}}
-    for name, one in inside.items():
-        if isinstance(one, StackingClassifier) and one.final_estimator is None:
+    for name, estimator_inside in inside.items():
+        if (
+            isinstance(estimator_inside, StackingClassifier)
+            and estimator_inside.final_estimator is None
+        ):
             copied.set_params(**{f"{name}final_estimator": LogisticRegression()})
     return copied
 

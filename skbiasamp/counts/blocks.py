@@ -52,10 +52,10 @@ class Blocks:
         """Return the sums of values of cells (cells × some) in each block."""
         if values.ndim == 1:
             return np.add.reduceat(self.weight * values[self.rows], self.starts)
-        found = np.empty((self.n, values.shape[1]))
+        summed = np.empty((self.n, values.shape[1]))
         for block, (low, high) in enumerate(pairwise(self.ends)):
-            found[block] = self.weight[low:high] @ values[self.rows[low:high]]
-        return found
+            summed[block] = self.weight[low:high] @ values[self.rows[low:high]]
+        return summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +90,10 @@ class BlockWeights:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         blocks = self.blocks
         times = np.repeat(self.drawn, np.diff(blocks.ends), axis=-1) * blocks.weight
-        found = np.zeros(self.shape)
+        table = np.zeros(self.shape)
         at: Any = (..., blocks.rows)
-        np.add.at(found, at, times)
-        return found if dtype is None else found.astype(dtype)
+        np.add.at(table, at, times)
+        return table if dtype is None else table.astype(dtype)
 
     def __mul__(self, values: Array) -> BlockWeights:
         """Multiply by a number for each cell."""
@@ -128,15 +128,15 @@ class BlockWeights:
         ends = blocks.ends
         for low in range(0, blocks.n, size):
             some = slice(low, min(low + size, blocks.n))
-            held = self._held(left, right, ends[low : some.stop + 1])
-            sums += self.drawn[..., some] @ held.reshape(-1, n_pairs)
+            of_blocks = self._sums_of_blocks(left, right, ends[low : some.stop + 1])
+            sums += self.drawn[..., some] @ of_blocks.reshape(-1, n_pairs)
         return sums.reshape(*self.drawn.shape[:-1], left.width, right.width)
 
-    def _held(self, left: Labels, right: Labels, ends: Array) -> Array:
+    def _sums_of_blocks(self, left: Labels, right: Labels, ends: Array) -> Array:
         """Return the sums of some blocks: (blocks, width, width)."""
         n, weight = len(ends) - 1, self.blocks.weight
         if not isinstance(left, Codes) and isinstance(right, Codes):
-            return np.swapaxes(self._held(right, left, ends), 1, 2)
+            return np.swapaxes(self._sums_of_blocks(right, left, ends), 1, 2)
         if isinstance(left, Codes) and (isinstance(right, Codes) or right.width <= _FEW_COLUMNS):
             rows = slice(ends[0], ends[-1])
             code = np.repeat(np.arange(n) * left.width, np.diff(ends)) + left.codes[rows]
@@ -151,9 +151,9 @@ class BlockWeights:
             code = code[inside]
             counts = [np.bincount(code, column[inside], minlength=size) for column in columns]
             return np.stack(counts, axis=-1).reshape(n, left.width, right.width)
-        held = np.empty((n, left.width, right.width))
+        products = np.empty((n, left.width, right.width))
         for block, (low, high) in enumerate(pairwise(ends)):
             rows = slice(low, high)
             share = weight[rows, None] * left.dense(rows, float)
-            held[block] = share.T @ right.dense(rows, float)
-        return held
+            products[block] = share.T @ right.dense(rows, float)
+        return products

@@ -146,18 +146,18 @@ class Cells(Weighted):
         return self.has(side) and self._sides[side].soft
 
     def __repr__(self) -> str:
-        held = ["labels"] * self.has("task")
-        held += ["predictions"] * self.has("task_pred")
-        held += ["predicted groups"] * self.has("group_pred")
+        contents = ["labels"] * self.has("task")
+        contents += ["predictions"] * self.has("task_pred")
+        contents += ["predicted groups"] * self.has("group_pred")
         models = {name.partition(":")[2] for name in self._sides} - {""}
-        held += [f"predictions of {len(models)} models"] * bool(models)
+        contents += [f"predictions of {len(models)} models"] * bool(models)
         groups, tasks = len(self.groups), len(self.tasks)
         in_tasks = self.summed == "tasks"
         where = "with each task by itself" if in_tasks else f"in {self.n_cells:,} cells"
         return (
             f"{type(self).__name__}({np.max(self.total):,.15g} rows {where}: "
             f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
-            f"{', '.join(held)})"
+            f"{', '.join(contents)})"
         )
 
     # ------------------------------------------------------------------ sums
@@ -169,8 +169,8 @@ class Cells(Weighted):
             if side.startswith("task") and not self.indicator:
                 count = self.joint("group", side).sum(axis=-2)  # every row is in one group
             else:
-                one = everywhere(self.n_cells)
-                count = pair_sums(one, labels_of(self, side), self._weights(side))[..., 0, :]
+                ones = everywhere(self.n_cells)
+                count = pair_sums(ones, labels_of(self, side), self._weights(side))[..., 0, :]
             self._counts[side] = count
         return self._counts[side]
 
@@ -231,12 +231,12 @@ class Cells(Weighted):
         if (each[clusters.of] == 1).all():
             return with_weight(self, self.weight, self.repeats)._distinct()
         _, code = np.unique(as_bytes(keys_of(self)), return_inverse=True)
-        first, rows, weight, found = profiled(
+        first, rows, weight, profiles = profiled(
             clusters, code.reshape(-1), self.rows, self.row_weight
         )
         merged = take(self, first, weight)
         merged.repeats = None if self.whole else rows
-        merged.clusters = found
+        merged.clusters = profiles
         return merged
 
     def select(
@@ -311,7 +311,7 @@ class Cells(Weighted):
             raise self._without_rows(what)
 
     def _without_rows(self, what: str) -> InputError:
-        held = {
+        contents = {
             "tasks": "each task by itself, not which tasks occur together in a row",
             "scores": "sums of probabilities, not the probability of each row",
             "weights": "sums of fractional weights, not the weight of each row",
@@ -322,7 +322,7 @@ class Cells(Weighted):
             else "Count with Contingency.from_frame(..., joint=True)."
         )
         text = "{what} needs rows, and this contingency holds {held}. {instead}"
-        return InputError(text, what=what, held=held, instead=instead)
+        return InputError(text, what=what, held=contents, instead=instead)
 
 
 # What is made from a contingency is one again.
@@ -355,17 +355,19 @@ def sides_of(cells: Cells) -> dict[SideName, Side]:
 
 def labels_of(cells: Cells, side: SideName) -> Labels:
     """Return labels or predictions in terms of groups or tasks, whatever classes there were."""
-    held = cells._sides[side]
-    if not held.one_label or cells._task_positions == list(range(len(held.names))):
-        return held.labels
-    if held.soft and held.labels.width < len(held.names):
+    side_of_labels = cells._sides[side]
+    if not side_of_labels.one_label or cells._task_positions == list(
+        range(len(side_of_labels.names))
+    ):
+        return side_of_labels.labels
+    if side_of_labels.soft and side_of_labels.labels.width < len(side_of_labels.names):
         text = "{side} holds scores, which are no labels: only attackers can use them."
         raise InputError(text, side=side)
     # Of a binary label the positive class is the one task, which may not occur.
     position = cells._task_positions[0]
     if position is None:
         return Codes(np.full(cells.n_cells, -1), 1)
-    return held.labels.select(np.array([position]))
+    return side_of_labels.labels.select(np.array([position]))
 
 
 def column(cells: Cells, side: SideName, position: int) -> Array:

@@ -33,8 +33,8 @@ class Clusters(NamedTuple):
         starts = np.append(0, np.cumsum(self.n))[:-1].astype(np.int64)
         times = self.n[self.of].astype(np.int64)
         of = [
-            np.repeat(starts[profile] + np.arange(n), held // n)
-            for profile, n, held in zip(self.of, times, weight.astype(np.int64), strict=True)
+            np.repeat(starts[profile] + np.arange(n), weights // n)
+            for profile, n, weights in zip(self.of, times, weight.astype(np.int64), strict=True)
         ]
         return Clusters(np.concatenate(of), np.ones(int(self.n.sum())))
 
@@ -68,7 +68,7 @@ def profiled(
     pair, first, at = np.unique(
         clusters.of * (entry.max() + 1) + entry, return_index=True, return_inverse=True
     )
-    held = np.bincount(at, clusters.each(rows))
+    n_clusters = np.bincount(at, clusters.each(rows))
     owner, kind = np.divmod(pair, entry.max() + 1)
     starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     sizes = np.diff(np.append(starts, len(owner)))
@@ -79,15 +79,19 @@ def profiled(
     for size in np.unique(sizes):
         mine = starts[sizes == size]
         where = mine[:, None] + np.arange(size)
-        content = np.hstack([kind[where].astype(float), held[where]])
-        _, one, same = np.unique(content, axis=0, return_index=True, return_inverse=True)
-        kept.append(where[one].ravel())
-        of.append(np.repeat(np.arange(len(one)) + sum(len(before) for before in n), size))
+        content = np.hstack([kind[where].astype(float), n_clusters[where]])
+        _, first_of_content, same = np.unique(
+            content, axis=0, return_index=True, return_inverse=True
+        )
+        kept.append(where[first_of_content].ravel())
+        of.append(
+            np.repeat(np.arange(len(first_of_content)) + sum(len(before) for before in n), size)
+        )
         n.append(np.bincount(same.reshape(-1), times[sizes == size]))
-    found = Clusters(np.concatenate(of), np.concatenate(n))
+    profiles = Clusters(np.concatenate(of), np.concatenate(n))
     cells = np.concatenate(kept)
-    rows = held[cells] * found.n[found.of]
-    return first[cells], rows, rows * row_weight[first[cells]], found
+    rows = n_clusters[cells] * profiles.n[profiles.of]
+    return first[cells], rows, rows * row_weight[first[cells]], profiles
 
 
 def of_single_rows(rows: Array) -> Clusters:
@@ -98,5 +102,5 @@ def of_single_rows(rows: Array) -> Clusters:
 def stacked(parts: list[Clusters]) -> Clusters:
     """Return the clusters of several data sets; none of them is in two of these."""
     offsets = np.cumsum([0, *(len(part.n) for part in parts)])
-    of = [one.of + low for one, low in zip(parts, offsets, strict=False)]
+    of = [part.of + low for part, low in zip(parts, offsets, strict=False)]
     return Clusters(np.concatenate(of), np.concatenate([part.n for part in parts]))

@@ -144,15 +144,15 @@ def divided(before: C, part: C, n_draws: int, rng: np.random.Generator) -> C:
     # In an order that only what is held decides: draws go by it.
     keys, first, cell = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     n_all, n_first = (
-        np.bincount(cell.reshape(-1), one).astype(np.int64) for one in (n_all, n_first)
+        np.bincount(cell.reshape(-1), counts).astype(np.int64) for counts in (n_all, n_first)
     )
     weight = weight[first]
     both = take(both, first, weight)
     _, stratum = np.unique(side_of(both, "group").labels.keys(), axis=0, return_inverse=True)
     drawn = np.zeros((n_draws + 1, len(first)), dtype=np.int64)
     drawn[0] = n_first
-    for one in range(stratum.max() + 1):
-        own = np.flatnonzero(stratum.reshape(-1) == one)
+    for stratum_number in range(stratum.max() + 1):
+        own = np.flatnonzero(stratum.reshape(-1) == stratum_number)
         drawn[1:, own] = _some_of(n_all[own], int(n_first[own].sum()), n_draws, rng)
     return with_weight(both, drawn * weight)
 
@@ -170,13 +170,13 @@ def resampled_like(cells: C, part: Cells, n_draws: int, rng: np.random.Generator
     """Draw rows with replacement, as many of each group as `part` has."""
     _require_no_clusters(cells, part)
     cells = ordered(cells)
-    keys = [side_of(one, "group").labels.keys() for one in (cells, part)]
+    keys = [side_of(table, "group").labels.keys() for table in (cells, part)]
     _, stratum = np.unique(np.vstack(keys), axis=0, return_inverse=True)
     mine, theirs = np.split(stratum.reshape(-1), [cells.n_cells])
     drawn = np.zeros((n_draws, cells.n_cells))
-    for one in np.unique(mine):
-        own = np.flatnonzero(mine == one)
-        n = int(part.rows[theirs == one].sum())
+    for number in np.unique(mine):
+        own = np.flatnonzero(mine == number)
+        n = int(part.rows[theirs == number].sum())
         total = cells.rows[own].sum()
         if n and total:
             drawn[:, own] = rng.multinomial(n, cells.rows[own] / total, size=n_draws)
@@ -191,7 +191,7 @@ def _some_of(counts: Array, n: int, n_draws: int, rng: np.random.Generator) -> A
         return rng.multivariate_hypergeometric(counts, n, size=n_draws, method="marginals")
     owner = np.repeat(np.arange(len(counts)), counts)
     drawn = np.empty((n_draws, len(counts)), dtype=np.int64)
-    for one in drawn:
+    for draw in drawn:
         picked = owner[rng.choice(len(owner), n, replace=False, shuffle=False)]
-        one[:] = np.bincount(picked, minlength=len(counts))
+        draw[:] = np.bincount(picked, minlength=len(counts))
     return drawn

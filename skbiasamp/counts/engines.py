@@ -96,11 +96,14 @@ class Opened(NamedTuple):
             return []
         numbers = [self.column(name).cast(nw.Float64) for name in asked]
         parts = self.frame.select(
-            *((one - one.round(0)).abs().alias(f"part {i}") for i, one in enumerate(numbers))
+            *(
+                (column - column.round(0)).abs().alias(f"part {i}")
+                for i, column in enumerate(numbers)
+            )
         )
         largest = parts.select(*(nw.col(f"part {i}").max() for i in range(len(asked)))).collect()
-        found = [largest[f"part {i}"].to_list()[0] for i in range(len(asked))]
-        return [name for name, part in zip(asked, found, strict=True) if part and part > 0]
+        shares = [largest[f"part {i}"].to_list()[0] for i in range(len(asked))]
+        return [name for name, part in zip(asked, shares, strict=True) if part and part > 0]
 
 
 def open_frame(frame: Any, sides: Sides) -> Opened:
@@ -157,7 +160,7 @@ def names_of(named: Any) -> list[Hashable]:
     if named is None:
         return []
     if isinstance(named, dict):  # of several models
-        return [name for one in named.values() for name in names_of(one)]
+        return [name for columns_of_side in named.values() for name in names_of(columns_of_side)]
     return list(named) if isinstance(named, list | tuple) else [named]
 
 
@@ -196,8 +199,10 @@ def count_cells(
         raise InputError(text)
     if not fractions:
         return cells.rename(columns={"sum": COUNT})
-    found = _repeated(cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf))
-    return found.assign(n=found["rows"] * found["value"])
+    counted = _repeated(
+        cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf)
+    )
+    return counted.assign(n=counted["rows"] * counted["value"])
 
 
 def _check_exact(totals: pd.Series[float]) -> None:
@@ -220,7 +225,7 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     times = nw.lit(1) if weight is None else opened.weight(weight)
     made = {"sum": score * times, "square": score * score * times, "score": score, "times": times}
     how = {"rows": nw.len(), "known": nw.col("score").count(), COUNT: nw.col("times").sum()}
-    how |= {one: nw.col(one).sum() for one in ("sum", "square")}
+    how |= {column: nw.col(column).sum() for column in ("sum", "square")}
     how |= {"least": nw.col("score").min(), "most": nw.col("score").max()}
     others = {side: named for side, named in sides.items() if side != "task_pred"}
     cells = grouped(opened, others, made, how, also={"above": score >= 0.5})
@@ -236,8 +241,8 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     values, counts = two_values(n, total - n * low, square, most=0.5)
     # One half is above.
     values = np.where(above[:, None], values + 0.5, np.minimum(values, np.nextafter(0.5, 0)))
-    found = _repeated(cells, values, counts)
-    return found.assign(**{"task_pred 0": found["value"], COUNT: found["rows"]})
+    counted = _repeated(cells, values, counts)
+    return counted.assign(**{"task_pred 0": counted["value"], COUNT: counted["rows"]})
 
 
 def _check_known(cells: pd.DataFrame, name: Hashable) -> None:
@@ -273,13 +278,15 @@ def grouped(
     }
     taken |= also or {}
     # Sums of expressions fail on some engines: the column is made first, then summed.
-    made = [one.alias(name) for name, one in {**taken, **sums}.items()]
+    made = [column.alias(name) for name, column in {**taken, **sums}.items()]
     selected = opened.frame.select(*made)
-    cells = selected.group_by(list(taken)).agg(*(one.alias(name) for name, one in how.items()))
-    found = (cells if most is None else cells.head(most + 1)).collect()
-    if most is not None and len(found) > most:
-        raise _too_many({name: found[name].n_unique() for name in taken}, most)
-    return _as_pandas(found, list(taken))
+    cells = selected.group_by(list(taken)).agg(
+        *(column.alias(name) for name, column in how.items())
+    )
+    table = (cells if most is None else cells.head(most + 1)).collect()
+    if most is not None and len(table) > most:
+        raise _too_many({name: table[name].n_unique() for name in taken}, most)
+    return _as_pandas(table, list(taken))
 
 
 def _too_many(sizes: Mapping[str, int], most: int) -> InputError:
@@ -315,13 +322,13 @@ def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
     return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
 
 
-def no_indicator(name: Hashable, seen: str) -> InputError:
+def no_indicator(name: Hashable, problem: str) -> InputError:
     """Return the error that one of several columns holds more than 0 and 1."""
     return InputError(
         "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
         "{seen}. For one label a row name a single column.",
         column=name,
-        seen=seen,
+        seen=problem,
     )
 
 
@@ -335,7 +342,7 @@ def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[A
     -------
     values, counts : arrays of shape (..., 3)
     """
-    n, total, square = (np.asarray(one, dtype=float) for one in (n, total, square))
+    n, total, square = (np.asarray(values, dtype=float) for values in (n, total, square))
     n, total, square = np.broadcast_arrays(n, total, square)
     values, counts = np.zeros((*n.shape, 3)), np.zeros((*n.shape, 3))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -356,14 +356,14 @@ def _of_tasks(
     of_rows |= {"group": rows.group}
     if rows.group_pred is not None:
         of_rows["group_pred"] = rows.group_pred
-    found = made(rows.weight, of_rows, n_dropped=rows.n_dropped, summed="tasks")
+    made_cells = made(rows.weight, of_rows, n_dropped=rows.n_dropped, summed="tasks")
     if callable(moments):
-        asked = [] if found.indicator else moments(found)
+        asked = [] if made_cells.indicator else moments(made_cells)
     else:
-        asked = [] if moments is None or how["like"] is None or found.indicator else [moments]
-    scores = [Moments(found.groups, *moment) for moment in asked]
-    found.moments = sum_squares(opened, sides, weight, scores)
-    return found
+        asked = [] if moments is None or how["like"] is None or made_cells.indicator else [moments]
+    scores = [Moments(made_cells.groups, *moment) for moment in asked]
+    made_cells.moments = sum_squares(opened, sides, weight, scores)
+    return made_cells
 
 
 def _taken(cells: pd.DataFrame, side: str, names: list[Hashable]) -> Any:

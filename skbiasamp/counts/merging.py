@@ -82,7 +82,9 @@ def merged(contingencies: Iterable[C]) -> C:
         )
         for name, side in parts[0].items()
     }
-    columns = next((found for part in every if (found := part.group_columns)), None)
+    columns = next(
+        (names_of_columns for part in every if (names_of_columns := part.group_columns)), None
+    )
     if columns:
         sides["group"] = replace(sides["group"], columns=columns)
     if pos_label is not None:
@@ -126,15 +128,15 @@ def conformed(cells: C, like: Cells) -> C:
     tasks = _known_names(task)
     columns = cells.group_columns or group.columns
     mine, own = naming_side(cells), side_of(cells, "group")
-    held = (cells.groups, mine.names, mine.pos_label, own.columns)
-    if held == (like.groups, tasks, task.pos_label, columns):
+    own_names = (cells.groups, mine.names, mine.pos_label, own.columns)
+    if own_names == (like.groups, tasks, task.pos_label, columns):
         return cells  # with the sums that were computed
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
-    found = with_sides(cells, _with_positive(sides, task.pos_label))
-    if (found.groups, found.tasks) == (cells.groups, cells.tasks):
-        found.moments = cells.moments
-    return found
+    aligned = with_sides(cells, _with_positive(sides, task.pos_label))
+    if (aligned.groups, aligned.tasks) == (cells.groups, cells.tasks):
+        aligned.moments = cells.moments
+    return aligned
 
 
 def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
@@ -144,25 +146,25 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     """
     lost: dict[str, dict[Hashable, float]] = {"group": {}, "task": {}}
     keep = np.ones(cells.n_cells, dtype=bool)
-    held_by: dict[tuple[SideName, Hashable], Array] = {}
+    rows_with: dict[tuple[SideName, Hashable], Array] = {}
     sides = {}
     for name, side in sides_of(cells).items():
         role: SideName = "group" if name.startswith("group") else "task"
         known = _known_names(_naming(like, role))
-        unknown = [i for i, one in enumerate(side.names) if one not in known]
+        unknown = [i for i, name in enumerate(side.names) if name not in known]
         for i in unknown:
-            held = side.labels.in_any(np.array([i]))
+            has_label = side.labels.in_any(np.array([i]))
             # A label and its prediction may both be of it, in one row or in two.
-            seen = held_by.get((role, side.names[i]), False)
-            held_by[role, side.names[i]] = held | seen
-            keep &= ~held
+            has_earlier = rows_with.get((role, side.names[i]), False)
+            rows_with[role, side.names[i]] = has_label | has_earlier
+            keep &= ~has_label
         if unknown:
             side = side.select([i for i in range(len(side.names)) if i not in unknown])
         columns = side_of(like, name).columns if like.has(name) else side.columns
         sides[name] = replace(side.onto(known), columns=columns)
     sides = _with_positive(sides, naming_side(like).pos_label)
-    for (kind, label), held in held_by.items():
-        if n := float(cells.weight[held].sum()):
+    for (kind, label), has_label in rows_with.items():
+        if n := float(cells.weight[has_label].sum()):
             lost[kind][label] = n
     rows = np.flatnonzero(keep)
     return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
@@ -198,12 +200,12 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     if cells.classes is None:
         raise no_positive_class("is an indicator matrix")
     names, chosen = positive_class(pos_label, cells.classes)
-    held = naming_side(cells).pos_label
-    if held is not None and held != chosen:
+    own_class = naming_side(cells).pos_label
+    if own_class is not None and own_class != chosen:
         raise InputError(
             "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
             "Leave {pos_label} out, or make the contingency with it.",
-            held=held,
+            held=own_class,
             chosen=chosen,
         )
     sides = _onto(cells, cells.groups, names)
@@ -294,17 +296,17 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
 def common_positive(every: list[C]) -> Hashable:
     """Return the positive class that was chosen for some of them, which must be that of all."""
     chosen = [naming_side(part).pos_label for part in every]
-    found = next((name for name in chosen if name is not None), None)
-    if found is not None:
+    positive = next((name for name in chosen if name is not None), None)
+    if positive is not None:
         for own in (part.pos_label for part in every):
-            if own not in (None, found):
+            if own not in (None, positive):
                 raise InputError(
                     "The positive class of one contingency is {found!r}, and that of another is "
                     "{own!r}. Make all of them with the same {pos_label} to add them.",
-                    found=found,
+                    found=positive,
                     own=own,
                 )
-    return found
+    return positive
 
 
 def _check_alike(cells: Cells, like: Cells) -> None:

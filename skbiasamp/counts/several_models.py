@@ -41,17 +41,17 @@ def of_model(cells: C, model: str) -> C:
     every = sides_of(cells)
     chosen: dict[SideName, Side] = {name: every[name] for name in LABELS if name in every}
     for side in ("task_pred", "group_pred"):
-        held = every.get(side_of_model(side, model))
-        if held is not None:
-            chosen[side] = held
-    found = with_sides(cells, chosen)
+        labels = every.get(side_of_model(side, model))
+        if labels is not None:
+            chosen[side] = labels
+    own_cells = with_sides(cells, chosen)
     # Labels are the same for all models: what is counted of them alone is counted once.
-    found._counts = {one: sums for one, sums in cells._counts.items() if one in LABELS}
-    found._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
+    own_cells._counts = {side: sums for side, sums in cells._counts.items() if side in LABELS}
+    own_cells._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
     if cells._ordered is cells:
         # Models share one order and one set of cells, so that draws are the same for all.
-        found._ordered = found
-    return found
+        own_cells._ordered = own_cells
+    return own_cells
 
 
 def alone(cells: C, model: str, *, known: bool = False) -> C:
@@ -105,30 +105,34 @@ def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
 
 def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the models, which every prediction must have; `given` by parameter."""
-    held = {name: one for name, one in given.items() if one is not None}
-    for name, one in held.items():
-        if not isinstance(one, Mapping):
+    by_side = {
+        name: models_of_side for name, models_of_side in given.items() if models_of_side is not None
+    }
+    for name, models_of_side in by_side.items():
+        if not isinstance(models_of_side, Mapping):
             raise InputError(
                 "{name} must be a dict of model names if other predictions are one, for example "
                 "{{'champion': ..., 'challenger': ...}}; got {kind}.",
                 name=name,
-                kind=type(one).__name__,
+                kind=type(models_of_side).__name__,
             )
-        wrong = [model for model in one if not isinstance(model, str) or not model]
+        wrong = [model for model in models_of_side if not isinstance(model, str) or not model]
         if wrong:
             raise InputError(
                 "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
             )
-    if not held:
+    if not by_side:
         raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
-    (first, models), *others = ((name, tuple(one)) for name, one in held.items())
-    for name, one in others:
-        if {*one} != {*models}:
+    (first, models), *others = (
+        (name, tuple(models_of_side)) for name, models_of_side in by_side.items()
+    )
+    for name, models_of_side in others:
+        if {*models_of_side} != {*models}:
             raise InputError(
                 "{name} and {other} have different models: only one of them has {lacking}.",
                 name=first,
                 other=name,
-                lacking=quote(sorted({*one} ^ {*models})),
+                lacking=quote(sorted({*models_of_side} ^ {*models})),
             )
     if not models:
         text = "{name} is an empty dict: pass two models or more, by name."
@@ -176,7 +180,7 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
     groups = united([part.group.names for part in parts])
     # Without labels, predictions name the tasks.
     naming = [side for part in parts if (side := part.task or part.task_pred) is not None]
-    tasks = united([one.names for one in naming])
+    tasks = united([side.names for side in naming])
     sides: dict[Any, Side] = {"group": first.group.onto(groups)}
     if first.task is not None:
         sides["task"] = first.task.onto(tasks)
@@ -207,9 +211,9 @@ def merged_cells(cells: C) -> C:
     ):
         return cells._distinct()
     key = np.zeros(cells.n_cells, np.int64)
-    for one, width in zip(codes, widths, strict=True):
-        assert isinstance(one, Codes)
-        key = key * width + one.codes + 1
+    for side_codes, width in zip(codes, widths, strict=True):
+        assert isinstance(side_codes, Codes)
+        key = key * width + side_codes.codes + 1
     code, values = pd.factorize(key)
     if len(values) == cells.n_cells:
         return cells
@@ -240,10 +244,10 @@ def middle_of(scores: Array) -> float:
 
 def differ(cells: Cells, side: str, model: str, other: str) -> Array:
     """Return in which cells two models predict different labels."""
-    one, two = (sides_of(cells)[side_of_model(side, name)] for name in (model, other))
+    first, second = (sides_of(cells)[side_of_model(side, name)] for name in (model, other))
     if not cells.soft("task"):  # any other number is another prediction
-        one, two = (
-            decided(side, classes=side.one_label) if side.soft else side for side in (one, two)
+        first, second = (
+            decided(side, classes=side.one_label) if side.soft else side for side in (first, second)
         )
-    differs: Array = (one.labels.keys() != two.labels.keys()).any(axis=1)
+    differs: Array = (first.labels.keys() != second.labels.keys()).any(axis=1)
     return differs

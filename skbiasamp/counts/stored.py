@@ -65,7 +65,9 @@ def write_table(cells: Cells) -> pd.DataFrame:
             columns[name] = pd.Series(labels[side.labels.codes[order]]).infer_objects()
         else:
             matrix = side.labels.dense(order, float if side.soft else np.int8)
-            columns |= {column_of_name(name, one): matrix[:, i] for i, one in enumerate(side.names)}
+            columns |= {
+                column_of_name(name, label): matrix[:, i] for i, label in enumerate(side.names)
+            }
     weight = cells.weight[order]
     columns["n"] = weight.astype(np.int64) if cells.whole else weight
     if cells.repeats is not None:
@@ -228,9 +230,15 @@ def read_cells(content: Any) -> dict[str, Any]:
         _require(known_clusters, "clusters.of", of.tolist())
         read["clusters"] = Clusters(of.astype(np.intp), n)
     groups, n_tasks = sides["group"].names, len(sides[naming["task"]].names)
-    for one in moments or ():
-        squares, signs, crossed = one["squares"], one["signs"], one.get("crossed")
-        _require(in_tasks and one["groups"] == groups, "moments.groups", one["groups"])
+    for part_of_json in moments or ():
+        squares, signs, crossed = (
+            part_of_json["squares"],
+            part_of_json["signs"],
+            part_of_json.get("crossed"),
+        )
+        _require(
+            in_tasks and part_of_json["groups"] == groups, "moments.groups", part_of_json["groups"]
+        )
         _require(len(squares) == len(groups), "moments.squares", squares)
         _require(signs.shape == (len(groups), n_tasks), "moments.signs", signs)
         fits = crossed is None or crossed.shape == (2, len(groups))
@@ -246,10 +254,10 @@ def _require(right: Any, field: str, value: Any) -> None:
         raise Wrong(value.tolist() if isinstance(value, np.ndarray) else value, field)
 
 
-def _read_side(held: dict[str, Any], field: str, most: Array) -> Side:
+def _read_side(stored: dict[str, Any], field: str, most: Array) -> Side:
     """Return labels; numbers of each cell are at most `most`."""
-    names, codes, matrix = held["names"], held["codes"], held["matrix"]
-    pos_label = held.get("pos_label")
+    names, codes, matrix = stored["names"], stored["codes"], stored["matrix"]
+    pos_label = stored.get("pos_label")
     _require((codes is None) != (matrix is None), field, codes)
     _require(pos_label is None or pos_label in names, f"{field}.pos_label", pos_label)
     labels: Labels
@@ -262,11 +270,11 @@ def _read_side(held: dict[str, Any], field: str, most: Array) -> Side:
         width = matrix.shape[1] if scores and matrix.shape[1] == 1 else len(names)
         n_empty = matrix.size + len(most) * width == 0
         _require(matrix.shape == (len(most), width) or n_empty, f"{field}.matrix", matrix)
-        if held["soft"]:
+        if stored["soft"]:
             outside = (matrix > most) | ((matrix < -_ROUNDING) & (not scores))
         else:
             outside = (matrix != 0) & (matrix != 1)
         _require(not outside.any(), f"{field}.matrix", matrix[outside])
-        labels = Members(matrix if held["soft"] else matrix.astype(bool))
-    how = held["one_label"], held["open"], held["columns"], pos_label
-    return Side(names, labels, *how, floats=held.get("floats", False))
+        labels = Members(matrix if stored["soft"] else matrix.astype(bool))
+    how = stored["one_label"], stored["open"], stored["columns"], pos_label
+    return Side(names, labels, *how, floats=stored.get("floats", False))

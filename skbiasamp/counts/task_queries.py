@@ -60,7 +60,7 @@ def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataF
     sums = _products(opened, predictions, true, predicted)
     if weight is not None:
         times = opened.weight(weight)
-        sums = {name: one * times for name, one in sums.items()} | {COUNT: times}
+        sums = {name: column * times for name, column in sums.items()} | {COUNT: times}
     how = {name: nw.col(name).sum() for name in sums}
     if weight is None:
         how[COUNT] = nw.len()
@@ -80,10 +80,10 @@ def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataF
     if strata["wrong"].any():
         for name, right in allowed.items():
             wrong = opened.frame.filter(~right).select(opened.column(name).alias("seen")).head(1)
-            seen = wrong.collect()["seen"].to_list()
-            if seen:
+            strangers = wrong.collect()["seen"].to_list()
+            if strangers:
                 break
-        raise no_indicator(name, f"{float(seen[0]):.6g}")
+        raise no_indicator(name, f"{float(strangers[0]):.6g}")
     return strata[strata[COUNT] > 0].reset_index(drop=True)
 
 
@@ -105,7 +105,7 @@ def sum_squares(
             sums[f"shared {k}"] = shared * shared
     if weight is not None:
         times = opened.weight(weight)
-        sums = {name: one * times for name, one in sums.items()}
+        sums = {name: column * times for name, column in sums.items()}
     how = {name: nw.col(name).sum() for name in sums}
     strata = grouped(opened, {"group": sides["group"]}, sums, how)
     every = [_own_squares(strata, k, moments) for k, moments in enumerate(asked)]
@@ -117,20 +117,20 @@ def _products(
 ) -> dict[str, nw.Expr]:
     """Return what is summed of each task: labels, predictions, both, and squares of fractions."""
     sums = {f"true {i}": label for i, label in enumerate(true)}
-    for i, (name, label, one) in enumerate(zip(predictions, true, predicted, strict=False)):
-        sums |= {f"pred {i}": one, f"both {i}": label * one}
+    for i, (name, label, guess) in enumerate(zip(predictions, true, predicted, strict=False)):
+        sums |= {f"pred {i}": guess, f"both {i}": label * guess}
         if opened.fractions(name):
-            sums |= {f"square {i}": one * one, f"both square {i}": label * one * one}
+            sums |= {f"square {i}": guess * guess, f"both square {i}": label * guess * guess}
     return sums
 
 
 def _score(true: list[nw.Expr], predicted: list[nw.Expr], signs: Array, change: bool) -> nw.Expr:
     """Return each row's score by some signs of the tasks."""
     more, less = [nw.lit(0)], [nw.lit(0)]
-    for sign, label, one in zip(signs, true, predicted, strict=True):
+    for sign, label, guess in zip(signs, true, predicted, strict=True):
         if sign:
             size = abs(float(sign))
-            (more if sign > 0 else less).append(one.cast(nw.Float64) * size)
+            (more if sign > 0 else less).append(guess.cast(nw.Float64) * size)
             if change:
                 (less if sign > 0 else more).append(label.cast(nw.Float64) * size)
     return _pairwise(operator.add, more) - _pairwise(operator.add, less)

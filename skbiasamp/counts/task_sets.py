@@ -34,11 +34,11 @@ def patterns_of(cells: Cells, side: SideName, by: Iterable[SideName]) -> tuple[A
         All rows with that set, then those of each group of each of `by`.
     """
     cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
-    held, code = labels_of(cells, side).patterns()
-    rows = Codes(code, len(held))
+    label_sets, code = labels_of(cells, side).patterns()
+    rows = Codes(code, len(label_sets))
     counts = [pair_sums(rows, everywhere(cells.n_cells), cells.weight)]
     counts += [pair_sums(rows, labels_of(cells, other), cells.weight) for other in by]
-    return held, np.concatenate(counts, axis=-1)
+    return label_sets, np.concatenate(counts, axis=-1)
 
 
 def occurrences_of(cells: Cells, side: SideName, by: SideName, sets: Array) -> tuple[Array, Array]:
@@ -80,7 +80,7 @@ def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
 
 def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: float) -> Array:
     """Grow sets task by task; a set is frequent only if all its subsets are."""
-    found: list[Array] = []
+    every_set: list[Array] = []
     n_tasks = known[0][0].shape[1]
     largest = _frequent_together(known, min_count)
     if sum(comb(largest, k) for k in range(1, min(max_size, largest) + 1)) > _MOST_COMBINATIONS:
@@ -97,8 +97,8 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
         for patterns, counts in known:
             often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
         level = candidates[often]
-        found.append(level)
-        if sum(map(len, found)) > _MOST_COMBINATIONS:
+        every_set.append(level)
+        if sum(map(len, every_set)) > _MOST_COMBINATIONS:
             raise InputError(
                 "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
                 "them with {max_size} or {min_count}, or use {combinations='observed'}.",
@@ -124,7 +124,7 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
             break
         candidates = np.zeros((len(grown), n_tasks), dtype=bool)
         np.put_along_axis(candidates, grown, True, axis=1)
-    return np.concatenate(found)
+    return np.concatenate(every_set)
 
 
 def _frequent_together(known: list[tuple[Array, Array]], min_count: float) -> int:
@@ -169,11 +169,11 @@ def of_sets(cells: C, sets: Array) -> C:
         if name not in sides:
             continue
         labels = labels_of(cells, name)
-        held = np.empty((cells.n_cells, len(sets)), dtype=bool)
+        has_set = np.empty((cells.n_cells, len(sets)), dtype=bool)
         for low in range(0, cells.n_cells, block):
             rows = slice(low, low + block)
-            held[rows] = labels.dense(rows, np.float32) @ sets.T.astype(np.float32) == size
-        sides[name] = Side(names, Members(held), open=False)
+            has_set[rows] = labels.dense(rows, np.float32) @ sets.T.astype(np.float32) == size
+        sides[name] = Side(names, Members(has_set), open=False)
     return with_sides(cells, sides)
 
 

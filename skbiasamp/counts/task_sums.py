@@ -32,14 +32,14 @@ def of_task(cells: Cells, position: int) -> Cells:
 def _one(cells: Cells, position: int) -> Cells:
     every: dict[Any, Side] = dict(sides_of(cells))
 
-    def held(name: Any, other: Any = None) -> Array:
+    def column(name: Any, other: Any = None) -> Array:
         side = every.get(name) or every[other]
         return side.labels.column(position)
 
-    n, true = cells.weight, held("task")
+    n, true = cells.weight, column("task")
     if cells.has("task_pred"):
-        pred, both = held("task_pred"), held(BOTH)
-        square, both_square = held(SQUARE, "task_pred"), held(BOTH_SQUARE, BOTH)
+        pred, both = column("task_pred"), column(BOTH)
+        square, both_square = column(SQUARE, "task_pred"), column(BOTH_SQUARE, BOTH)
         # Rows with the label and rows without it: of each, predictions have a number, a sum and
         # a sum of squares.
         parts = [
@@ -60,8 +60,8 @@ def _one(cells: Cells, position: int) -> Cells:
     sides["task"] = Side(names, Members(label[at][:, None]), open=False)
     if cells.has("task_pred"):
         soft = cells.soft("task_pred")
-        found = values[cell, at][:, None]
-        sides["task_pred"] = Side(names, Members(found if soft else found == 1), open=False)
+        predicted = values[cell, at][:, None]
+        sides["task_pred"] = Side(names, Members(predicted if soft else predicted == 1), open=False)
     return Cells(counts[cell, at], sides, n_dropped=cells.n_dropped)
 
 
@@ -83,12 +83,12 @@ def with_squares(cells: C) -> C:
 def added_moments(every: list[tuple[Moments, ...]]) -> tuple[Moments, ...]:
     """Return the sums of squares that all parts have, added up."""
     first, *others = every
-    found = []
+    added = []
     for moments in first:
         same = [[other for other in part if other.alike(moments)] for part in others]
         if all(same):
             parts = [moments, *(other for other, *_ in same)]
             crossed = None if moments.crossed is None else sum(part.crossed for part in parts)
             squares = sum(part.squares for part in parts)
-            found.append(moments._replace(squares=squares, crossed=crossed))
-    return tuple(found)
+            added.append(moments._replace(squares=squares, crossed=crossed))
+    return tuple(added)

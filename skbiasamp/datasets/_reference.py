@@ -25,13 +25,13 @@ def find_file(
             f"{origin}. Put the file in {home}, or name its folder in the environment variable "
             "SKBIASAMP_DATA."
         )
-    seen = hashlib.sha256(file.read_bytes()).hexdigest()
-    if seen != sha256:
+    actual = hashlib.sha256(file.read_bytes()).hexdigest()
+    if actual != sha256:
         raise InputError(
             "{file} is not the file that this loader reads: its sha256 is {seen}, expected "
             "{expected}. It may be damaged, edited or another version; replace it.",
             file=str(file),
-            seen=seen,
+            seen=actual,
             expected=sha256,
         )
     return file

@@ -26,18 +26,18 @@ def changes(cells: Cells, after: tuple[Labels, Labels], before: tuple[Labels, La
     clusters = cells.clusters
     assert clusters is not None
     shape = (after[1].width, after[0].width)
-    found = Changes(np.zeros(shape), np.zeros(shape))
+    changed = Changes(np.zeros(shape), np.zeros(shape))
     for condition in range(shape[0]):
-        met = [one.column(condition) for _, one in (after, before)]
+        met = [labels_of_side.column(condition) for _, labels_of_side in (after, before)]
         rows = np.flatnonzero(met[0] + met[1])
         parts = [
             labels.take(rows).dense(slice(None), float) * inside[rows, None]
             for (labels, _), inside in zip((after, before), met, strict=True)
         ]
         net = clusters.sums(rows, cells.weight, parts[0] - parts[1])
-        found.gained[condition] = clusters.n @ (net > 1e-9)
-        found.lost[condition] = clusters.n @ (net < -1e-9)
-    return found
+        changed.gained[condition] = clusters.n @ (net > 1e-9)
+        changed.lost[condition] = clusters.n @ (net < -1e-9)
+    return changed
 
 
 def units(cells: Cells, changed: tuple[Array, Array] | None, moved: Any) -> Any:

@@ -30,8 +30,8 @@ def growth_draws(
     `moved` and `value` are those of resamples, `base` and `observed` their distances, draws first.
     """
     before, after = (
-        _Deviations(seen, drawn)
-        for seen, drawn in zip(pairs.distances, (base, observed), strict=True)
+        _Deviations(distances, drawn)
+        for distances, drawn in zip(pairs.distances, (base, observed), strict=True)
     )
     shift = after.of_sizes() - before.of_sizes()
     if pairs.growth == "largest":
@@ -42,41 +42,43 @@ def growth_draws(
     return _longer(moved, pairs.moved - shift), _longer(value, pairs.value - whole)
 
 
-def _longer(one: Array, other: Array) -> Array:
+def _longer(first: Array, second: Array) -> Array:
     """Return draws whose quantiles are, at either end, those of the draws that reach further."""
-    one, other = np.sort(one, axis=0), np.sort(other, axis=0)
-    half = len(one) // 2
-    ends = np.minimum(one[:half], other[:half]), np.maximum(one[half:], other[half:])
+    first, second = np.sort(first, axis=0), np.sort(second, axis=0)
+    half = len(first) // 2
+    ends = np.minimum(first[:half], second[:half]), np.maximum(first[half:], second[half:])
     return np.concatenate(ends)
 
 
 class _Deviations:
-    """How far draws of signed changes are from those seen."""
+    """How far draws of signed changes are from those observed."""
 
-    def __init__(self, seen: Array, drawn: Array) -> None:
-        self.seen = seen
+    def __init__(self, observed: Array, drawn: Array) -> None:
+        self.observed = observed
         with np.errstate(invalid="ignore"):
-            self.drawn = drawn - seen
+            self.drawn = drawn - observed
 
     def of_sizes(self) -> Array:
         """Return how far the size of each pair may deviate."""
-        turned = np.where(self.seen < 0, -self.drawn, self.drawn)
+        turned = np.where(self.observed < 0, -self.drawn, self.drawn)
         # A size that is small for its error may as well be on the other side of 0.
-        slack = _slack(2 * np.abs(self.seen), 2 * _error(self.drawn))
+        slack = _slack(2 * np.abs(self.observed), 2 * _error(self.drawn))
         return np.fmax(turned, -turned - slack)
 
     def of_largest(self) -> Array:
         """Return how far the largest size may deviate."""
-        found = None
-        seen = np.stack([self.seen, -self.seen])
-        turn, group, task = np.unravel_index(int(np.nanargmax(seen)), seen.shape)
+        largest_by_draw = None
+        signed = np.stack([self.observed, -self.observed])
+        turn, group, task = np.unravel_index(int(np.nanargmax(signed)), signed.shape)
         top = self.drawn[:, group, task] * (1 - 2 * int(turn))
-        for turned, sign in zip(seen, (1, -1), strict=True):
+        for turned, sign in zip(signed, (1, -1), strict=True):
             drawn = sign * self.drawn
-            slack = _slack(seen[turn, group, task] - turned, _error(drawn - top[:, None, None]))
-            one = largest(drawn - slack)
-            found = one if found is None else np.fmax(found, one)
-        return np.asarray(found)
+            slack = _slack(signed[turn, group, task] - turned, _error(drawn - top[:, None, None]))
+            by_draw = largest(drawn - slack)
+            largest_by_draw = (
+                by_draw if largest_by_draw is None else np.fmax(largest_by_draw, by_draw)
+            )
+        return np.asarray(largest_by_draw)
 
 
 def _slack(gap: Array, error: Array) -> Array:

@@ -47,11 +47,11 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
     0.0625
     """
     gained, lost = numbers_of(gained, "gained"), numbers_of(lost, "lost")
-    for name, held in (("gained", gained), ("lost", lost)):
-        bad = ~(np.isfinite(held) & (held >= 0) & (held == np.rint(held)))
+    for name, counts in (("gained", gained), ("lost", lost)):
+        bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))
         if bad.any():
             text = "{name} must hold numbers of rows, whole and not negative; got {seen:.6g}."
-            raise InputError(text, name=name, seen=held[bad].flat[0])
+            raise InputError(text, name=name, seen=counts[bad].flat[0])
     try:
         gained, lost = np.broadcast_arrays(gained, lost)
     except ValueError:
@@ -143,8 +143,8 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
     if given.endswith("_pred") or not cells.has(role) or cells.soft(side):
         return None
 
-    def rows(held: Contingency, name: Any) -> Array:
-        joint = held.joint(name, given)
+    def rows(rows_of_table: Contingency, name: Any) -> Array:
+        joint = rows_of_table.joint(name, given)
         return joint.T if name.startswith("task") else joint
 
     common = rows(cells.both(role), side)
@@ -160,9 +160,11 @@ def changed_clusters(cells: Contingency, pairs: Pairs) -> Changes | None:
         return None
     side, given = pairs.rates.observed
     role: Any = side.partition("_")[0]
-    after, before, condition = (labels_of(cells, one) for one in (side, role, given))
-    found = changes(cells, (after, condition), (before, condition))
-    return found if side.startswith("task") else Changes(*(one.T for one in found))
+    after, before, condition = (
+        labels_of(cells, name_of_side) for name_of_side in (side, role, given)
+    )
+    changed = changes(cells, (after, condition), (before, condition))
+    return changed if side.startswith("task") else Changes(*(table.T for table in changed))
 
 
 class Tested(NamedTuple):
@@ -196,8 +198,8 @@ def bounds_and_tests(
         return Tested(low, high, np.where(slopes == 0, np.nan, p_value))
     gained, lost, n = changed
     p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
-    found = p_value < round(1 - confidence_level, 12)
-    wrong = (found != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
+    significant = p_value < round(1 - confidence_level, 12)
+    wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
     if not wrong.any():
         return Tested(low, high, p_value)
     tail, every = (1 - confidence_level) / 2, gained + lost
@@ -206,8 +208,8 @@ def bounds_and_tests(
         most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
         exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
     exact = np.sort(exact, axis=0)
-    below = np.where(found, exact[0], np.minimum(exact[0], 0.0))
-    above = np.where(found, exact[1], np.maximum(exact[1], 0.0))
+    below = np.where(significant, exact[0], np.minimum(exact[0], 0.0))
+    above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
     low = np.where(wrong & (moved > 0), below, low)
     high = np.where(wrong & (moved < 0), above, high)
     return Tested(low, high, p_value)
@@ -230,6 +232,6 @@ def significant(p_adjusted: Any, low: Any, high: Any, confidence_level: float) -
 
     This is the one rule of sentences, pages and plots. NaN and None are no value.
     """
-    p_adjusted, low, high = (np.asarray(one, dtype=float) for one in (p_adjusted, low, high))
+    p_adjusted, low, high = (np.asarray(values, dtype=float) for values in (p_adjusted, low, high))
     alpha = round(1 - confidence_level, 12)  # 1 - 0.95 is not 0.05
     return np.where(np.isnan(p_adjusted), (low > 0) | (high < 0), p_adjusted < alpha)

@@ -74,19 +74,19 @@ def signs_of(
     if pairs.largest_only and train is test and not known:
         used = _of_largest(pairs, test)
         return Signs(used, counted, used != pairs.sign)
-    found = None if known else _moments(pairs, train, test)
-    if found is None or pairs.centre is None:
+    moments = None if known else _moments(pairs, train, test)
+    if moments is None or pairs.centre is None:
         return Signs(np.where(counted, pairs.sign, 0), counted)
     association, change = pairs.base - pairs.centre[0], pairs.change
-    shared = found.both - found.labels
-    spread = found.labels + found.predictions - 2 * found.both
+    shared = moments.both - moments.labels
+    spread = moments.labels + moments.predictions - 2 * moments.both
     with np.errstate(invalid="ignore", divide="ignore"):
         # A half if labels and predictions are exchangeable, 1 of calibrated scores, and more of
         # scores that are nearer to their mean.
         part = np.where(spread > _NOISE**2, np.maximum(-shared / spread, 0.0), 0.0)
-        before, after = np.sqrt(np.maximum([found.labels, found.predictions], 0.0))
+        before, after = np.sqrt(np.maximum([moments.labels, moments.predictions], 0.0))
         z, z_predicted = association / before, (association + change) / after
-        common, product = found.both / (before * after), z * z_predicted
+        common, product = moments.both / (before * after), z * z_predicted
         noise = 1 + common**2
         own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
         # |X| is too large by 2φ(z) standard errors, at the true z: this is as much on average.
@@ -159,16 +159,18 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
     if rates is None or pairs.growth is not None or (rates.base is not None and train is not test):
         return None
     if rates.base is not None:
-        found = association_moments(pairs.seen_in(test), pairs, rates)
+        covariances = association_moments(pairs.seen_in(test), pairs, rates)
     elif pairs.own_base or not pairs.sampled:
         return None
     else:
         labels = association_moments(pairs.seen_in(train), pairs, labels_alone(rates)).predictions
         predictions = association_moments(pairs.seen_in(test), pairs, rates).predictions
-        found = Covariances(labels, np.zeros(labels.shape), predictions)
+        covariances = Covariances(labels, np.zeros(labels.shape), predictions)
     before, after = pairs.unit
     return Covariances(
-        before**2 * found.labels, before * after * found.both, after**2 * found.predictions
+        before**2 * covariances.labels,
+        before * after * covariances.both,
+        after**2 * covariances.predictions,
     )
 
 
@@ -218,7 +220,7 @@ def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:
     if pairs.centre is None:
         return small if few else {}
     counted = np.where(signs.counted, pairs.sign, 0)
-    found = {
+    numbers = {
         "gap": pairs.mean(sign, pairs.change),
         "shift": pairs.mean(counted, pairs.shift + 0 * pairs.delta),
         "selection": pairs.mean(counted - sign, pairs.change),
@@ -226,7 +228,7 @@ def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:
         "association_predictions": predicted_association(pairs, sign),
         "row_weighted": _by_rows(pairs, sign),
     }
-    return {name: float(number) for name, number in found.items()} | small
+    return {name: float(number) for name, number in numbers.items()} | small
 
 
 def _by_rows(pairs: Pairs, sign: Array) -> float:

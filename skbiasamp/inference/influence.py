@@ -37,7 +37,7 @@ def pair_variances(
         variances = np.concatenate(every, axis=1)
     else:
         variances = _variances(models, slice(None), factors)
-    undefined = np.any([np.isnan(one.delta) for _, one in models], axis=0)
+    undefined = np.any([np.isnan(rates.delta) for _, rates in models], axis=0)
     return np.where(undefined, np.nan, variances)
 
 
@@ -49,23 +49,23 @@ def _variances(
     assert pairs.rates is not None
     by_group = pairs.rates.observed[1].startswith("group")
     delta = pairs.delta[:, tasks] if by_group else pairs.delta[:, tasks].T
-    terms = [(held, term) for held, one in models for term in _terms(held, one, tasks)]
+    terms = [(table, term) for table, rates in models for term in _terms(table, rates, tasks)]
     squared = cells.weight * cells.row_weight
     variances = np.empty(delta.shape)
     # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
     for condition, into in enumerate(variances):
-        met = [column(held, given, condition) for held, ((_, given), *_) in terms]
+        met = [column(table, given, condition) for table, ((_, given), *_) in terms]
         rows = np.flatnonzero(np.any(met, axis=0))
         size = max(1, _BLOCK // max(1, len(rows)))
         for low in range(0, len(into), size):
             block = np.arange(low, min(low + size, len(into)))
             parts = []
-            for (held, ((side, _), rates, factor, times)), y in zip(terms, met, strict=True):
-                x = labels_of(held, side).take(rows).select(block).dense(slice(None), float)
+            for (cells, ((side, _), rates, factor, times)), y in zip(terms, met, strict=True):
+                x = labels_of(cells, side).take(rows).select(block).dense(slice(None), float)
                 rate = (rates if by_group else rates.T)[condition, block]
                 whole = y * times
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    part = (y[rows, None] * x - whole[rows, None] * rate) / (held.weight @ whole)
+                    part = (y[rows, None] * x - whole[rows, None] * rate) / (cells.weight @ whole)
                 parts.append(factor * part)
             # Model by model, so that what two predict alike cancels exactly.
             of_models = np.split(np.stack(parts), len(models))
@@ -195,39 +195,43 @@ def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
 def _moments(cells: Cells, pairs: Pairs, rates: Rates, *, centred: bool) -> Array:
     """Return `association_moments` stacked, as (3, groups, tasks); or without a centre."""
     by_group = rates.observed[1].startswith("group")
-    sides = [one for one in (rates.base, rates.observed) if one is not None]
+    sides = [rate for rate in (rates.base, rates.observed) if rate is not None]
     if _are_counts(cells, pairs, rates):
-        found = _moments_of_counts(cells, centred, rates)
-        return found if by_group else np.swapaxes(found, 1, 2)
+        of_pairs = _moments_of_counts(cells, centred, rates)
+        return of_pairs if by_group else np.swapaxes(of_pairs, 1, 2)
     labels = [labels_of(cells, side) for side, _ in sides]
     conditions = [labels_of(cells, given) for _, given in sides]
     times = [_times_counted(cells, pairs, side) for side, _ in sides]
-    found = np.zeros((3, conditions[0].width, labels[0].width))
+    of_pairs = np.zeros((3, conditions[0].width, labels[0].width))
     size = max(1, _BLOCK // max(1, cells.n_cells))
     squares = _SumsOfSquares(cells)
-    for low in range(0, found.shape[2], size):
-        block = np.arange(low, min(low + size, found.shape[2]))
+    for low in range(0, of_pairs.shape[2], size):
+        block = np.arange(low, min(low + size, of_pairs.shape[2]))
         values = [label.select(block).dense(slice(None), float) for label in labels]
         overall = [np.zeros(value.shape) for value in values]
         if centred:
             overall = [
                 (cells.weight @ value / cells.total - value) / cells.total for value in values
             ]
-        for condition in range(found.shape[1]):
+        for condition in range(of_pairs.shape[1]):
             parts = []
-            for one, given, n_times, common in zip(values, conditions, times, overall, strict=True):
+            for conditions_of_block, given, n_times, common in zip(
+                values, conditions, times, overall, strict=True
+            ):
                 inside = given.column(condition)
                 whole = inside * n_times
                 n = cells.weight @ whole
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    rate = (cells.weight * inside) @ one / n
-                    parts.append((inside[:, None] * one - whole[:, None] * rate) / n + common)
+                    rate = (cells.weight * inside) @ conditions_of_block / n
+                    parts.append(
+                        (inside[:, None] * conditions_of_block - whole[:, None] * rate) / n + common
+                    )
             before, after = parts[0], parts[-1]
-            found[2, condition, block] = squares.of(after, after)
+            of_pairs[2, condition, block] = squares.of(after, after)
             if rates.base is not None:
-                found[0, condition, block] = squares.of(before, before)
-                found[1, condition, block] = squares.of(before, after)
-    return found if by_group else np.swapaxes(found, 1, 2)
+                of_pairs[0, condition, block] = squares.of(before, before)
+                of_pairs[1, condition, block] = squares.of(before, after)
+    return of_pairs if by_group else np.swapaxes(of_pairs, 1, 2)
 
 
 def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
@@ -235,21 +239,21 @@ def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
     (after, given), total = rates.observed, cells.total
     n = cells.count(given)[:, None]
     part = n / total
-    found = np.zeros((3, *cells.joint(given, after).shape))
+    moments = np.zeros((3, *cells.joint(given, after).shape))
     before = after if rates.base is None else rates.base[0]
-    for i, (one, other) in enumerate([(before, before), (before, after), (after, after)]):
+    for i, (first_side, other) in enumerate([(before, before), (before, after), (after, after)]):
         if rates.base is None and i < 2:
             continue
-        held = cells if one == other else shared(cells, after.partition("_")[0])
-        both = held.joint(given, other)
-        first, second = cells.joint(given, one), cells.joint(given, other)
+        common = cells if first_side == other else shared(cells, after.partition("_")[0])
+        both = common.joint(given, other)
+        first, second = cells.joint(given, first_side), cells.joint(given, other)
         with np.errstate(invalid="ignore", divide="ignore"):
             inside = both - first * second / n
-            found[i] = inside / part**2
+            moments[i] = inside / part**2
             if centred:
-                alone = held.count(other) - cells.count(one) * cells.count(other) / total
-                found[i] += alone - 2 * inside / part
-    return found / total**2
+                alone = common.count(other) - cells.count(first_side) * cells.count(other) / total
+                moments[i] += alone - 2 * inside / part
+    return moments / total**2
 
 
 class _SumsOfSquares:
@@ -259,13 +263,13 @@ class _SumsOfSquares:
         self.cells = cells
         self.weight = cells.weight * cells.row_weight
 
-    def of(self, one: Array, other: Array) -> Array:
+    def of(self, left: Array, right: Array) -> Array:
         """Return the sums, for each column."""
         clusters = self.cells.clusters
         if clusters is None:
-            return np.einsum("i,ij,ij->j", self.weight, one, other)
+            return np.einsum("i,ij,ij->j", self.weight, left, right)
         rows = np.arange(self.cells.n_cells)
-        first, second = (clusters.sums(rows, self.cells.weight, part) for part in (one, other))
+        first, second = (clusters.sums(rows, self.cells.weight, part) for part in (left, right))
         return clusters.n @ (first * second)
 
 

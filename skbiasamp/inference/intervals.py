@@ -85,7 +85,7 @@ class PairEnds(NamedTuple):
         ends = _quantiles(draws, ((1 - level) / 2, (1 + level) / 2))
         reach, wide = self.reach, self.wide
         if turn is not None:
-            reach, wide = (_turned(one, np.sign(turn)) for one in (reach, wide))
+            reach, wide = (_turned(error, np.sign(turn)) for error in (reach, wide))
         return _stretched(ends, value, reach, wide)
 
 
@@ -238,8 +238,8 @@ def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[flo
     They keep how the pairs depend on one another: a mean of pairs that are one number seen from
     both sides is stretched as that number is.
     """
-    before, after = ((one**2 * (one > 0)) for one in (reach, wide))
-    before, after = (np.nansum(one, axis=(1, 2)) ** 0.5 for one in (before, after))
+    before, after = ((error**2 * (error > 0)) for error in (reach, wide))
+    before, after = (np.nansum(squares, axis=(1, 2)) ** 0.5 for squares in (before, after))
     more = np.divide(after, before, out=np.ones(2), where=before > 0) - 1
     low, high = ends
     outwards = np.maximum([centre - low, high - centre], 0) * more
@@ -251,9 +251,9 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     if not np.isnan(draws).any():
         return np.quantile(draws, tails, axis=0)
     known = ~np.isnan(draws).all(axis=0)  # pairs with a defined draw
-    found = np.full((len(tails), *draws.shape[1:]), np.nan)
-    found[:, known] = np.nanquantile(draws[:, known], tails, axis=0)
-    return found
+    quantiles = np.full((len(tails), *draws.shape[1:]), np.nan)
+    quantiles[:, known] = np.nanquantile(draws[:, known], tails, axis=0)
+    return quantiles
 
 
 def widen_degenerate(
@@ -390,7 +390,7 @@ def interval_p_value(
     It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
     do not know of smaller chances than one in their number.
     """
-    value, low, high = (np.asarray(one, dtype=float) for one in (value, low, high))
+    value, low, high = (np.asarray(number, dtype=float) for number in (value, low, high))
     z = -float(special.ndtri((1 - confidence_level) / 2))
     reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -419,7 +419,7 @@ def by_rows(resamples: Array, product: str = "nt,nt->t") -> Array:
 
 
 def of_draws(
-    seen: Array,
+    values: Array,
     draws: Array,
     resamples: Array,
     folds: Array | None = None,
@@ -438,10 +438,10 @@ def of_draws(
     Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
     `n_changed` of `n_rows` predictions differ.
     """
-    value, n_draws = seen.mean(axis=0), len(draws)
+    value, n_draws = values.mean(axis=0), len(draws)
     tail = (1 - confidence_level) / 2
     rows = np.maximum(by_rows(resamples), 0.0)
-    noise = draws.var(axis=0, ddof=1) / len(seen) if n_draws > 1 else np.zeros(value.shape)
+    noise = draws.var(axis=0, ddof=1) / len(values) if n_draws > 1 else np.zeros(value.shape)
     # Few draws, or folds, know their own variance badly: Welch and Satterthwaite's degrees of
     # freedom.
     squared = noise**2 / max(n_draws - 1, 1)

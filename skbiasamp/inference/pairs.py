@@ -241,8 +241,8 @@ class Pairs:
         if self.growth == "largest":
             before, after = (largest(np.abs(distance)) for distance in self.distances)
             with np.errstate(invalid="ignore"):
-                found = np.subtract(after, before)
-            return found if np.ndim(found) else float(found)
+                change = np.subtract(after, before)
+            return change if np.ndim(change) else float(change)
         changes = self.slope * self.delta if self.undirected else self.amplification
         return _total(changes) / self.divisors
 
@@ -299,9 +299,9 @@ class Pairs:
 def largest(values: Array) -> Any:
     """Return the largest of the defined pairs; 0 if there is none."""
     undefined = np.isnan(values)
-    found = np.where(undefined, -np.inf, values).max(axis=(-2, -1), initial=-np.inf)
-    found = np.where(undefined.all(axis=(-2, -1)), 0.0, found)
-    return found if np.ndim(found) else float(found)
+    largest_value = np.where(undefined, -np.inf, values).max(axis=(-2, -1), initial=-np.inf)
+    largest_value = np.where(undefined.all(axis=(-2, -1)), 0.0, largest_value)
+    return largest_value if np.ndim(largest_value) else float(largest_value)
 
 
 def _total(values: Array) -> Any:

@@ -84,15 +84,15 @@ def required_rows(
         if not hasattr(result, "judged"):
             raise InputError("{result} must be an AuditResult; got {seen!r}.", seen=result)
         level = result.confidence_level
-        found = smallest_effect(*result.judged[1:], power=power, confidence_level=level)
+        least = smallest_effect(*result.judged[1:], power=power, confidence_level=level)
         error = result.statistics.get("standard_error", math.nan)
         if error > 0:
             # The ends of resamples are noisier than their standard deviation, and too short.
             tail = float(stats.norm.isf((1 - level) / 2))
-            found = max(error * (tail + float(stats.norm.ppf(power))), found)
-        if not found > 0:
+            least = max(error * (tail + float(stats.norm.ppf(power))), least)
+        if not least > 0:
             raise InputError("{result} has no confidence interval: audit with an interval.")
-        return math.ceil(result.n_samples * (found / effect) ** 2)
+        return math.ceil(result.n_samples * (least / effect) ** 2)
     assert changed is not None
     if not isinstance(changed, Real) or not effect <= changed <= 1:
         raise InputError(
@@ -108,9 +108,9 @@ def required_rows(
     # Of a row of a group: the variance of its change if labels and predictions are alike, and if
     # the amplification is there.
     spread = (1 / shares).sum() / len(shares) ** 2
-    test, found = ((spread * (changed - mean**2)) ** 0.5 for mean in (0.0, effect))
+    test, least = ((spread * (changed - mean**2)) ** 0.5 for mean in (0.0, effect))
     tail, miss = stats.norm.isf((1 - confidence_level) / 2), stats.norm.ppf(power)
-    return math.ceil(((tail * test + miss * found) / effect) ** 2)
+    return math.ceil(((tail * test + miss * least) / effect) ** 2)
 
 
 def smallest_effect(

@@ -75,14 +75,14 @@ def evidence(scores: Array, rows: Array, n_reference: Array) -> Evidence:
         starts = slice(0, look + 1)
         base = before[:, starts]
         # What a step that began there adds up to by now, and its variance if there is none.
-        found = total[:, [look]] - (
+        distance = total[:, [look]] - (
             total[:, starts] - np.where(used, pull * scores, 0.0)[:, starts]
         )
         after = before[:, [look]] + rows[:, [look]]
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = np.where(used[:, starts], STEP**2 / rows[:, starts], 0.0)
             spread = np.where(base > 0, unit * base * (after - base) / after, 0.0)
-            ratio = unit * (base * found) ** 2 / (2 * (1 + spread)) - np.log1p(spread) / 2
+            ratio = unit * (base * distance) ** 2 / (2 * (1 + spread)) - np.log1p(spread) / 2
         parts = np.concatenate(
             [np.log(prior[starts]) + ratio, np.full((len(scores), 1), np.log(left[look]))], axis=1
         )

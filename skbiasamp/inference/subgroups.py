@@ -38,7 +38,7 @@ def subgroups_of(
     A stratum is a value of each column, and `rows` are those of each stratum.
     """
     values = pd.DataFrame([name if len(columns) > 1 else (name,) for name in strata])
-    found = []
+    subgroups = []
     for size in range(1, depth + 1):
         for chosen in combinations(range(len(columns)), size):
             code = values.groupby(list(chosen), sort=False).ngroup().to_numpy()
@@ -53,8 +53,8 @@ def subgroups_of(
             for large in np.flatnonzero(n >= min_rows):
                 own = values.iloc[int(np.argmax(code == large)), list(chosen)]
                 names = tuple(columns[i] for i in chosen)
-                found.append(Subgroup(names, tuple(own), code == large))
-    return found
+                subgroups.append(Subgroup(names, tuple(own), code == large))
+    return subgroups
 
 
 def assess_subgroups(
@@ -100,5 +100,5 @@ def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Arr
         inside = sparse.csr_array((cells.clusters.each(cells.weight), at), (len(of), len(n)))
         spread = (influences @ inside) * np.sqrt(n)
     spread = spread.tocsr()
-    found = [spread @ rng.normal(size=(spread.shape[1], _BLOCK)) for _ in range(_DRAWS // _BLOCK)]
-    return np.concatenate(found, axis=1).T
+    blocks = [spread @ rng.normal(size=(spread.shape[1], _BLOCK)) for _ in range(_DRAWS // _BLOCK)]
+    return np.concatenate(blocks, axis=1).T

@@ -116,7 +116,7 @@ class StrataSums:
         yes = self.of[stage]
         no = self.n[..., None] - yes
         if not within:
-            yes, no = (one.sum(axis=2, keepdims=True) for one in (yes, no))
+            yes, no = (counts.sum(axis=2, keepdims=True) for counts in (yes, no))
         apart = _share(no, no.sum(axis=1, keepdims=True)) - _share(
             yes, yes.sum(axis=1, keepdims=True)
         )
@@ -137,7 +137,7 @@ class StrataSums:
         n = n * (n > 0).all(axis=1, keepdims=True)
         share = np.nan_to_num(_share(n, n.sum(axis=2, keepdims=True)))
         (own, theirs), rates = np.moveaxis(share, 1, 0), self.rate_within(stage)
-        rate, reference = (np.nan_to_num(rates[:, one]) for one in (group, other))
+        rate, reference = (np.nan_to_num(rates[:, members]) for members in (group, other))
         explained = np.einsum("rz,rzt->rt", own - theirs, (rate + reference) / 2)
         unexplained = np.einsum("rz,rzt->rt", (own + theirs) / 2, rate - reference)
         whole = self.rate(stage)[:, group] - self.rate(stage)[:, other]
@@ -197,9 +197,9 @@ def drawn_sums(
 
     def spread(whole: Array, draws: Array) -> Array:
         every = np.concatenate([whole[None], draws])
-        found = np.zeros((len(every), *shape, *every.shape[2:]))
-        found[:, group, stratum] = every
-        return found
+        filled = np.zeros((len(every), *shape, *every.shape[2:]))
+        filled[:, group, stratum] = every
+        return filled
 
     each = zip(_Counted._fields, data, drawn, strict=True)
     of = {
@@ -213,11 +213,11 @@ def drawn_sums(
 def _levels(cells: Cells, side: Any) -> list[Codes]:
     """Return for each task the distinct scores of rows, from the largest down, as codes."""
     scores = labels_of(cells, side).dense(slice(None), float)
-    found = []
+    levels = []
     for score in scores.T:
         codes, values = pd.factorize(-score, sort=True)
-        found.append(Codes(codes, len(values)))
-    return found
+        levels.append(Codes(codes, len(values)))
+    return levels
 
 
 def _coarse(cells: Cells, levels: Codes, task: int) -> Codes:
@@ -242,11 +242,11 @@ def _rounded(cells: Cells, levels: Sequence[Codes]) -> Array:
     Rows with the largest scores are; those at the threshold are shared out in expectation.
     """
     groups, need = labels_of(cells, "group"), cells.count("task")[..., None, :]
-    found = []
+    parts = []
     for task, of in enumerate(levels):
-        held = pair_sums(groups, of, cells.weight)
-        weight = held.sum(axis=-2)
+        rows_in_pair = pair_sums(groups, of, cells.weight)
+        weight = rows_in_pair.sum(axis=-2)
         left = need[..., task] - (np.cumsum(weight, axis=-1) - weight)
         part = np.divide(left, weight, out=np.zeros(weight.shape), where=weight > 0).clip(0, 1)
-        found.append((held * part[..., None, :]).sum(axis=-1))
-    return np.stack(found, axis=-1)
+        parts.append((rows_in_pair * part[..., None, :]).sum(axis=-1))
+    return np.stack(parts, axis=-1)

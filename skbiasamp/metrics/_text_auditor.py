@@ -51,11 +51,11 @@ def _vocabulary(texts: Iterable[str]) -> set[str]:
 def _known(text: str, known: set[str]) -> str:
     """Return a text with an unknown token in place of every word that is not known."""
 
-    def one(found: re.Match[str]) -> str:
-        word = found[0]
+    def known_word(match: re.Match[str]) -> str:
+        word = match[0]
         return word if word.startswith("<") or word.casefold() in known else UNKNOWN
 
-    return _TOKEN.sub(one, text)
+    return _TOKEN.sub(known_word, text)
 
 
 def _inputs(texts: list[str], codes: Array) -> Inputs:
@@ -63,8 +63,8 @@ def _inputs(texts: list[str], codes: Array) -> Inputs:
     used = np.unique(codes)
     of_class = np.zeros(len(texts), dtype=np.intp)
     distinct, of_class[used] = np.unique([texts[i] for i in used], return_inverse=True)
-    held = distinct.astype(object)
-    return Inputs(held, of_class, held)
+    every_text = distinct.astype(object)
+    return Inputs(every_text, of_class, every_text)
 
 
 class TextAuditor(AttackAuditor):
@@ -102,9 +102,9 @@ class TextAuditor(AttackAuditor):
     def _check(self, test: Contingency) -> None:
         super()._check(test)
         for name, side in zip(("y_true", "y_pred"), SIDES, strict=True):
-            held = side_of(test, side)
-            odd = [one for one in held.names if not isinstance(one, str)]
-            if held.is_matrix or odd:
+            side_of_texts = side_of(test, side)
+            odd = [name for name in side_of_texts.names if not isinstance(name, str)]
+            if side_of_texts.is_matrix or odd:
                 raise InputError(
                     "{name} must hold one text a row; got {seen!r}.",
                     name=name,
@@ -134,7 +134,10 @@ class TextAuditor(AttackAuditor):
         """Return what attackers read in place of the texts of people and of the model."""
         human, model = (side_of(test, name) for name in SIDES)
         masked = self._masked(human.names)
-        own, known = (_vocabulary(masked[i] for i in set(codes_of(one))) for one in (human, model))
+        own, known = (
+            _vocabulary(masked[i] for i in set(codes_of(side_of_texts)))
+            for side_of_texts in (human, model)
+        )
         for name, words in (("y_true", own), ("y_pred", known)):
             if not words:
                 raise InputError(
@@ -157,7 +160,7 @@ class TextAuditor(AttackAuditor):
             return list(texts)
         masker = WordMasker() if isinstance(self.masker, str) else self.masker
         masked = list(masker.transform(list(texts)))
-        if len(masked) != len(texts) or not all(isinstance(one, str) for one in masked):
+        if len(masked) != len(texts) or not all(isinstance(text, str) for text in masked):
             raise InputError(
                 "masker must return one text for each text; {kind} returned {n} values for {m} "
                 "texts.",
@@ -186,28 +189,28 @@ class TextAuditor(AttackAuditor):
     def _evidence(
         self, done: AttackRun, test: Contingency, rng: np.random.Generator
     ) -> dict[str, Any]:
-        cells, found = done.pair.cells, {}
+        cells, numbers = done.pair.cells, {}
         for name, attack in zip(("data", "model"), done.pair.attacks, strict=True):
             assert attack.texts is not None
             empty = np.array([not _TOKEN.search(text) for text in attack.texts])
-            found[f"empty_{name}"] = float(cells.weight @ empty[attack.input_codes])
+            numbers[f"empty_{name}"] = float(cells.weight @ empty[attack.input_codes])
         texts = done.pair.data.texts
         assert texts is not None
         words = [_TOKEN.findall(text) for text in texts]
         n = np.array([[len(own), own.count(UNKNOWN)] for own in words])
         total, unknown = cells.weight @ n[done.pair.data.input_codes]
-        found["unknown_words"] = float(unknown / total) if total else 0.0
-        return {"statistics": found, "words": self._words(done.pair.attacks)}
+        numbers["unknown_words"] = float(unknown / total) if total else 0.0
+        return {"statistics": numbers, "words": self._words(done.pair.attacks)}
 
     def _words(self, attacks: Sequence[Attack]) -> pd.DataFrame | None:
         """Return the words by which attackers recognise the classes of each target."""
         tables = []
         for source, attack in zip(SOURCES, attacks, strict=True):
-            found = _words(self._pipeline, attack)
-            if found is None:
+            words = _words(self._pipeline, attack)
+            if words is None:
                 return None
-            found.insert(0, "source", source)
-            tables.append(found)
+            words.insert(0, "source", source)
+            tables.append(words)
         return pd.concat(tables, ignore_index=True)
 
     def _sentence(self, result: AuditResult) -> str:
@@ -236,13 +239,13 @@ def _named(result: AuditResult) -> str:
     if words is None or words.empty:
         return ""
     own = words[words["source"] == SOURCES[1]]
-    said = []
+    named = []
     for target, table in own.groupby("target", sort=False):
-        quoted = [f"'{one}'" for one in table["word"][:_NAMED]]
-        said.append(f"{listed(quoted)} for {result.group_name(target)}")
-    if not said or len(said) > _NAMED:
+        quoted = [f"'{word}'" for word in table["word"][:_NAMED]]
+        named.append(f"{listed(quoted)} for {result.group_name(target)}")
+    if not named or len(named) > _NAMED:
         return ""
-    return f" Words that it goes by most: {'; '.join(said)}."
+    return f" Words that it goes by most: {'; '.join(named)}."
 
 
 def _words(attacker: Any, attack: Attack) -> pd.DataFrame | None:
@@ -256,8 +259,8 @@ def _words(attacker: Any, attack: Attack) -> pd.DataFrame | None:
     assert isinstance(target, Members)
     tables = []
     for name, has in zip(attack.names, target.matrix.T, strict=True):
-        found = words_of(attacker, texts, has[rows].astype(int), (None, name), most=_OF_TASK)
-        if found is None:
+        of_task = words_of(attacker, texts, has[rows].astype(int), (None, name), most=_OF_TASK)
+        if of_task is None:
             return None
-        tables.append(found[found["target"].notna()])
+        tables.append(of_task[of_task["target"].notna()])
     return pd.concat(tables, ignore_index=True)

@@ -176,9 +176,15 @@ class DBACAuditor(TextAuditor):
             return super()._masked(texts)
         lists, patterns = words_and_patterns(self.tasks, "tasks")
         masked = list(texts)
-        if words := list(dict.fromkeys(word for held in lists.values() for word in held)):
+        if words := list(
+            dict.fromkeys(word for words_of_task in lists.values() for word in words_of_task)
+        ):
             masked = list(WordMasker(words, TASK).transform(masked))
-        for pattern in (one for held in patterns.values() for one in held):
+        for pattern in (
+            pattern_of_task
+            for patterns_of_task in patterns.values()
+            for pattern_of_task in patterns_of_task
+        ):
             masked = [pattern.sub(TASK, text) for text in masked]
         return masked
 
@@ -191,25 +197,25 @@ class DBACAuditor(TextAuditor):
         data, model = (
             replace(
                 attack,
-                target=Members(held[:, kept]),
+                target=Members(labels[:, kept]),
                 n_classes=2,
                 names=tuple(np.array([*self.tasks], dtype=object)[kept]),
             )
-            for attack, held in zip(pair.attacks, named, strict=True)
+            for attack, labels in zip(pair.attacks, named, strict=True)
         )
         return replace(pair, data=data, model=model)
 
     def _named(self, cells: Contingency) -> list[Array]:
         """Return which tasks the texts of people and of the model name, in every cell."""
         sides = [side_of(cells, name) for name in SIDES]
-        found = WordListLabeler(self.tasks).transform(list(sides[0].names))
-        of_text = found[[*self.tasks]].to_numpy(bool)
+        labelled = WordListLabeler(self.tasks).transform(list(sides[0].names))
+        of_text = labelled[[*self.tasks]].to_numpy(bool)
         return [of_text[codes_of(side)] for side in sides]
 
     def _kept(self, cells: Contingency, models: list[Array]) -> Array:
         """Return the positions of tasks that enough texts name, and enough do not."""
         human, _ = self._named(cells)
-        counts = np.array([cells.rows @ one for one in (human, *models)])
+        counts = np.array([cells.rows @ labels for labels in (human, *models)])
         few = ((counts < FEW) | (cells.rows.sum() - counts < FEW)).any(axis=0)
         if few.all():
             raise InputError(
@@ -218,7 +224,7 @@ class DBACAuditor(TextAuditor):
                 few=FEW,
             )
         if few.any():
-            left_out = [name for name, one in zip(self.tasks, few, strict=True) if one]
+            left_out = [name for name, is_rare in zip(self.tasks, few, strict=True) if is_rare]
             warn(
                 f"Fewer than {FEW} texts of people or of the model name {quote(left_out)} (or all "
                 "do): these tasks are left out.",

@@ -89,13 +89,13 @@ class Declaration(ABC, WithOptions):
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
 
-    def _made(self, test: Contingency, *, table: Any, **found: Any) -> AuditResult:
+    def _made(self, test: Contingency, *, table: Any, **parts: Any) -> AuditResult:
         """Return a result of audited rows; a function may make the table when it is read."""
         nan = float("nan")
         numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
-        numbers["estimate"] = found["value"]
+        numbers["estimate"] = parts["value"]
         if not test.has("task"):
-            found["statistics"] = {**found.get("statistics", {}), "labelled": False}
+            parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(
             metric=self.metric,
@@ -103,7 +103,7 @@ class Declaration(ABC, WithOptions):
             confidence_level=None if self.interval is None else self.confidence_level,
             params=self.get_params(deep=False),
             table=table,
-            **numbers | found,
+            **numbers | parts,
         )
         later = {"table": lambda _: table()} if callable(table) else {}
         return self._declared(result, test.group_columns, **later)

@@ -123,12 +123,12 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         unit = fixed["rows_per_weight"]
         tasks = _outcomes(test)
         (before, rates), (after, _) = (self._logs(test, side, unit) for side in _SIDES)
-        one, other = np.triu_indices(len(test.groups), 1)
-        n = np.minimum(test.count("group")[..., one], test.count("group")[..., other])
-        least = np.minimum(rates[..., one, :], rates[..., other, :])
-        base = _ratios(before, one, other)
-        observed = _ratios(after, one, other)
-        found = {"epsilon_labels": base, "epsilon_predictions": observed}
+        group, other = np.triu_indices(len(test.groups), 1)
+        n = np.minimum(test.count("group")[..., group], test.count("group")[..., other])
+        least = np.minimum(rates[..., group, :], rates[..., other, :])
+        base = _ratios(before, group, other)
+        observed = _ratios(after, group, other)
+        epsilons = {"epsilon_labels": base, "epsilon_predictions": observed}
         with np.errstate(divide="ignore", invalid="ignore"):
             return Pairs(
                 groups=_pair_names(test),
@@ -139,7 +139,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
                 sign=np.where(base < 0, -1, 1),
                 growth="largest",
                 per_rate=1 / least,
-                statistics={name: largest(np.abs(ratios)) for name, ratios in found.items()},
+                statistics={name: largest(np.abs(ratios)) for name, ratios in epsilons.items()},
             )
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
     def _sentence(self, result: AuditResult) -> str:
         text = conclusion(result, what="the largest ratio between two groups' rates")
-        before, after = (result.statistics.get(f"epsilon_{one}", math.nan) for one in _EPSILONS)
+        before, after = (result.statistics.get(f"epsilon_{side}", math.nan) for side in _EPSILONS)
         if math.isinf(before) or math.isinf(after):
             where = "predictions" if math.isinf(after) else "labels"
             return (
@@ -204,23 +204,23 @@ def _outcomes(cells: Contingency) -> Names:
     if is_one_label(cells):
         return cells.tasks
     if cells.classes is not None and len(cells.classes) == 2:
-        return (*cells.tasks, *(one for one in cells.classes if one not in cells.tasks))
-    return (*cells.tasks, *(f"not {task_of(one)}" for one in cells.tasks))
+        return (*cells.tasks, *(name for name in cells.classes if name not in cells.tasks))
+    return (*cells.tasks, *(f"not {task_of(name)}" for name in cells.tasks))
 
 
 def _pair_names(cells: Contingency) -> Names:
     """Return names of all pairs of groups."""
     columns = cells.group_columns or ()
-    named = [group_of(one, columns if len(columns) > 1 else ()) for one in cells.groups]
-    return tuple(f"{one} / {other}" for one, other in combinations(named, 2))
+    named = [group_of(group, columns if len(columns) > 1 else ()) for group in cells.groups]
+    return tuple(f"{group} / {other}" for group, other in combinations(named, 2))
 
 
-def _ratios(logs: Array, one: Array, other: Array) -> Array:
+def _ratios(logs: Array, group: Array, other: Array) -> Array:
     """Return the logarithms of the ratios of all pairs of groups."""
     with np.errstate(invalid="ignore"):
-        ratios = logs[..., one, :] - logs[..., other, :]
+        ratios = logs[..., group, :] - logs[..., other, :]
     # An outcome that neither group ever has separates them in nothing.
-    never = np.isneginf(logs[..., one, :]) & np.isneginf(logs[..., other, :])
+    never = np.isneginf(logs[..., group, :]) & np.isneginf(logs[..., other, :])
     return np.where(never, 0.0, ratios)
 
 

@@ -98,8 +98,8 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         def preference(side: SideName) -> tuple[Array, Array, Array]:
             share = test.count(side) / np.asarray(test.total)[..., None]
             rate = test.rate(side, given="group")
-            found = rate / share[..., None, :]
-            return rate, np.where(np.isfinite(found), found, np.nan), share[..., None, :]
+            ratio = rate / share[..., None, :]
+            return rate, np.where(np.isfinite(ratio), ratio, np.nan), share[..., None, :]
 
         with np.errstate(invalid="ignore", divide="ignore"):
             rate, before, share = preference("task")

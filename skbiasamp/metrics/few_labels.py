@@ -175,14 +175,16 @@ def prediction_powered_rates(
         raise InputError(text, fewest=f"{FEWEST} or more", n=n[few].min(), named=named)
     own = [group == i for i in range(len(names))]
     powered = [
-        _Powered.of(human[has & one], machine[has & one], machine[~has & one]) for one in own
+        _Powered.of(human[has & members], machine[has & members], machine[~has & members])
+        for members in own
     ]
     size = np.bincount(group)
     z = stats.norm.isf((1 - confidence_level) / 2)
     identity = np.eye(len(cells.tasks))
-    rate = np.stack([one.rate for one in powered])
+    rate = np.stack([group.rate for group in powered])
     se, reach = (
-        np.sqrt(np.stack([one.variance(identity, more=more) for one in powered])) for more in (0, 1)
+        np.sqrt(np.stack([group.variance(identity, more=more) for group in powered]))
+        for more in (0, 1)
     )
     numbers = {
         "n_labelled": n[:, None] + 0 * se,
@@ -190,9 +192,9 @@ def prediction_powered_rates(
         "standard_error": se,
         "low": (rate - z * reach).clip(0, 1),
         "high": (rate + z * reach).clip(0, 1),
-        "weight": np.stack([one.weight for one in powered]),
-        "machine": np.stack([machine[one].mean(axis=0) for one in own]),
-        "human": np.stack([human[has & one].mean(axis=0) for one in own]),
+        "weight": np.stack([group.weight for group in powered]),
+        "machine": np.stack([machine[members].mean(axis=0) for members in own]),
+        "human": np.stack([human[has & members].mean(axis=0) for members in own]),
     }
     rates = pair_table(names, cells.tasks, n=size[:, None] + 0 * se, **numbers)
     table = pd.DataFrame(list(_differences(names, cells.tasks, rate, reach, z)))
@@ -254,15 +256,15 @@ def _amplification(
     """Return the directional amplification of the rates that people and machines give."""
     train = auditor.contingency_
     pairs = auditor._measure(train, test)
-    rate, share = np.stack([one.rate for one in powered]), size / size.sum()
+    rate, share = np.stack([group.rate for group in powered]), size / size.sum()
     assert pairs.centre is not None
     pairs = replace(pairs, observed=rate, centre=(pairs.centre[0], (share @ rate)[None]))
     sign, n = pairs.sign, pairs.sign.size
     slopes = (sign - share[:, None] * sign.sum(axis=0)) / n  # the centre follows all groups
     errors = errors_of_base(pairs, train, sign)
     of_base, of_pairs = (0.0, 0.0) if errors is None else (errors.estimate, errors.pairs)
-    variance = sum(one.variance(slope) for one, slope in zip(powered, slopes, strict=True))
-    own = np.stack([one.variance(np.eye(sign.shape[1])) for one in powered]) + of_pairs
+    variance = sum(group.variance(slope) for group, slope in zip(powered, slopes, strict=True))
+    own = np.stack([group.variance(np.eye(sign.shape[1])) for group in powered]) + of_pairs
     se, value = np.sqrt(variance + of_base), float(estimate(pairs, sign))
     columns = {"n": pairs.n, "base": pairs.base, "observed": rate, "sign": sign}
     columns |= {"delta": pairs.delta, "amplification": pairs.amplification}

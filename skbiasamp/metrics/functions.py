@@ -92,21 +92,21 @@ def function_of(
     name = name or _name_of(auditor)
     idle = {*_OF_INTERVALS, *without} | (set() if auditor.kind.has_attacker else _OF_DRAWS)
     own = inspect.signature(auditor).parameters
-    options = {key: one for key, one in own.items() if key not in idle}
+    options = {key: parameter for key, parameter in own.items() if key not in idle}
     without_interval: dict[str, Any] = {"interval": None} if "interval" in own else {}
     kinds = inspect.Parameter
     by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
     signature = inspect.Signature(
         [
             kinds(
-                one,
-                by_position if one in ("y_true", "y_pred") else by_name,
-                default=kinds.empty if one == "y_true" else None,
+                name,
+                by_position if name in ("y_true", "y_pred") else by_name,
+                default=kinds.empty if name == "y_true" else None,
             )
-            for one in (*_LABELS, *(["validation"] if validation else []))
-            if one not in without
+            for name in (*_LABELS, *(["validation"] if validation else []))
+            if name not in without
         ]
-        + [one.replace(kind=by_name) for one in options.values()]
+        + [parameter.replace(kind=by_name) for parameter in options.values()]
     )
 
     def function(*args: Any, **kwargs: Any) -> float:

@@ -50,7 +50,11 @@ def columns_in(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:
     """Let a method say what goes by name if more came by position than it takes."""
     parameters = inspect.signature(method).parameters.values()
-    _, *labels = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    _, *labels = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
 
     @wraps(method)
     def checked(*given: P.args, **named: P.kwargs) -> R:
@@ -80,7 +84,7 @@ def count_labels(
 
     This is the one place where it is decided which of them it is.
     """
-    named = {name: one for name, one in columns.items() if one is not None}
+    named = {name: column for name, column in columns.items() if column is not None}
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
         raise InputTypeError(
@@ -141,7 +145,9 @@ def row_by_row(
 def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     """Yield files as a frame of the columns named, and what they are; any rows else as they are."""
     if columns and are_files(rows):
-        needed = dict.fromkeys(str(name) for one in columns.values() for name in names_of(one))
+        needed = dict.fromkeys(
+            str(name) for column in columns.values() for name in names_of(column)
+        )
         with opened(as_patterns(rows), list(needed)) as read:
             yield read
     else:

@@ -174,7 +174,7 @@ def _float(number: Any) -> Any:
 def _without_groups(cells: C) -> C:
     """Return cells that are all in one group."""
     everyone = Side(_EVERYONE, Codes(np.zeros(cells.n_cells, int), 1))
-    kept = {name: one for name, one in sides_of(cells).items() if not name.startswith("group")}
+    kept = {name: side for name, side in sides_of(cells).items() if not name.startswith("group")}
     return with_sides(cells, {"group": everyone, **kept})
 
 

@@ -283,18 +283,18 @@ class _DatasetLeakage(LeakageAuditor):
         y, sensitive = self._chosen_on
         names = {"y_true": "y of validation", "sensitive_features": "groups of validation"}
         with speaking(names):
-            found = self._count(y, {"sensitive_features": sensitive}, {})
+            cells = self._count(y, {"sensitive_features": sensitive}, {})
         sides: tuple[SideName, ...] = ("group", "task")
         for side in sides:
             known = side_of(test, side).names
-            new = [name for name in side_of(found, side).names if name not in known]
+            new = [name for name in side_of(cells, side).names if name not in known]
             if new:
                 raise InputError(
                     "{validation} has {new}, which neither training nor audited rows have: leave "
                     "these rows out.",
                     new=quote(new),
                 )
-        return found.conform(test)
+        return cells.conform(test)
 
     def _attacks(self) -> Any:
         return ("task", "group"), None

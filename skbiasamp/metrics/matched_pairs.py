@@ -208,7 +208,7 @@ class MatchedPairsAuditor(WithOptions):
         first = check_model(named, tuple(y_preds), "reference")
         given = {"sensitive_features": sensitive_features, "pairs": pairs}
         given |= {"sample_weight": sample_weight, "clusters": clusters, "y_pred": y_preds[first]}
-        rng, found = generator(self.random_state), []
+        rng, table_rows = generator(self.random_state), []
         for name in (name for name in y_preds if name != first):
             with collected(), of_the_model(name):  # all models have the same pairs
                 rows = _Rows.read(given, self.pos_label, y_preds[name])
@@ -220,13 +220,13 @@ class MatchedPairsAuditor(WithOptions):
             for changed, new, old in zip(*every, strict=True):
                 means = {"mean": new["difference"], "mean_other": old["difference"]}
                 row = {"model": name, **changed, **means}
-                found.append({key: row[key] for key in row if not key.startswith("ratio")})
-        return self._result(found, rows, f"{_TITLE}: models compared with {name_of(first)}")
+                table_rows.append({key: row[key] for key in row if not key.startswith("ratio")})
+        return self._result(table_rows, rows, f"{_TITLE}: models compared with {name_of(first)}")
 
     def _result(
-        self, found: list[dict[str, Any]], rows: _Rows, title: str = _TITLE
+        self, table_rows: list[dict[str, Any]], rows: _Rows, title: str = _TITLE
     ) -> GroupDifferences:
-        table = pd.DataFrame(found)
+        table = pd.DataFrame(table_rows)
         table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
         known = (table, self.confidence_level, rows.columns, all(map(_is_binary, rows.values)))
         return GroupDifferences(*known, title=title, notes=(_NOT_CAUSAL,))

@@ -185,7 +185,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         if self.direction == "A->T":
             rates = Rates(("task_pred", "group"), ("task", "group"))
             in_pred, all_pred = occurrences_of(test, "task_pred", "group", sets)
-            n, n_base = (one.count("group")[..., None] for one in (test, labels))
+            n, n_base = (table.count("group")[..., None] for table in (test, labels))
             centre = _share(all_base, labels)[..., None, :], _share(all_pred, test)[..., None, :]
         elif self.direction == "T->A":
             in_pred, all_pred = occurrences_of(test, "task", "group_pred", sets)
@@ -196,7 +196,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             group: SideName = "group_pred" if test.has("group_pred") else "group"
             rates = rates._replace(observed=(group, "task_pred"))
             in_pred, _ = occurrences_of(test, "task_pred", group, sets)
-            n, n_base = (one.sum(axis=-2, keepdims=True) for one in (in_pred, in_base))
+            n, n_base = (counts.sum(axis=-2, keepdims=True) for counts in (in_pred, in_base))
         if self.direction is None:
             whole = in_train.sum(axis=-2, keepdims=True)
             sign = over_share(in_train, whole, len(train.groups), exact=train.whole)

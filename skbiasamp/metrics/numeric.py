@@ -45,7 +45,7 @@ class Scale(NamedTuple):
     def standardised(self, cells: Contingency) -> Contingency:
         """Return cells whose tasks are standard deviations from the training mean."""
         sides: dict[Any, Any] = sides_of(cells)
-        for name in [one for one in sides if one.startswith("task")]:
+        for name in [side for side in sides if side.startswith("task")]:
             values = labels_of(cells, name).dense(slice(None), float)
             labels = Members((values - self.mean) / self.sd)
             sides[name] = replace(side_of(cells, name), labels=labels)
@@ -153,18 +153,18 @@ class NumericAuditor(CooccurrenceAuditor):
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return the pairs, all in standard deviations from the training mean."""
         scale: Scale = fixed["scale"]
-        held = scale.standardised(test)
+        scaled = scale.standardised(test)
         return Pairs(
             test.groups,
             test.tasks,
             n=test.count("group")[..., None],
-            base=held.rate("task", given="group"),
-            observed=held.rate("task_pred", given="group"),
+            base=scaled.rate("task", given="group"),
+            observed=scaled.rate("task_pred", given="group"),
             sign=fixed["sign"],
             rates=Rates(("task_pred", "group"), ("task", "group")),
             onto=scale.standardised,
             centre=tuple(
-                (held.count(side) / np.asarray(held.total)[..., None])[..., None, :]
+                (scaled.count(side) / np.asarray(scaled.total)[..., None])[..., None, :]
                 for side in ("task", "task_pred")
             ),
         )
@@ -201,7 +201,7 @@ class NumericAuditor(CooccurrenceAuditor):
         # Sums of floats depend on the order of rows, which is not to decide anything.
         return ordered(super()._count(*labels, **how))
 
-    def _made(self, test: Contingency, *, table: Any, **found: Any) -> AuditResult:
+    def _made(self, test: Contingency, *, table: Any, **parts: Any) -> AuditResult:
         train = self._signs_from(test)
         scale, shape = Scale.of(train), (len(test.groups), len(test.tasks))
 
@@ -211,7 +211,7 @@ class NumericAuditor(CooccurrenceAuditor):
                 sd=np.broadcast_to(scale.sd, shape).ravel(),
             )
 
-        return super()._made(test, table=in_units, **found)
+        return super()._made(test, table=in_units, **parts)
 
     def _compare_models(
         self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
@@ -239,7 +239,7 @@ class NumericAuditor(CooccurrenceAuditor):
 
 def _in_units(table: pd.DataFrame, scale: Scale, shape: tuple[int, int]) -> pd.DataFrame:
     """Return a table of pairs whose means and their changes have the units of their tasks."""
-    mean, sd = (np.broadcast_to(one, shape).ravel() for one in scale)
+    mean, sd = (np.broadcast_to(number, shape).ravel() for number in scale)
     means = table.columns.intersection(["base", "observed", "reference"])
     changes = table.columns.intersection(["delta", "difference"])
     return table.assign(
@@ -255,7 +255,7 @@ def _change_of_gap(rows: pd.DataFrame) -> str:
     before, after = (
         float(rows[name].iloc[0] - rows[name].iloc[1]) for name in ("base", "observed")
     )
-    old, new = (amount(abs(one)) for one in (before, after))
+    old, new = (amount(abs(mean)) for mean in (before, after))
     if before * after < 0:
         return f" The difference between the groups reverses, from {old} to {new}."
     verb = "grows" if abs(after) > abs(before) else "shrinks"

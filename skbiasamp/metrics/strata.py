@@ -181,7 +181,10 @@ def strata_of(fine: Contingency, given: Names, train: Contingency | None = None)
     if given:
         columns = tuple(name for name in own.columns if name not in given)
         groups, strata = (
-            [_parts_of(name, [own.columns.index(one) for one in wanted]) for name in own.names]
+            [
+                _parts_of(name, [own.columns.index(column) for column in wanted])
+                for name in own.names
+            ]
             for wanted in (columns, given)
         )
     names, strata_names = tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(strata))

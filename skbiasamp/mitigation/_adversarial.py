@@ -288,14 +288,14 @@ class AdversarialClassifier(
         self.best_epoch_ = None if judged is None else training.best[1]
         trained = [*networks.learners, *networks.adversaries]
         if not all(
-            torch.isfinite(one).all() for net in trained for one in net.state_dict().values()
+            torch.isfinite(tensor).all() for net in trained for tensor in net.state_dict().values()
         ):
             raise InputError(
                 "Training diverged: the networks have weights that are not finite. Lower "
                 "{learning_rate} or {adversary_weight}, or scale {X} (StandardScaler)."
             )
-        for one in trained:
-            one.cpu().eval()
+        for network in trained:
+            network.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
         self.adversaries_, self.layers_ = networks.adversaries, networks.layers
         self._n_features_out = sum(n_seen)
@@ -397,7 +397,7 @@ class AdversarialClassifier(
             text = "auditor must be an auditor, such as LeakageAuditor()"
             check_instance(auditor, ("audit", "set_params"), text)
         auditor = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
-        values, found = np.ravel(as_numbers(weights, "weights")).tolist(), []
+        values, rows = np.ravel(as_numbers(weights, "weights")).tolist(), []
         with progress("adversarial training", seeds * len(values)) as step:
             for seed in range(seeds):
                 X_train, X_test, y_train, y_test, train, test = train_test_split(
@@ -412,10 +412,10 @@ class AdversarialClassifier(
                         "accuracy": trained.score(X_test, y_test),
                         "leakage": measure.score(y_test, logits, sensitive_features=test),
                     }
-                    found += [(f"λ = {weight:g}", weight, *of) for of in numbers.items()]
+                    rows += [(f"λ = {weight:g}", weight, *of) for of in numbers.items()]
                     step.advance()
         columns = ["mitigation", "weight", "measure"]
-        frame = pd.DataFrame(found, columns=[*columns, "value"])
+        frame = pd.DataFrame(rows, columns=[*columns, "value"])
         table = frame.groupby(columns, sort=False)["value"].agg(["mean", "std"]).reset_index()
         table, spread = table.rename(columns={"mean": "value"}), table["std"].fillna(0)
         return table.assign(low=table["value"] - spread, high=table["value"] + spread, seeds=seeds)

@@ -62,15 +62,15 @@ class Networks:
 
     def train(self, learning: bool) -> None:
         """Set the predictor to training and adversaries to evaluation, or the other way round."""
-        for one in self.learners:
-            one.train(learning)
-            for module in one.modules() if learning else ():
+        for network in self.learners:
+            network.train(learning)
+            for module in network.modules() if learning else ():
                 own = [*module.parameters(recurse=False)]
                 frozen = own and not any(parameter.requires_grad for parameter in own)
                 if frozen and hasattr(module, "running_mean"):
                     module.eval()
-        for one in self.adversaries:
-            one.train(not learning)
+        for network in self.adversaries:
+            network.train(not learning)
 
 
 def outputs_of(
@@ -78,18 +78,22 @@ def outputs_of(
 ) -> Array:
     """Return the logits of all rows, or what adversaries see of them, flat and side by side."""
     torch, done = import_torch(), 0
-    found = np.empty(0)
+    outputs = np.empty(0)
     with torch.inference_mode():
         networks.train(False)
         for part in parts:
-            logits, _, seen = networks(part)
-            flat = torch.cat([one.flatten(1) for one in seen], 1) if representation else logits
+            logits, _, adversary_inputs = networks(part)
+            flat = (
+                torch.cat([output.flatten(1) for output in adversary_inputs], 1)
+                if representation
+                else logits
+            )
             if not done:
                 # Small arrays between large ones would keep the memory of these from being reused.
-                found = np.empty((n_rows, flat.shape[1]))
-            found[done : done + len(part)] = flat.double().cpu().numpy()
+                outputs = np.empty((n_rows, flat.shape[1]))
+            outputs[done : done + len(part)] = flat.double().cpu().numpy()
             done += len(part)
-    return found
+    return outputs
 
 
 def check_parameter_groups(given: Any) -> None:
@@ -131,12 +135,12 @@ def parameter_groups(networks: Networks, given: Any) -> tuple[list[Any], list[tu
             )
         options, parameters = dict(options), [left.pop(name) for name in names]
         if n_epochs := options.pop(_FROZEN, 0):
-            frozen.append((n_epochs, [one.requires_grad_(True) for one in parameters]))
+            frozen.append((n_epochs, [parameter.requires_grad_(True) for parameter in parameters]))
         groups.append({**options, "params": parameters})
     others = [] if networks.mask is None else networks.mask.parameters()
     groups.append({"params": [*left.values(), *others]})
     for group in groups:
-        group["params"] = [one for one in group["params"] if one.requires_grad]
+        group["params"] = [parameter for parameter in group["params"] if parameter.requires_grad]
     return [group for group in groups if group["params"]], frozen
 
 
@@ -152,7 +156,7 @@ def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int
     if settings.module is None:
         sizes = settings.hidden_layer_sizes
         hidden = tuple(sizes) if np.ndim(sizes) else ()
-        whole = all(isinstance(one, int | np.integer) and one >= 1 for one in hidden)
+        whole = all(isinstance(width, int | np.integer) and width >= 1 for width in hidden)
         if not hidden or not whole:
             # Without a hidden layer there is no representation.
             raise InputError(
@@ -191,8 +195,8 @@ def build_adversaries(
             layers=len(n_seen),
         )
     return [
-        _made("adversary", one, n, n_groups).to(device)
-        for one, n in zip(given, n_seen, strict=True)
+        _made("adversary", adversary, n, n_groups).to(device)
+        for adversary, n in zip(given, n_seen, strict=True)
     ]
 
 
@@ -223,7 +227,7 @@ def _made(name: str, given: Any, *sizes: Any) -> Any:
 def linear_layers(*widths: int) -> list[Any]:
     """Return linear layers with ReLU between them."""
     nn = import_torch().nn
-    return [one for pair in pairwise(widths) for one in (nn.Linear(*pair), nn.ReLU())][:-1]
+    return [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())][:-1]
 
 
 def default_predictor(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> Any:
@@ -266,12 +270,12 @@ def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
     wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
     lacking = [name for name in wanted if name not in names]
     if lacking or not wanted:
-        said = "None means 'encoder'" if layer is None else repr(layer)
+        setting = "None means 'encoder'" if layer is None else repr(layer)
         has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
         missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
         raise InputError(
-            "{layer}={said}, and {missing}. {has}: name one, or several in a list.",
-            said=said,
+            "{layer}={setting}, and {missing}. {has}: name one, or several in a list.",
+            setting=setting,
             missing=missing,
             has=has,
         )
@@ -283,16 +287,16 @@ def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
     torch = import_torch()
     with torch.no_grad():
         networks.train(False)
-        logits, _, seen = networks(inputs)
+        logits, _, adversary_inputs = networks(inputs)
     n = len(inputs)
-    for name, one in zip(networks.layers, seen, strict=False):
-        if not isinstance(one, torch.Tensor) or one.ndim < 2 or len(one) != n:
+    for name, output in zip(networks.layers, adversary_inputs, strict=False):
+        if not isinstance(output, torch.Tensor) or output.ndim < 2 or len(output) != n:
             gave = (
-                f"returned a tensor of shape {tuple(one.shape)} for {n} rows"
-                if isinstance(one, torch.Tensor)
+                f"returned a tensor of shape {tuple(output.shape)} for {n} rows"
+                if isinstance(output, torch.Tensor)
                 else "was never called"
-                if one is None
-                else f"returned a {type(one).__name__}"
+                if output is None
+                else f"returned a {type(output).__name__}"
             )
             raise InputError(
                 "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
@@ -309,4 +313,4 @@ def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
             n=n,
             expected=(n, n_outputs),
         )
-    return [prod(one.shape[1:]) for one in seen]
+    return [prod(output.shape[1:]) for output in adversary_inputs]

@@ -139,14 +139,14 @@ class RowsReader(SensitiveColumns):
                 "{sensitive_features}, or a Dataset of rows (x, y, sensitive).",
                 sensitive=self.sensitive,
             )
-        found = Stream(X, seed)
-        if self.module is None and len(found.shape) > 2:
+        stream = Stream(X, seed)
+        if self.module is None and len(stream.shape) > 2:
             raise InputError(
                 "{X} has rows of shape {shape}, and the default network takes rows of one "
                 "dimension. Pass a {module} that takes them.",
-                shape=found.shape[1:],
+                shape=stream.shape[1:],
             )
-        return found
+        return stream
 
     def _rows(self, X: Any) -> Any:
         """Return rows to predict: numbers, or a stream."""

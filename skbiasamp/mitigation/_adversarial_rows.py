@@ -72,17 +72,17 @@ class Stream:
         """Yield the inputs of batches of rows."""
         torch = import_torch()
         for rows, part in zip(batches, self._parts(batches), strict=True):
-            found = part[0] if isinstance(part, list | tuple) and part else part
-            if not isinstance(found, torch.Tensor) or found.ndim < 2 or len(found) != len(rows):
-                kind = type(found).__name__
-                if isinstance(found, torch.Tensor):
-                    kind += f" of shape {tuple(found.shape)}"
+            batch = part[0] if isinstance(part, list | tuple) and part else part
+            if not isinstance(batch, torch.Tensor) or batch.ndim < 2 or len(batch) != len(rows):
+                kind = type(batch).__name__
+                if isinstance(batch, torch.Tensor):
+                    kind += f" of shape {tuple(batch.shape)}"
                 raise InputError(
                     "{X} is a Dataset that gave a {kind} for a batch of {n} rows. " + _ROWS,
                     kind=kind,
                     n=len(rows),
                 )
-            yield found
+            yield batch
 
     def labels(self, batch_size: int) -> list[Array]:
         """Return what rows hold beside their inputs: labels, or labels and sensitive features.
@@ -168,9 +168,9 @@ def training_rows(
 ) -> TrainingRows:
     """Return the rows with a weight: in memory the distinct rows of inputs, labels and group."""
     torch = import_torch()
-    found: Any
+    distinct: Any
     if isinstance(inputs, Stream):
-        total, found, first = weight, inputs, np.arange(len(weight))
+        total, distinct, first = weight, inputs, np.arange(len(weight))
     else:
         n = len(inputs)
         columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
@@ -179,10 +179,10 @@ def training_rows(
         first = np.unique(code, return_index=True)[1]
         total = np.bincount(code, weight)
         table = table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:])
-        found = torch.tensor(table, device=device)
+        distinct = torch.tensor(table, device=device)
     whole = bool((weight == np.rint(weight)).all())
     return TrainingRows(
-        found,
+        distinct,
         torch.as_tensor(target[first], device=device),
         None if group is None else group[first],
         n_groups,

@@ -84,7 +84,9 @@ class Training:
             drawn = self._adversary_batches(steps) if self.networks.adversaries else ()
             batches = self.rows.loaded(drawn)
             for batch in self.rows.loaded(self._batches()):
-                adversary_losses += [self._step_adversaries(one) for one in islice(batches, steps)]
+                adversary_losses += [
+                    self._step_adversaries(batch) for batch in islice(batches, steps)
+                ]
                 losses.append(self._step(batch, settings.adversary_weight))
             epoch += self.n_epochs - settings.max_epochs
             yield "alternating", _mean(losses), _mean(adversary_losses), *self._validate(epoch)
@@ -130,9 +132,9 @@ class Training:
                 (torch.tensor(part), None) for part in consecutive(len(weight), self.batch_size)
             ]
             for inputs, index, _ in rows.loaded(batches):
-                logits, _, seen = self.networks(inputs)
+                logits, _, adversary_inputs = self.networks(inputs)
                 task += _loss(logits, rows.target[index], weight[index])
-                outputs.append(seen)
+                outputs.append(adversary_inputs)
             if adversaries:
                 # All at once: adversaries standardise, and rows in memory are sorted.
                 every = [torch.cat(parts) for parts in zip(*outputs, strict=True)]
@@ -177,8 +179,8 @@ class Training:
             return
         size = -(-self.batch_size // self.rows.n_groups)
         parts = []
-        for one in range(self.rows.n_groups):
-            members = np.flatnonzero(group == one)
+        for label in range(self.rows.n_groups):
+            members = np.flatnonzero(group == label)
             share = weight[members] / weight[members].sum()
             drawn = draw_rows(share, steps * size, self.adversary_rng)
             parts.append(members[drawn].reshape(steps, size))
@@ -193,7 +195,7 @@ class Training:
         networks = self.networks
         networks.train(True)
         with self._autocast():
-            logits, masked, seen = networks(inputs)
+            logits, masked, adversary_inputs = networks(inputs)
             loss = task = _loss(logits, self.rows.target[index], weight)
             if networks.mask is not None:
                 lost = (inputs - masked).abs().flatten(1).mean(dim=1)
@@ -201,10 +203,10 @@ class Training:
             if adversary_weight and networks.adversaries:
                 balanced = weight * self.factor[index]
                 if networks.layers:
-                    against = self._adversary_loss(seen, self.group[index], balanced)
+                    against = self._adversary_loss(adversary_inputs, self.group[index], balanced)
                     loss = loss - adversary_weight * against
                 else:
-                    loss = loss + adversary_weight * self._certainty(seen, balanced)
+                    loss = loss + adversary_weight * self._certainty(adversary_inputs, balanced)
         self.optimizer.zero_grad()
         loss.backward(inputs=self.learning)
         self.optimizer.step()
@@ -218,27 +220,27 @@ class Training:
             self.networks.train(False)
             with self._autocast():
                 with torch.no_grad():
-                    seen = self.networks(inputs)[2]
-                loss = self._adversary_loss(seen, self.group[index], weight)
+                    adversary_inputs = self.networks(inputs)[2]
+                loss = self._adversary_loss(adversary_inputs, self.group[index], weight)
             self.adversary_optimizer.zero_grad()
             loss.backward()
             self.adversary_optimizer.step()
         return loss.detach() / len(self.networks.adversaries)
 
-    def _adversary_loss(self, seen: Sequence[Any], group: Any, weight: Any) -> Any:
+    def _adversary_loss(self, adversary_inputs: Sequence[Any], group: Any, weight: Any) -> Any:
         """Return the sum of the adversaries' losses."""
-        pairs = zip(self.networks.adversaries, seen, strict=True)
-        return sum(_loss(adversary(one), group, weight) for adversary, one in pairs)
+        pairs = zip(self.networks.adversaries, adversary_inputs, strict=True)
+        return sum(_loss(adversary(features), group, weight) for adversary, features in pairs)
 
-    def _certainty(self, seen: Sequence[Any], weight: Any) -> Any:
+    def _certainty(self, adversary_inputs: Sequence[Any], weight: Any) -> Any:
         """Return how far adversaries are from guessing: the cross-entropy to equal probabilities.
 
         Unlike the negative loss of an adversary that is always right, it has a gradient.
         """
-        pairs = zip(self.networks.adversaries, seen, strict=True)
+        pairs = zip(self.networks.adversaries, adversary_inputs, strict=True)
         return sum(
-            -(weight * adversary(one).float().log_softmax(dim=1).mean(dim=1)).sum()
-            for adversary, one in pairs
+            -(weight * adversary(features).float().log_softmax(dim=1).mean(dim=1)).sum()
+            for adversary, features in pairs
         )
 
 

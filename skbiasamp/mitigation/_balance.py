@@ -148,20 +148,20 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
         [sparse.hstack([count, -alpha * least]) for count in each]
         + [sparse.hstack([-count, least]) for count in each]
     )
-    found: Any = linprog(
+    solution: Any = linprog(
         -np.append(np.ones(n_cells), np.zeros(n_tasks)),
         constraints.tocsr(),
         np.zeros(constraints.shape[0]),
         bounds=[(0, n) for n in available] + [(0, None)] * n_tasks,
         method="highs-ds",  # ends at a vertex
     )
-    most = int(np.floor(-found.fun + 1e-6))
+    most = int(np.floor(-solution.fun + 1e-6))
 
     def mended(quota: Array) -> Array:
         quota = _drop(np.floor(quota[:n_cells] + 1e-6), within, member, alpha)
         return _refill(quota, available, within, member, alpha)
 
-    quota = mended(found.x)
+    quota = mended(solution.x)
     if quota.sum() < most - constraints.shape[0] / 2:
         # Rounding has lost more than it should; a search of whole numbers, of bounded length.
         whole = milp(
@@ -190,7 +190,7 @@ def _drop(quota: Array, within: Array, member: Array, alpha: float) -> Array:
         if not excess.any():
             return quota
         change = np.stack(
-            [_excess(table - (one[:, None] > 0), alpha).sum(axis=0) for one in np.eye(len(table))]
+            [_excess(table - (row[:, None] > 0), alpha).sum(axis=0) for row in np.eye(len(table))]
         )
         mends = np.where(quota > 0, (within * ((excess - change) @ member.T)).sum(axis=0), -np.inf)
         quota[np.argmax(mends)] -= 1

@@ -41,20 +41,23 @@ def auto_candidates(
     sampler, model = estimator if isinstance(estimator, tuple) else (None, estimator)
     labels = to_native(y, "y")
     kind = type_of_target(labels)
-    found: dict[str, Any] = {}
+    mitigations: dict[str, Any] = {}
     if sampler is None:
-        found |= {
+        mitigations |= {
             "RatioBalancer": (RatioBalancer(), model),
             "RatioBalancer, alpha=2": (RatioBalancer(alpha=2), model),
             "DataRepair": (DataRepair(), model),
             "DataRepair, min_share=0.8": (DataRepair(min_share=0.8), model),
         }
         if kind == "multilabel-indicator":
-            found["RatioBalancer, sets=True"] = (RatioBalancer(sets=True, unpaired="drop"), model)
+            mitigations["RatioBalancer, sets=True"] = (
+                RatioBalancer(sets=True, unpaired="drop"),
+                model,
+            )
         if find_spec("imblearn"):
-            found["GroupOverSampler"] = (GroupOverSampler(), model)
+            mitigations["GroupOverSampler"] = (GroupOverSampler(), model)
     if has_method(model, "predict_proba"):
-        found |= {
+        mitigations |= {
             "DomainIndependent": DomainIndependentClassifier(model, calibration=None),
             "DomainIndependent, group_prior=training": DomainIndependentClassifier(
                 model, calibration=None, group_prior="training"
@@ -70,17 +73,17 @@ def auto_candidates(
         # Half the limit, so that an interval has room within it.
         scoring = scoring if _scores_decisions(scoring, np.unique(labels)) else "accuracy"
         options: dict[str, Any] = {"limit": limit / 2, "scoring": scoring, "cv": _FOLDS}
-        found |= {
+        mitigations |= {
             "AmplificationThreshold": AmplificationThresholdClassifier(model, **options),
             "AmplificationThreshold, by_group=True": AmplificationThresholdClassifier(
                 model, by_group=True, **options
             ),
         }
     if kind in ("binary", "multilabel-indicator"):
-        found["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)
+        mitigations["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)
     if kind == "binary" and set(np.unique(labels)) == {0, 1} and find_spec("fairlearn"):
-        found |= _of_fairlearn(model, scoring)
-    return found
+        mitigations |= _of_fairlearn(model, scoring)
+    return mitigations
 
 
 def _scores_decisions(scoring: Any, classes: Array) -> bool:
@@ -98,7 +101,7 @@ def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
 
     balanced = "balanced_" * (scoring == "balanced_accuracy")
     options = {"predict_method": "auto", "objective": f"{balanced}accuracy_score"}
-    found = {
+    mitigations = {
         "ThresholdOptimizer": ThresholdOptimizer(
             estimator=model, constraints="demographic_parity", **options
         ),
@@ -108,10 +111,10 @@ def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
     }
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if not has_fit_parameter(last, "sample_weight"):
-        return found
+        return mitigations
     if last is not model:
         model = WeightedPipeline(model)
-    return found | {
+    return mitigations | {
         "ExponentiatedGradient": ExponentiatedGradient(
             model, DemographicParity(), max_iter=_ITERATIONS
         ),

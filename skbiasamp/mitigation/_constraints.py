@@ -82,9 +82,9 @@ def _best_of_one(scores: Array, group: Array, low: Array, high: Array) -> tuple[
     first rows of one order of all, but for groups that have reached a limit. So for every number
     of rows a bisection finds how far to go in that order, and the best number is chosen.
     """
-    n, one = len(scores), np.arange(len(low))[:, None]
+    n, groups = len(scores), np.arange(len(low))[:, None]
     order = np.argsort(-scores, kind="stable")
-    mine = one == group[order]
+    mine = groups == group[order]
     ahead = np.pad(mine.cumsum(axis=1), ((0, 0), (1, 0)))  # each group's rows of the first 0..n
     total = np.arange(n + 1)
     least = np.ceil(low[:, None] * total - _TINY * total).astype(int)
@@ -100,13 +100,13 @@ def _best_of_one(scores: Array, group: Array, low: Array, high: Array) -> tuple[
     counts = np.clip(ahead[:, few], least, most)
     own = np.sort(np.where(mine, -scores[order], np.inf), axis=1)  # each group's, best first
     sums = np.pad(np.cumsum(np.where(np.isfinite(own), -own, 0), axis=1), ((0, 0), (1, 0)))
-    best = int(np.argmax(sums[one, counts].sum(axis=0)))
+    best = int(np.argmax(sums[groups, counts].sum(axis=0)))
     count = counts[:, [best]]
     chosen = np.zeros(n, bool)
     chosen[order] = (mine & (ahead[:, :-1] < count)).any(axis=0)
     # The least shift of each group's scores that makes them so.
     beyond = np.pad(own, ((0, 0), (1, 1)), constant_values=(-np.inf, np.inf))
-    shift = np.clip(0, beyond[one, count], beyond[one, count + 1])
+    shift = np.clip(0, beyond[groups, count], beyond[groups, count + 1])
     return chosen, shift[:, 0]
 
 
@@ -194,8 +194,8 @@ def _changes(table: Array, bounds: ShareLimits) -> tuple[Array, Array, Array]:
     """Return each task's excess, and how one row less, or more, of each group changes it."""
     excess = bounds.excess(table)
     ones = np.eye(len(table))[:, :, None]
-    less = np.stack([bounds.excess(np.maximum(table - one, 0)) for one in ones]) - excess
-    more = np.stack([bounds.excess(table + one) for one in ones]) - excess
+    less = np.stack([bounds.excess(np.maximum(table - row, 0)) for row in ones]) - excess
+    more = np.stack([bounds.excess(table + row) for row in ones]) - excess
     return excess, less, more
 
 
@@ -235,8 +235,8 @@ def _fix_one_task(
         for step in _steps(table[:, task], bounds.low[:, task], bounds.high[:, task]):
             trial = chosen.copy()
             if all(
-                _move(trial, scores, group, within, bounds, one, int(task), joins=n > 0)
-                for one, n in enumerate(step)
+                _move(trial, scores, group, within, bounds, code, int(task), joins=n > 0)
+                for code, n in enumerate(step)
                 for _ in range(abs(n))
             ):
                 return trial
@@ -263,7 +263,7 @@ def _move(
     group: Array,
     within: Array,
     bounds: ShareLimits,
-    one: int,
+    code: int,
     task: int,
     *,
     joins: bool,
@@ -273,13 +273,13 @@ def _move(
     now = chosen.argmax(axis=1)
     if joins:
         loss = scores[np.arange(len(scores)), now] - scores[:, task]
-        able = (group == one) & (now != task) & (less[group, now] <= _TINY)
+        able = (group == code) & (now != task) & (less[group, now] <= _TINY)
         if not able.any():
             return False
         row, to = int(np.argmin(np.where(able, loss, np.inf))), task
     else:
-        rows = np.flatnonzero((group == one) & (now == task))
-        able = more[one] <= _TINY
+        rows = np.flatnonzero((group == code) & (now == task))
+        able = more[code] <= _TINY
         able[task] = False
         if not len(rows) or not able.any():
             return False

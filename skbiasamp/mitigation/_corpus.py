@@ -223,15 +223,15 @@ class CorpusConstraintClassifier(SensitivePredictor):
         chosen: Array
         if self.joint:
             of_pairs = (len(scores), *ratio.shape)
-            found = constrain_pairs(scores.reshape(of_pairs), bounds)
-            group = np.asarray(found.chosen.any(axis=2)).argmax(axis=1)
-            chosen = np.asarray(found.chosen.any(axis=1))
-            counts = [pairs.reshape(of_pairs).sum(axis=0) for pairs in (before, found.chosen)]
+            constrained = constrain_pairs(scores.reshape(of_pairs), bounds)
+            group = np.asarray(constrained.chosen.any(axis=2)).argmax(axis=1)
+            chosen = np.asarray(constrained.chosen.any(axis=1))
+            counts = [pairs.reshape(of_pairs).sum(axis=0) for pairs in (before, constrained.chosen)]
         else:
             attribute = self._sensitive(X, sensitive_features, "predict")
             group = read_groups(attribute, len(scores), self.groups_)
-            found = constrain(scores, group, bounds, exclusive=exclusive)
-            chosen = found.chosen
+            constrained = constrain(scores, group, bounds, exclusive=exclusive)
+            chosen = constrained.chosen
             within = (np.arange(len(ratio))[:, None] == group).astype(float)
             counts = [within @ before, within @ chosen]
         names = self.ratios_
@@ -243,7 +243,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
                 "target": ratio.ravel(),
                 "before": _shares(counts[0]).ravel(),
                 "after": _shares(counts[1]).ravel(),
-                "met": np.tile(~found.unmet, len(ratio)),
+                "met": np.tile(~constrained.unmet, len(ratio)),
             }
         )
         y_pred = chosen.astype(int)
@@ -254,8 +254,8 @@ class CorpusConstraintClassifier(SensitivePredictor):
         return ConstrainedPredictions(
             y_pred=y_pred,
             table=table,
-            shifts=pd.DataFrame(found.shifts, names.index, names.columns),
-            n_changed=int((before != found.chosen.reshape(before.shape)).any(axis=1).sum()),
+            shifts=pd.DataFrame(constrained.shifts, names.index, names.columns),
+            n_changed=int((before != constrained.chosen.reshape(before.shape)).any(axis=1).sum()),
             sensitive_pred=as_index(self.groups_).to_numpy()[group] if self.joint else None,
         )
 
@@ -273,18 +273,18 @@ class CorpusConstraintClassifier(SensitivePredictor):
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
-        found = self.constrain(X, sensitive_features=sensitive_features)
-        unmet = found.table.loc[~found.table["met"], "task"].unique()
+        result = self.constrain(X, sensitive_features=sensitive_features)
+        unmet = result.table.loc[~result.table["met"], "task"].unique()
         if len(unmet):
             warnings.warn(
-                f"In these {len(found.y_pred):,} rows, groups do not have their training shares "
+                f"In these {len(result.y_pred):,} rows, groups do not have their training shares "
                 f"(within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} tasks: "
                 f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
                 "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return found.y_pred
+        return result.y_pred
 
     @property
     def classes_(self) -> Any:

@@ -144,7 +144,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
         if weight is not None:
             inner["sample_weight"] = weight = read_weight(weight, len(pairs.group))
         self._prior_of_groups = self._prior(pairs, weight)
-        members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
+        members = [np.flatnonzero(is_member) for is_member in pairs.within(pairs.group)]
         training = (
             (
                 self._head(pairs, rows, weighted="sample_weight" in inner),
@@ -166,12 +166,12 @@ class DomainIndependentClassifier(SensitiveClassifier):
         """
         check_is_fitted(self)
         features = self._features(X)
-        outputs = [one.predict_proba(features) for one in self.estimators_]
+        outputs = [classifier.predict_proba(features) for classifier in self.estimators_]
         weight = self._prior_of_groups
         if not self._one_label:
             outputs = [
-                task_scores(output, one.classes_)
-                for output, one in zip(outputs, self.estimators_, strict=True)
+                task_scores(output, classifier.classes_)
+                for output, classifier in zip(outputs, self.estimators_, strict=True)
             ]
         probability = np.stack(outputs).astype(float)
         if self.combine == "probability":
@@ -214,7 +214,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
                     given=quote(self.group_prior),
                     groups=quote(pairs.groups),
                 )
-            prior = np.array([self.group_prior[one] for one in pairs.groups], float)
+            prior = np.array([self.group_prior[name] for name in pairs.groups], float)
             if not (np.isfinite(prior).all() and (prior >= 0).all() and prior.any()):
                 raise InputError(
                     "{group_prior} must hold numbers of at least 0, and not all 0; got {seen}.",

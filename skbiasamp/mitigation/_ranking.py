@@ -166,8 +166,8 @@ class Ranking:
 def _share_changed(own: list[Fold], first: list[Fold]) -> float:
     """Return the share of held-out rows whose predictions differ."""
     ours, theirs = (
-        np.concatenate([np.asarray(fold.held_out["y_pred"]) for fold in one])
-        for one in (own, first[: len(own)])
+        np.concatenate([np.asarray(fold.held_out["y_pred"]) for fold in folds])
+        for folds in (own, first[: len(own)])
     )
     return float(np.mean((ours != theirs).reshape(len(ours), -1).any(axis=1)))
 

@@ -171,13 +171,13 @@ class RegionMask(TransformerMixin, WithOptions):
 
 def _maps(values: Any, name: str) -> Array:
     """Return images or their attributions as an array of numbers with four axes."""
-    found = np.asarray(values)
-    if found.ndim != 4 or found.dtype.kind not in "biuf":
+    images = np.asarray(values)
+    if images.ndim != 4 or images.dtype.kind not in "biuf":
         raise InputError(
             "{name} must be numbers of shape (n_images, n_channels, height, width); got {kind} of "
             "shape {shape}.",
             name=name,
-            kind=found.dtype,
-            shape=found.shape,
+            kind=images.dtype,
+            shape=images.shape,
         )
-    return found.astype(np.uint8) if found.dtype.kind == "b" else found
+    return images.astype(np.uint8) if images.dtype.kind == "b" else images

@@ -108,7 +108,7 @@ def _repair(available: Array, within: Array, member: Array, least: int) -> Array
         change = np.where(
             table <= 1,
             len(variation),
-            [_variation(table - one[:, None]) - variation for one in np.eye(len(table))],
+            [_variation(table - row[:, None]) - variation for row in np.eye(len(table))],
         )
         lowers = np.where(quota > 0, -(within * (change @ labels.T)).sum(axis=0), 0)
         best = np.argsort(-lowers, kind="stable")[: np.sum(lowers > 1e-12)]

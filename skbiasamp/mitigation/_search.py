@@ -347,8 +347,8 @@ def _try(
 def _is_hopeless(auditor: Any, fold: Fold, limit: float) -> bool:
     """Return whether the first fold shows that a candidate is outside the limit."""
     with collected():
-        found = copy.copy(auditor).set_params(confidence_level=_SURE).audit(**fold.held_out)
-    return bool(found.low > limit or found.high < -limit)
+        result = copy.copy(auditor).set_params(confidence_level=_SURE).audit(**fold.held_out)
+    return bool(result.low > limit or result.high < -limit)
 
 
 def _needs_group(estimator: Any) -> bool:
@@ -391,7 +391,7 @@ def _read_candidates(
 def _read_noise(noise: Any) -> list[float]:
     """Return the scales of noise, or raise."""
     listed = isinstance(noise, Iterable) and np.ndim(noise) == 1  # type: ignore[arg-type]
-    if not listed or not all(isinstance(one, Real) and float(one) >= 0 for one in noise):
+    if not listed or not all(isinstance(scale, Real) and float(scale) >= 0 for scale in noise):
         raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
     return list(noise)
 
@@ -436,13 +436,13 @@ def _scorers(scoring: Any) -> dict[str, Any]:
         return {"score": scoring}
     named = [scoring] if isinstance(scoring, str) else scoring
     several = isinstance(named, list | tuple | set) and len(named) > 0
-    if not (several and all(isinstance(one, str) for one in named)):
+    if not (several and all(isinstance(name, str) for name in named)):
         raise InputTypeError(
             "{scoring} must be the name of a score, a list of names, a scorer or a dict of scorers "
             "by name. Got {seen!r} instead.",
             seen=scoring,
         )
-    return {one: one for one in named}
+    return {name: name for name in named}
 
 
 def _n_rows(X: Any) -> int:

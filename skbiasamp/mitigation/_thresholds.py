@@ -182,18 +182,18 @@ class AmplificationThresholdClassifier(SensitivePredictor):
                 "(by_group=True).",
                 UncertaintyWarning,  # about numbers: a search holds it back
             )
-        decided, seen = np.empty(len(y), bool), []
+        decided, apparent = np.empty(len(y), bool), []
         for others, fold in folds:
             thresholds = self._chosen(rows, others, score)[0]
             every = rows.scores >= thresholds[rows.group]
-            seen.append(rows.measured(every[others], score, others)[0])
+            apparent.append(rows.measured(every[others], score, others)[0])
             decided[fold] = every[fold]
         # What the choice takes from the rows that it is made on, new rows do not give.
         (value, _), (final, errors) = (
             rows.measured(positive, score)
             for positive in (decided, rows.scores >= self._thresholds[rows.group])
         )
-        estimates = final + value - np.mean(seen, axis=0)
+        estimates = final + value - np.mean(apparent, axis=0)
         reach = stats.norm.isf((1 - self.confidence_level) / 2) * errors
         self.amplification_, self.score_ = map(float, estimates)
         ends = np.column_stack([estimates - reach, estimates + reach]).tolist()

@@ -181,7 +181,7 @@ def cross_audit(
     rng = check_random_state(random_state)
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = next(iter(models.values()))._auditors()
-    auditors = [[seeded_clone(one, rng) for one in named.values()] for _ in splits]
+    auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
     with progress("cross-validation of models", len(models)) as step:
         runs = {}
         for name, model in models.items():
@@ -197,9 +197,9 @@ def cross_audit(
                 )
             step.advance()
         results: dict[str, Any] = {}
-        for name, one in named.items():
-            with speaking(of_auditor(one)):
-                whole = seeded_clone(one, rng).fit(
+        for name, template in named.items():
+            with speaking(of_auditor(template)):
+                whole = seeded_clone(template, rng).fit(
                     y, sensitive_features=attribute, sample_weight=sample_weight
                 )
             audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
@@ -217,8 +217,8 @@ def cross_audit(
 
 def audited_models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, AuditedClassifier]:
     """Return clones that are audited by the same metrics."""
-    audited = [one for one in estimators.values() if isinstance(one, AuditedClassifier)]
-    own = {repr(one.auditor): one.auditor for one in audited if one.auditor is not None}
+    audited = [model for model in estimators.values() if isinstance(model, AuditedClassifier)]
+    own = {repr(model.auditor): model.auditor for model in audited if model.auditor is not None}
     if auditor is None and own:
         if len(own) > 1:
             raise InputError(
@@ -228,22 +228,28 @@ def audited_models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, Aud
             )
         (auditor,) = own.values()
     models = {}
-    for name, one in estimators.items():
-        if isinstance(one, type) or not (has_method(one, "fit") and has_method(one, "predict")):
+    for name, estimator in estimators.items():
+        if isinstance(estimator, type) or not (
+            has_method(estimator, "fit") and has_method(estimator, "predict")
+        ):
             raise InputTypeError(
                 "{estimator}{at} must be a classifier{more}; got {seen!r}.",
                 at=f"[{name!r}]" if name else "",
                 more="" if name else ", or a dict of classifiers by name",
-                seen=one,
+                seen=estimator,
             )
-        model = clone(one) if isinstance(one, AuditedClassifier) else AuditedClassifier(clone(one))
+        model = (
+            clone(estimator)
+            if isinstance(estimator, AuditedClassifier)
+            else AuditedClassifier(clone(estimator))
+        )
         models[name] = model.set_params(auditor=auditor)
     return models
 
 
 def attribute_of(models: Any, X: Any, sensitive_features: Any, function: str) -> Any:
     """Return the sensitive feature that all models are audited by."""
-    named = {repr(one.sensitive): one for one in models if one.sensitive is not None}
+    named = {repr(model.sensitive): model for model in models if model.sensitive is not None}
     if len(named) > 1:
         raise InputError(
             "{estimator} has AuditedClassifiers with different sensitive features: {names}. Name "
@@ -278,10 +284,10 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
     for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
         for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
-            with collected() as found:
+            with collected() as raised:
                 result = model.auditors_[name].audit(**given)
             # The pooled result says once which pairs are uncertain.
-            found.issue(UndefinedMetricWarning)
+            raised.issue(UndefinedMetricWarning)
             folds.append(result)
             rows.append(
                 {
@@ -312,7 +318,7 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
         high=high,
         confidence_level=level,
         table=table,
-        predictions=[np.asarray(given["y_pred"]) for one in run for _, given in one.held_out],
+        predictions=[np.asarray(given["y_pred"]) for repeat in run for _, given in repeat.held_out],
     )
 
 
@@ -336,13 +342,13 @@ def _comparison(
         table = table.assign(difference=table["estimate"] - before)
         table.insert(0, "model", model)
         folds.append(table)
-        found = (np.nan,) * 4
+        differences = (np.nan,) * 4
         if model != reference:
             level = audit.confidence_level
             by_rows = _variance_of(pooled.judged(model), level)
-            found = over_folds(table, "difference", level, corrected=True, rows=by_rows)
+            differences = over_folds(table, "difference", level, corrected=True, rows=by_rows)
         own = audit.value, audit.estimate, audit.low, audit.high
-        row = (model, *own, *found, np.nan, changed[model])
+        row = (model, *own, *differences, np.nan, changed[model])
         rows.append(dict(zip(MODEL_COLUMNS, row, strict=True)))
     compared = pd.DataFrame(rows)
     compared["p_adjusted"] = adjust_p_values(compared["p_value"], auditor.adjust)

@@ -255,7 +255,7 @@ def _numbers(y_score: Any) -> Array:
     scores = to_native(y_score, "y_score")
     if 0 in scores.shape:
         raise InputError("{y_score} is empty: pass a score for each row.")
-    columns = [as_numbers(pd.Series(one), "y_score") for _, one in columns_of(scores)]
+    columns = [as_numbers(pd.Series(column), "y_score") for _, column in columns_of(scores)]
     return columns[0] if scores.ndim == 1 else np.column_stack(columns)
 
 
@@ -315,7 +315,9 @@ def _estimates(
 def _tasks(cells: Contingency, labels: Array, predicted: Array) -> dict[SideName, Side]:
     """Return labels and predictions, with a column a task."""
     columns: dict[SideName, Array] = {"task": labels, "task_pred": predicted}
-    return {side: Side(cells.tasks, Members(one), open=False) for side, one in columns.items()}
+    return {
+        side: Side(cells.tasks, Members(values), open=False) for side, values in columns.items()
+    }
 
 
 def _centre(pairs: Pairs) -> Array:

@@ -222,9 +222,9 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
         self, estimator: Any, X: Any, y: Any, y_pred: Any, attribute: Any, sample_weight: Any
     ) -> tuple[float, str | None]:
         """Return the score of predictions, or NaN and why there is none."""
-        found = list(_inside(estimator))
-        auditor = self._auditor(estimator, [audited for audited, _ in found])
-        why = _resampled(found) if getattr(auditor, "reference", "") == "train" else None
+        inside = list(_inside(estimator))
+        auditor = self._auditor(estimator, [audited for audited, _ in inside])
+        why = _resampled(inside) if getattr(auditor, "reference", "") == "train" else None
         if why is not None:
             return float("nan"), why
         with speaking(of_auditor(auditor)):
@@ -232,8 +232,8 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 auditor,
                 y,
                 y_pred,
-                sensitive_features=self._attribute(found, X, attribute),
-                sensitive_pred=_predict_sensitive(auditor, found, X),
+                sensitive_features=self._attribute(inside, X, attribute),
+                sensitive_pred=_predict_sensitive(auditor, inside, X),
                 sample_weight=sample_weight,
             )
         if cannot_amplify(auditor, value):
@@ -245,7 +245,7 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
 
     def _auditor(self, estimator: Any, audited: list[AuditedClassifier]) -> Any:
         """Return the auditor, fitted on the training rows of the model if they are known."""
-        audited = [one for one in audited if one.auditors_]
+        audited = [classifier for classifier in audited if classifier.auditors_]
         if not audited:
             return self._own_auditor(estimator)
         template = self.auditor
@@ -260,8 +260,15 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             if len(audited) == 1:
                 return template
         counted = [
-            next((a.contingency_ for a in one.auditors_.values() if a.groups == template.groups), 0)
-            for one in audited
+            next(
+                (
+                    a.contingency_
+                    for a in classifier.auditors_.values()
+                    if a.groups == template.groups
+                ),
+                0,
+            )
+            for classifier in audited
         ]
         if 0 in counted:
             raise InputError(
@@ -298,9 +305,9 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             )
         return auditor
 
-    def _attribute(self, found: list[Any], X: Any, sensitive_features: Any) -> Any:
+    def _attribute(self, inside: list[Any], X: Any, sensitive_features: Any) -> Any:
         if self.sensitive is None and sensitive_features is None:
-            for audited, before in found:
+            for audited, before in inside:
                 if audited.sensitive is not None:
                     return audited._sensitive(_transformed(X, before), None, "score")
         return self._sensitive(X, sensitive_features, "score")
@@ -325,14 +332,14 @@ def _knows_signs(auditor: Any) -> bool:
 def _members(estimator: Any) -> bool:
     """Return whether an ensemble has an AuditedClassifier as a member."""
     inside = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    return any(isinstance(one, AuditedClassifier) for one in inside.values()) and not any(
+    return any(isinstance(member, AuditedClassifier) for member in inside.values()) and not any(
         True for _ in _inside(estimator)
     )
 
 
-def _resampled(found: list[Any]) -> str | None:
+def _resampled(inside: list[Any]) -> str | None:
     """Return which step resamples the rows before the AuditedClassifier, if one does."""
-    for _, before in found:
+    for _, before in inside:
         for name, step in (step for pipeline in before for step in pipeline.steps):
             if hasattr(step, "fit_resample"):
                 return (
@@ -357,8 +364,8 @@ def _inside(
         yield from _inside(estimator.steps[-1][1], (*before, *earlier))
     elif isinstance(estimator, CalibratedClassifierCV):
         check_is_fitted(estimator)
-        for one in estimator.calibrated_classifiers_:
-            yield from _inside(one.estimator, before)
+        for calibrated in estimator.calibrated_classifiers_:
+            yield from _inside(calibrated.estimator, before)
     elif hasattr(estimator, "best_estimator_"):
         yield from _inside(estimator.best_estimator_, before)
     else:
@@ -376,9 +383,11 @@ def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
     return X
 
 
-def _predict_sensitive(auditor: Any, found: list[Any], X: Any) -> Any:
+def _predict_sensitive(auditor: Any, inside: list[Any], X: Any) -> Any:
     """Return the predicted sensitive feature, if the auditor needs it."""
-    able = [(one, before) for one, before in found if one.sensitive_estimator is not None]
+    able = [
+        (audited, before) for audited, before in inside if audited.sensitive_estimator is not None
+    ]
     if len(able) == 1:
         audited, before = able[0]
         return audited._predict_sensitive(_transformed(X, before))

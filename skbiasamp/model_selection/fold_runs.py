@@ -50,8 +50,8 @@ def run_folds(
     rows = (data, y, passed, sample_weight)
     repeats = []
     # Folds in other processes are not seen to be done.
-    seen = options["n_jobs"] in (None, 1)
-    with progress("folds", sum(map(len, splits)) if seen else None):
+    in_process = options["n_jobs"] in (None, 1)
+    with progress("folds", sum(map(len, splits)) if in_process else None):
         for folds, own in zip(splits, auditors, strict=True):
             fitted = cross_validate(
                 seeded_clone(clone(model).set_params(auditor=own), rng),
@@ -65,12 +65,12 @@ def run_folds(
             )
             held_out = [
                 (
-                    one,
-                    one._labels(
+                    fitted_model,
+                    fitted_model._labels(
                         *(None if part is None else take_rows(part, test) for part in rows)
                     ),
                 )
-                for (_, test), one in zip(folds, fitted["estimator"], strict=True)
+                for (_, test), fitted_model in zip(folds, fitted["estimator"], strict=True)
             ]
             repeats.append(Repeat(fitted, held_out))
     return repeats
@@ -84,7 +84,7 @@ def needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
         return False
     scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
     return model.sensitive is None and any(
-        isinstance(one, AmplificationScorer) and one.sensitive is None for one in scorers
+        isinstance(scorer, AmplificationScorer) and scorer.sensitive is None for scorer in scorers
     )
 
 

@@ -121,8 +121,8 @@ def pooled_comparison(
     for fold in zip(*held_out.values(), strict=True):
         given = dict(fold[0])
         for name in ("y_pred", "sensitive_pred"):
-            predicted = dict(zip(held_out, (one[name] for one in fold), strict=True))
-            lacking = any(one is None for one in predicted.values())
+            predicted = dict(zip(held_out, (labels[name] for labels in fold), strict=True))
+            lacking = any(values is None for values in predicted.values())
             given[f"{name}s"] = None if lacking else predicted
             given.pop(name, None)
         # Contingencies add, those of several models too.

@@ -19,11 +19,11 @@ def period_table(
     roles: Mapping[str, str],
     results: Mapping[str, Any],
     later: Sequence[str],
-    found: Watched,
+    watched: Watched,
     alpha: float,
 ) -> pd.DataFrame:
     rows = []
-    best = found.p_pairs.min(axis=0) if len(found.p_pairs) else np.ones(len(later))
+    best = watched.p_pairs.min(axis=0) if len(watched.p_pairs) else np.ones(len(later))
     for name, role in roles.items():
         result = results.get(name)
         row: dict[str, Any] = dict.fromkeys(PERIOD_COLUMNS)
@@ -35,16 +35,16 @@ def period_table(
             row["n"] = result.n_samples
         if name in later:
             at = later.index(name)
-            row["expected"] = found.expected[0, at]
+            row["expected"] = watched.expected[0, at]
             row["difference"] = row["value"] - row["expected"]
-            row["p_adjusted"] = min(found.p_value[at], best[at])
+            row["p_adjusted"] = min(watched.p_value[at], best[at])
             row["alarm"] = bool(row["p_adjusted"] <= alpha)
-            if found.p_value[at] <= alpha:
+            if watched.p_value[at] <= alpha:
                 row["cause"] = "value"
-            first = int(np.argmin(found.p_pairs[:, at])) if len(found.p_pairs) else 0
-            onset = found.onset[at]
-            if best[at] < found.p_value[at]:
-                onset = found.onset_pairs[first, at]
+            first = int(np.argmin(watched.p_pairs[:, at])) if len(watched.p_pairs) else 0
+            onset = watched.onset[at]
+            if best[at] < watched.p_value[at]:
+                onset = watched.onset_pairs[first, at]
             row["onset"] = later[onset]
         rows.append(row)
     return pd.DataFrame(rows, columns=list(PERIOD_COLUMNS))
@@ -54,7 +54,7 @@ def pairs_table(
     names: pd.DataFrame,
     results: Mapping[str, Any],
     later: Sequence[str],
-    found: Watched,
+    watched: Watched,
     alpha: float,
 ) -> pd.DataFrame:
     if not later:
@@ -62,7 +62,7 @@ def pairs_table(
     unknown = names.assign(amplification=np.nan, n=0)
     tables = [results[name].table if name in results else unknown for name in later]
     value, n = (np.concatenate([part[name] for part in tables]) for name in ("amplification", "n"))
-    expected, p = found.expected[1:].T.ravel(), found.p_pairs.T.ravel()
+    expected, p = watched.expected[1:].T.ravel(), watched.p_pairs.T.ravel()
     columns = {
         "period": np.repeat(np.array(later, dtype=object), len(names)),
         **{name: np.tile(names[name].to_numpy(), len(later)) for name in names},
@@ -72,7 +72,7 @@ def pairs_table(
         "difference": value - expected,
         "p_adjusted": p,
         "alarm": p <= alpha,
-        "onset": [later[at] for at in found.onset_pairs.T.ravel()],
+        "onset": [later[at] for at in watched.onset_pairs.T.ravel()],
     }
     return pd.DataFrame(columns)[list(PAIR_COLUMNS)]
 

@@ -31,7 +31,7 @@ from skbiasamp.report.auditors import (
     require_reference,
     run_each,
 )
-from skbiasamp.report.checks import Seen, findings_of
+from skbiasamp.report.checks import Audited, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
 from skbiasamp.report.other_evidence import OtherEvidence, other_evidence
@@ -253,7 +253,7 @@ def _audited(asked: Asked) -> AuditReport:
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
     n_given = None if asked.sample_weight is None else len(asked.sample_weight)
     report.findings.extend(evidence.findings)
-    report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, asked.reads)))
+    report.findings.extend(findings_of(Audited(report, test, train, scored, n_given, asked.reads)))
     return report
 
 

@@ -153,9 +153,9 @@ def difference_columns(name: str, tasks: list[Shares], counted: Array) -> dict[s
     share, rows = (
         np.stack([getattr(task, part) for task in tasks], axis=1) for part in ("share", "rows")
     )
-    found = differences_to_lowest(np.where(counted, share, np.nan), rows)
+    differences = differences_to_lowest(np.where(counted, share, np.nan), rows)
     ends = (f"{name}_difference{end}" for end in ("", "_low", "_high"))
-    return dict(zip(ends, found, strict=True))
+    return dict(zip(ends, differences, strict=True))
 
 
 def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) -> dict[str, Array]:

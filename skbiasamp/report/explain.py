@@ -257,16 +257,16 @@ def _subgroups_of(
         rows = source.divided(frame, train)
     stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
-    found = subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
+    subgroups = subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
     auditor = _auditor_of(train)
     table = assess_subgroups(
         auditor.pairs_of,
         rows.cells,
-        [np.flatnonzero(subgroup.strata[stratum]) for subgroup in found],
+        [np.flatnonzero(subgroup.strata[stratum]) for subgroup in subgroups],
         level=LEVEL,
         rng=np.random.default_rng(seed),
     )
-    table.insert(0, "subgroup", [group_of(each.values, each.columns) for each in found])
+    table.insert(0, "subgroup", [group_of(each.values, each.columns) for each in subgroups])
     first = ["subgroup", "value", "low", "high", "rows", "estimate", "differs"]
     return table[first].sort_values("value", ascending=False, ignore_index=True)
 
@@ -303,12 +303,12 @@ def _explained(
     tables, verdicts = of_change(parts, audit, test.tasks), {"gap": audit.verdict}
     findings: list[str] = []
     if scored:
-        found, findings = of_decision(parts, rows.cells)
-        tables |= found
+        of_parts, findings = of_decision(parts, rows.cells)
+        tables |= of_parts
     if rows.given:
         names = test.groups, test.tasks, rows.names
-        found, verdict, more = of_strata(sums, parts, names, rows.columns, rows.given)
-        tables, verdicts, findings = tables | found, verdicts | verdict, findings + more
+        of_parts, verdict, more = of_strata(sums, parts, names, rows.columns, rows.given)
+        tables, verdicts, findings = tables | of_parts, verdicts | verdict, findings + more
     context = context_of(rows.cells, train, {}, call) | {"sensitive": rows.columns}
     context |= {"given": rows.given, "confidence_level": LEVEL, "n_resamples": N_RESAMPLES}
     context["verdicts"] = verdicts

@@ -163,12 +163,12 @@ class ComparisonReport(Report[ComparisonResult]):
         """Of each model about which metrics disagree in direction: which, and why they can."""
         notes = {}
         for model in self.models:
-            found = {name: result.verdict(model) for name, result in self.results.items()}
-            above = [name for name, verdict in found.items() if DIRECTION_OF.get(verdict, 0) > 0]
-            below = [name for name, verdict in found.items() if DIRECTION_OF.get(verdict, 0) < 0]
-            if not (above and below) or REVERSES in found.values():
+            verdicts = {name: result.verdict(model) for name, result in self.results.items()}
+            above = [name for name, verdict in verdicts.items() if DIRECTION_OF.get(verdict, 0) > 0]
+            below = [name for name, verdict in verdicts.items() if DIRECTION_OF.get(verdict, 0) < 0]
+            if not (above and below) or REVERSES in verdicts.values():
                 continue
-            more, less = (_listed(names, found) for names in (above, below))
+            more, less = (_listed(names, verdicts) for names in (above, below))
             notes[model] = f"'{name_of(model)}': {more}, but {less}. {self._why(above + below)}"
         return notes
 

@@ -74,9 +74,9 @@ class _Later:
     def __get__(self, result: Any, owner: type) -> Any:
         if result is None:
             return self.default
-        found = result.__dict__.pop(f"_{self.name}")(result)
-        result.__dict__[self.name] = found
-        return found
+        value = result.__dict__.pop(f"_{self.name}")(result)
+        result.__dict__[self.name] = value
+        return value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -145,13 +145,13 @@ class MitigationSearch(Paged):
     def sentence(self) -> str:
         """What the search found."""
         before, metric = self._row(BASELINE), metric_name(self.amplifications[0])
-        found = f"Without mitigation, {metric} is {self._interval(before)}."
+        before_all = f"Without mitigation, {metric} is {self._interval(before)}."
         if self.limit is None:
-            return f"{found} No limit was given, so no winner was chosen."
+            return f"{before_all} No limit was given, so no winner was chosen."
         if self.best is None:
-            return f"{found} No candidate is within the limit of {self.limit:g}."
+            return f"{before_all} No candidate is within the limit of {self.limit:g}."
         if self.best == BASELINE:
-            return f"{found} The model is within the limit of {self.limit:g} as it is."
+            return f"{before_all} The model is within the limit of {self.limit:g} as it is."
         row = self._row(self.best)
         after = self.validated or row
         where = " on rows that did not choose it" * bool(self.validated)
@@ -163,7 +163,7 @@ class MitigationSearch(Paged):
         group = " It needs the group to predict." if row["needs_group"] else ""
         sure = "" if self.improved else " The change is not statistically distinguishable from 0."
         return (
-            f"{found} With {self.best!r} it is {self._interval(after)}{where}, {limit}."
+            f"{before_all} With {self.best!r} it is {self._interval(after)}{where}, {limit}."
             f"{sure} {lost} {self.scores[0]}.{group}"
         )
 
@@ -202,8 +202,8 @@ class MitigationSearch(Paged):
         )
 
     def _row(self, name: str) -> dict[str, Any]:
-        found: Any = self.table.set_index("candidate").loc[name].to_dict()
-        return dict(found)
+        row: Any = self.table.set_index("candidate").loc[name].to_dict()
+        return dict(row)
 
     def _interval(self, row: Mapping[str, Any]) -> str:
         value, low, high = (number(row[name]) for name in _NUMBERS)

@@ -175,8 +175,8 @@ class Timeline(Paged, OfMetric):
     @property
     def first_alarm(self) -> str | None:
         """The period of the first alarm, or None."""
-        found = self._watched.loc[self._watched["alarm"], "period"]
-        return None if found.empty else str(found.iloc[0])
+        alarms = self._watched.loc[self._watched["alarm"], "period"]
+        return None if alarms.empty else str(alarms.iloc[0])
 
     @property
     def onset(self) -> str | None:
@@ -188,11 +188,11 @@ class Timeline(Paged, OfMetric):
         """What raised an alarm: "the value", or pairs of group and task."""
         if self.first_alarm is None:
             return []
-        found = ["the value"] if bool(self._watched["cause"].str.contains("value").any()) else []
+        causes = ["the value"] if bool(self._watched["cause"].str.contains("value").any()) else []
         pairs = self.pairs[self.pairs["alarm"].astype(bool)] if len(self.pairs) else self.pairs
         for group, task in dict.fromkeys(zip(pairs["group"], pairs["task"], strict=True)):
-            found.append(f"{group_of(group, self.group_columns)} and '{task_of(task)}'")
-        return found
+            causes.append(f"{group_of(group, self.group_columns)} and '{task_of(task)}'")
+        return causes
 
     @property
     def version_changes(self) -> list[tuple[str, str]]:
@@ -327,11 +327,11 @@ def timeline_document(timeline: Timeline) -> Document:
     changed = [(period, name_of(version)) for period, version in timeline.version_changes]
     steps = [Text(step) for step in _STEPS.get(verdict, _STEPS[NO_ALARM])]
     if verdict != ALARM and (error := _error_of_a_period(timeline)):
-        found = (
+        delay = (
             f"The standard error of a period is about {error:.4f}. A lasting change of twice as "
             "much is usually found within 10 periods, a smaller one later, or in longer periods."
         )
-        steps.insert(1, Text(found))
+        steps.insert(1, Text(delay))
     begun = "; ".join(f"{period}: version {version}" for period, version in changed)
     next_steps: list[Item | None] = [
         Bullets(steps, numbered=True),

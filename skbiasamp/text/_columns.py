@@ -110,22 +110,22 @@ def label_columns(
     if not isinstance(labels, Mapping) or not labels:
         text = "{labels} must be a dict with a list of words for each label; got {seen!r}."
         raise InputTypeError(text, seen=labels)
-    held = to_native(frame, "frame")
-    if not isinstance(held, pd.DataFrame):
+    native = to_native(frame, "frame")
+    if not isinstance(native, pd.DataFrame):
         raise InputTypeError("{frame} must be a data frame; got {kind}.", kind=type(frame).__name__)
     if target is not None and target_texts is not None:
         raise InputError("{target_texts} takes the place of {target}: pass one of them.")
-    columns = _names(texts, "texts", held)
-    people = [] if target_texts is None else _names(target_texts, "target_texts", held)
-    given = [] if people else _names(labels if target is None else target, "target", held)
+    columns = _names(texts, "texts", native)
+    people = [] if target_texts is None else _names(target_texts, "target_texts", native)
+    given = [] if people else _names(labels if target is None else target, "target", native)
     of_classes = len(given) == 1 < len(labels)
     labeler = WordListLabeler(labels, exclusive=of_classes, refusals="english")
-    labelled = {name: _labels(labeler, name, held[name]) for name in (*people, *columns)}
+    labelled = {name: _labels(labeler, name, native[name]) for name in (*people, *columns)}
     unread = {
-        name: list(dict.fromkeys(_texts(held[name])[of_text[NO_LABEL] == 1]))
+        name: list(dict.fromkeys(_texts(native[name])[of_text[NO_LABEL] == 1]))
         for name, of_text in labelled.items()
     }
-    rest = held.drop(columns=list(labelled))
+    rest = native.drop(columns=list(labelled))
     if of_classes:
         names, sides = given, {}
         made: dict[str, Any] = {given[0]: _classes(rest, given[0], labels)}
@@ -179,15 +179,15 @@ def _labels(labeler: WordListLabeler, column: str, texts: pd.Series) -> pd.DataF
     if numbers:
         text = "column {column!r} must hold texts; got {seen!r}. Name a column of texts."
         raise InputError(text, column=column, seen=numbers[0])
-    found = labeler.transform(texts)
-    if found[NO_LABEL].all():
+    labels = labeler.transform(texts)
+    if labels[NO_LABEL].all():
         text = (
             "{labels} has no word that is in any of the {n:,} texts of column {column!r}{such}. "
             "Add the words that these texts use."
         )
         such = f", such as {texts.iloc[0]!r}" if len(texts) else ""
         raise InputError(text, n=len(texts), column=column, such=such)
-    return found
+    return labels
 
 
 def _indicators(frame: pd.DataFrame, target: list[str], labels: Mapping[str, Any]) -> pd.DataFrame:

@@ -184,11 +184,11 @@ class WordMasker(TextTransformer):
                     "would form new phrases."
                 )
                 raise InputError(text, seen=placeholder)
-            for found in matcher.find(placeholder):
+            for match in matcher.find(placeholder):
                 text = (
                     "{placeholder} must hold no listed word; got {seen!r}, and {word!r} is listed."
                 )
-                raise InputError(text, seen=placeholder, word=found.word)
+                raise InputError(text, seen=placeholder, word=match.word)
         return {str(name): placeholder for name, placeholder in given.items()}
 
 

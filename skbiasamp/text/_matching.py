@@ -70,7 +70,11 @@ def _folded(text: str) -> str:
 
 def _places(text: str) -> list[int]:
     """Return where in a text each character of the folded text comes from."""
-    return [i for i, one in enumerate(text) for _ in (one if one.isascii() else _folded(one))]
+    return [
+        i
+        for i, character in enumerate(text)
+        for _ in (character if character.isascii() else _folded(character))
+    ]
 
 
 def _key(folded: str) -> str:
@@ -185,18 +189,18 @@ def read_texts(X: Any, name: str = "X") -> list[str]:
     if isinstance(X, list):
         texts = X
     else:
-        held = to_native(X, name)
-        if held.ndim == 2 and held.shape[1] != 1:
+        column = to_native(X, name)
+        if column.ndim == 2 and column.shape[1] != 1:
             text = "{name} must be one column of texts; got {n} columns."
-            raise InputError(text, name=name, n=held.shape[1])
-        texts = (held.to_numpy() if hasattr(held, "to_numpy") else held).ravel().tolist()
-    for i, one in enumerate(texts):
-        if type(one) is not str and not isinstance(one, str):
+            raise InputError(text, name=name, n=column.shape[1])
+        texts = (column.to_numpy() if hasattr(column, "to_numpy") else column).ravel().tolist()
+    for i, text_of_row in enumerate(texts):
+        if type(text_of_row) is not str and not isinstance(text_of_row, str):
             text = (
                 "{name} must hold texts; got {seen!r} at position {i}. Replace missing texts by "
                 "'', or leave these rows out."
             )
-            raise InputTypeError(text, name=name, seen=one, i=i)
+            raise InputTypeError(text, name=name, seen=text_of_row, i=i)
     return texts
 
 
@@ -204,17 +208,21 @@ def read_lists(words: Any, role: str = "words") -> dict[str, list[str]]:
     """Return lists of words by name; one list without a name is called 'words'."""
     lists = words if isinstance(words, Mapping) else {"words": words}
     read: dict[str, list[str]] = {}
-    for name, held in lists.items():
-        if isinstance(held, str | bytes | Mapping) or not hasattr(held, "__iter__"):
+    for name, list_of_words in lists.items():
+        if isinstance(list_of_words, str | bytes | Mapping) or not hasattr(
+            list_of_words, "__iter__"
+        ):
             text = "{name} must be a list of words, or a dict of such lists; got {seen!r}."
-            raise InputTypeError(text, name=role, seen=held)
-        read[str(name)] = several = list(held)
-        for one in several:
-            if not isinstance(one, str):
+            raise InputTypeError(text, name=role, seen=list_of_words)
+        read[str(name)] = several = list(list_of_words)
+        for word in several:
+            if not isinstance(word, str):
                 text = "{name} must hold words; got {seen!r}."
-                raise InputTypeError(text, name=role, seen=one)
+                raise InputTypeError(text, name=role, seen=word)
         if not several:
-            raise InputError("{name} must name a word; got {seen!r}.", name=role, seen=held)
+            raise InputError(
+                "{name} must name a word; got {seen!r}.", name=role, seen=list_of_words
+            )
     if not read:
         raise InputError("{name} must name a word; got {seen!r}.", name=role, seen=words)
     return read

@@ -302,12 +302,12 @@ def _groups(words: str, tag: str) -> tuple[frozenset[str], frozenset[str]]:
     return identities.union(names), identities
 
 
-def _choice(said: str, choices: list[str], words: list[str], unknown: list[bool]) -> int | None:
+def _choice(answer: str, choices: list[str], words: list[str], unknown: list[bool]) -> int | None:
     """Return the choice that an answer is, or the only one that it names."""
-    if said in choices:
-        return choices.index(said)
-    if said in ("a", "b", "c"):
-        return "abc".index(said)
+    if answer in choices:
+        return choices.index(answer)
+    if answer in ("a", "b", "c"):
+        return "abc".index(answer)
     whole = [
         {choice, word} | (_UNKNOWN_TEXTS if apart else set())
         for choice, word, apart in zip(choices, words, unknown, strict=True)
@@ -318,7 +318,7 @@ def _choice(said: str, choices: list[str], words: list[str], unknown: list[bool]
         matches = [
             i
             for i, names in enumerate(names_of)
-            if any(f" {name} " in f" {said} " for name in names)
+            if any(f" {name} " in f" {answer} " for name in names)
         ]
         if matches:
             return matches[0] if len(matches) == 1 else None

@@ -153,16 +153,16 @@ class WordListLabeler(TextTransformer):
             The labels, as `transform` returns them.
         """
         texts = read_texts(X)
-        found = self._read(X, texts)
-        self.counts_ = {name: int(n) for name, n in found.sum().items()}
-        without = np.flatnonzero(found[NO_LABEL])
+        labels = self._read(X, texts)
+        self.counts_ = {name: int(n) for name, n in labels.sum().items()}
+        without = np.flatnonzero(labels[NO_LABEL])
         self.unread_ = list(dict.fromkeys(texts[i] for i in without))[:_MOST_UNREAD]
         if texts and len(without) == len(texts):
             warn(
                 f"WordListLabeler found no label in any of the {len(texts):,} texts, such as "
                 f"{self.unread_[0][:80]!r}. Are these the words that the texts use?"
             )
-        return found
+        return labels
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns.
@@ -195,14 +195,14 @@ class WordListLabeler(TextTransformer):
     def _read(self, X: Any, texts: list[str]) -> pd.DataFrame:
         names = self._names()
         lists, patterns = words_and_patterns(self.labels, "labels")
-        found = _found(texts, list(self.labels), lists, patterns, self.plurals, "labels")
-        columns: list[Any] = [found]
+        labels = _found(texts, list(self.labels), lists, patterns, self.plurals, "labels")
+        columns: list[Any] = [labels]
         if self.refusals is not None:
             refused = self._refused(texts)
-            found &= ~refused
+            labels &= ~refused
             columns += [refused]
         if self.exclusive:
-            found &= found.sum(axis=1, keepdims=True) == 1
+            labels &= labels.sum(axis=1, keepdims=True) == 1
         columns.append(~np.hstack(columns).any(axis=1, keepdims=True))
         index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
         return pd.DataFrame(np.hstack(columns).astype(np.int8), index=index, columns=names)
@@ -217,11 +217,11 @@ class WordListLabeler(TextTransformer):
         return _found(texts, [REFUSAL], lists, patterns, self.plurals, "refusals")
 
 
-def _is_pattern(one: Any) -> bool:
+def _is_pattern(word: Any) -> bool:
     """Return whether something is a regular expression, compiled or between slashes."""
-    if isinstance(one, re.Pattern):
+    if isinstance(word, re.Pattern):
         return True
-    return isinstance(one, str) and len(one) > 2 and one[0] == one[-1] == "/"
+    return isinstance(word, str) and len(word) > 2 and word[0] == word[-1] == "/"
 
 
 def words_and_patterns(
@@ -230,23 +230,23 @@ def words_and_patterns(
     """Return words and regular expressions apart, by task."""
     words: dict[str, Any] = {}
     patterns: dict[str, list[re.Pattern[str]]] = {}
-    for name, held in labels.items():
-        several = [held] if _is_pattern(held) else held
+    for name, given in labels.items():
+        several = [given] if _is_pattern(given) else given
         if not isinstance(several, list | tuple | set) or not several:
             text = "{name} must be a list of words or a regular expression; got {seen!r}."
-            raise InputTypeError(text, name=Role(role, f"[{name!r}]"), seen=held)
-        patterns[name] = [_compiled(one, name, role) for one in several if _is_pattern(one)]
-        if plain := [one for one in several if not _is_pattern(one)]:
+            raise InputTypeError(text, name=Role(role, f"[{name!r}]"), seen=given)
+        patterns[name] = [_compiled(word, name, role) for word in several if _is_pattern(word)]
+        if plain := [word for word in several if not _is_pattern(word)]:
             words[name] = plain
     return read_lists(words, role) if words else {}, patterns
 
 
-def _compiled(one: Any, name: str, role: str) -> re.Pattern[str]:
+def _compiled(word: Any, name: str, role: str) -> re.Pattern[str]:
     try:
-        pattern = re.compile(one[1:-1], re.IGNORECASE) if isinstance(one, str) else one
+        pattern = re.compile(word[1:-1], re.IGNORECASE) if isinstance(word, str) else word
     except re.error as error:
         text = "{name} has a regular expression that is none: {seen!r}, {error}."
-        raise InputError(text, name=Role(role, f"[{name!r}]"), seen=one, error=error) from None
+        raise InputError(text, name=Role(role, f"[{name!r}]"), seen=word, error=error) from None
     if not isinstance(pattern.pattern, str):
         text = "{name} must be a regular expression of text; got one of bytes."
         raise InputTypeError(text, name=Role(role, f"[{name!r}]"))
@@ -262,15 +262,15 @@ def _found(
     role: str,
 ) -> np.ndarray[Any, Any]:
     """Return which labels texts have: one row a text, one column a name."""
-    found = np.zeros((len(texts), len(names)), bool)
+    matched = np.zeros((len(texts), len(names)), bool)
     column = {name: j for j, name in enumerate(names)}
     if lists:
         matcher = Matcher(lists, plurals=plurals, role=role, once=False)
         for i, text in enumerate(texts):
-            for one in matcher.find(text):
-                for name in one.names:
-                    found[i, column[name]] = True
+            for match in matcher.find(text):
+                for name in match.names:
+                    matched[i, column[name]] = True
     for name, several in patterns.items():
         for pattern in several:
-            found[:, column[name]] |= [pattern.search(text) is not None for text in texts]
-    return found
+            matched[:, column[name]] |= [pattern.search(text) is not None for text in texts]
+    return matched

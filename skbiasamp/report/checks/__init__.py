@@ -21,7 +21,7 @@ PAIRS = ("labels", "numbers")  # of what pairs of group and task are
 
 
 @dataclass(frozen=True)
-class Seen:
+class Audited:
     """What a check looks at."""
 
     report: AuditReport
@@ -63,7 +63,7 @@ class Check(ABC):
     reads: ClassVar[tuple[str, ...]] = ("labels",)  # of what it says something
 
     @abstractmethod
-    def found(self, seen: Seen) -> Found:
+    def finding(self, audited: Audited) -> Found:
         """Return what was seen and what to do next, or None if there is nothing to say."""
 
 
@@ -82,10 +82,10 @@ def _below(kind: Any) -> Iterator[type[Check]]:
         yield from _below(check)
 
 
-def findings_of(seen: Seen) -> list[Finding]:
+def findings_of(audited: Audited) -> list[Finding]:
     """Return what the checks find."""
-    checks = (check for check in every_check() if seen.reads in check.reads)
-    findings = ((check, check.found(seen)) for check in checks)
+    checks = (check for check in every_check() if audited.reads in check.reads)
+    findings = ((check, check.finding(audited)) for check in checks)
     return [
-        Finding(check.topic, found[0], check.place, found[1]) for check, found in findings if found
+        Finding(check.topic, parts[0], check.place, parts[1]) for check, parts in findings if parts
     ]

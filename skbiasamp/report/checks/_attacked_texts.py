@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skbiasamp._input.errors import rows_of
 from skbiasamp._utils.formatting import rate
-from skbiasamp.report.checks import Check, Found, Seen
+from skbiasamp.report.checks import Audited, Check, Found
 
 _MANY = 0.3  # share of unknown words from which human texts are hardly read
 
@@ -17,8 +17,8 @@ class EmptyTexts(Check):
     rank = 54
     reads = ("texts",)
 
-    def found(self, seen: Seen) -> Found:
-        counts = [seen.most(f"empty_{side}") for side in ("data", "model")]
+    def finding(self, audited: Audited) -> Found:
+        counts = [audited.most(f"empty_{side}") for side in ("data", "model")]
         if not any(counts):
             return None
         return (
@@ -36,8 +36,8 @@ class UnknownWords(Check):
     rank = 55
     reads = ("texts",)
 
-    def found(self, seen: Seen) -> Found:
-        most = seen.most("unknown_words")
+    def finding(self, audited: Audited) -> Found:
+        most = audited.most("unknown_words")
         if most < _MANY:
             return None
         return (
@@ -54,7 +54,7 @@ class AttackerOfTexts(Check):
     rank = 180
     reads = ("texts",)
 
-    def found(self, seen: Seen) -> Found:
+    def finding(self, audited: Audited) -> Found:
         return (
             "How much texts reveal depends on the attacker that reads them, and so can the sign "
             "of the difference.",

@@ -14,7 +14,7 @@ from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import other_class
-from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
+from skbiasamp.report.checks import ALPHA, PAIRS, Audited, Check, Found
 from skbiasamp.results import AuditReport
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
@@ -35,8 +35,8 @@ class ConstantLabels(Check):
     place = "next"
     rank = 30
 
-    def found(self, seen: Seen) -> Found:
-        if not is_constant(seen.signs):
+    def finding(self, audited: Audited) -> Found:
+        if not is_constant(audited.signs):
             return None
         return (
             "The labels that decide what counts as amplification are the same in all rows, so "
@@ -52,8 +52,8 @@ class NeverLabelled(Check):
     place = "next"
     rank = 40
 
-    def found(self, seen: Seen) -> Found:
-        test = seen.test
+    def finding(self, audited: Audited) -> Found:
+        test = audited.test
         both = test.has("task") and test.has("task_pred")
         if test.classes is None or not both or test.soft("task_pred"):
             return None
@@ -79,9 +79,9 @@ class _Spelling(Check):
     def names(self, cells: Contingency) -> Names:
         """Return the names that are compared."""
 
-    def found(self, seen: Seen) -> Found:
+    def finding(self, audited: Audited) -> Found:
         singular, plural = self.what
-        names = self.names(seen.test)
+        names = self.names(audited.test)
         if alike := _alike(names, _visibly):
             return (
                 f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only "
@@ -150,9 +150,9 @@ class MissingNames(Check):
     rank = 44
     reads = ("labels", "texts", "numbers")
 
-    def found(self, seen: Seen) -> Found:
-        classes = seen.test.classes if seen.reads == "labels" else None
-        named = {"group": seen.test.groups, "class": classes or ()}
+    def finding(self, audited: Audited) -> Found:
+        classes = audited.test.classes if audited.reads == "labels" else None
+        named = {"group": audited.test.groups, "class": classes or ()}
         named_so = []
         for kind, names in named.items():
             strange = [name for name in names if _stands_for_missing(name)]
@@ -183,9 +183,9 @@ class PositiveClass(Check):
     place = "verdict"  # which is about the other class
     rank = 5
 
-    def found(self, seen: Seen) -> Found:
-        test = seen.test
-        read = [seen.scored, test if test.soft("task_pred") else None]
+    def finding(self, audited: Audited) -> Found:
+        test = audited.test
+        read = [audited.scored, test if test.soft("task_pred") else None]
         texts = (_of_other_class(cells) for cells in read if cells is not None)
         return next((text for text in texts if text is not None), None)
 
@@ -214,12 +214,16 @@ class Weights(Check):
     rank = 60
     reads = ("labels", "texts", "numbers")
 
-    def found(self, seen: Seen) -> Found:
-        if seen.n_given is None or not seen.test.whole or seen.test.total < 2 * seen.n_given:
+    def finding(self, audited: Audited) -> Found:
+        if (
+            audited.n_given is None
+            or not audited.test.whole
+            or audited.test.total < 2 * audited.n_given
+        ):
             return None
         return (
-            f"{seen.n_given:,} rows came with weights that add up to {seen.test.total:,.15g}. "
-            "Whole numbers count as that many rows each.",
+            f"{audited.n_given:,} rows came with weights that add up to "
+            f"{audited.test.total:,.15g}. Whole numbers count as that many rows each.",
             "If they are sampling weights, the intervals are far too narrow: divide the weights by "
             "their mean.",
         )
@@ -233,8 +237,8 @@ class TrainingLabels(Check):
     place = "next"
     rank = 140
 
-    def found(self, seen: Seen) -> Found:
-        if seen.train is not None or not seen.test.has("task"):
+    def finding(self, audited: Audited) -> Found:
+        if audited.train is not None or not audited.test.has("task"):
             return None
         return (
             "No training labels were given, so the audited labels decide which change counts as "
@@ -252,15 +256,15 @@ class Sums(Check):
     topic = "sums"
     rank = 160
 
-    def found(self, seen: Seen) -> Found:
-        if seen.test.summed is None:
+    def finding(self, audited: Audited) -> Found:
+        if audited.test.summed is None:
             return None
         joint = "count with Contingency.from_frame(..., joint=True)"
         what, instead = {
             "tasks": ("each task by itself", joint),
             "scores": ("probabilities by their sums", joint),
             "weights": ("fractional weights by their sums", "read the columns into memory"),
-        }[str(seen.test.summed)]
+        }[str(audited.test.summed)]
         return (
             f"The engine summed {what}, so metrics that need single rows were left out (attackers, "
             "sets of labels, some intervals).",
@@ -275,8 +279,8 @@ class MissingValues(Check):
     rank = 165
     reads = ("labels", "texts", "numbers")
 
-    def found(self, seen: Seen) -> Found:
-        n = seen.test.n_dropped
+    def finding(self, audited: Audited) -> Found:
+        n = audited.test.n_dropped
         if not n:
             return None
         return (
@@ -292,14 +296,14 @@ class LabelsAsTruth(Check):
     reads = PAIRS
     rank = 200
 
-    def found(self, seen: Seen) -> Found:
-        if not seen.report.results:
+    def finding(self, audited: Audited) -> Found:
+        if not audited.report.results:
             return None  # pairs are compared without labels
-        if not seen.report.context.get("labelled", True):
+        if not audited.report.context.get("labelled", True):
             return None
         return (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-            f"only that the model repeats them.{_bears(seen.report)}",
+            f"only that the model repeats them.{_bears(audited.report)}",
             "Find out how the labels were made, and who may be labelled wrongly.",
         )
 
@@ -327,8 +331,8 @@ class ReferenceAsTruth(Check):
     topic = "reference as truth"
     rank = 200
 
-    def found(self, seen: Seen) -> Found:
-        if not seen.report.results or seen.report.context.get("labelled", True):
+    def finding(self, audited: Audited) -> Found:
+        if not audited.report.results or audited.report.context.get("labelled", True):
             return None
         return (
             "The reference is taken for what should be. If it is biased itself, a value of 0 means "

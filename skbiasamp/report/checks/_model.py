@@ -19,7 +19,7 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import ALPHA, Check, Found, Seen
+from skbiasamp.report.checks import ALPHA, Audited, Check, Found
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
 
@@ -38,14 +38,14 @@ class IdenticalPredictions(Check):
     place = "next"
     rank = 45
 
-    def found(self, seen: Seen) -> Found:
+    def finding(self, audited: Audited) -> Found:
         same = [
             text
             for text, side, predicted in (
                 ("labels and predictions", "task", "task_pred"),
                 ("the sensitive feature and its predictions", "group", "group_pred"),
             )
-            if _identical(seen.test, side, predicted)
+            if _identical(audited.test, side, predicted)
         ]
         if not same:
             return None
@@ -70,8 +70,8 @@ class WorseThanChance(Check):
     place = "next"
     rank = 70
 
-    def found(self, seen: Seen) -> Found:
-        capped = seen.names(lambda result: result.statistics.get("flip_rate_capped"))
+    def finding(self, audited: Audited) -> Found:
+        capped = audited.names(lambda result: result.statistics.get("flip_rate_capped"))
         if not capped:
             return None
         return (
@@ -89,8 +89,8 @@ class Threshold(Check):
     place = "next"
     rank = 80
 
-    def found(self, seen: Seen) -> Found:
-        test = seen.test
+    def finding(self, audited: Audited) -> Found:
+        test = audited.test
         if not (test.has("task") and test.has("task_pred")) or test.soft("task_pred"):
             return None
         base, predicted = test.count("task"), test.count("task_pred")
@@ -109,13 +109,13 @@ class Threshold(Check):
             f"{rate(predicted[first] / test.total)} of the rows, and "
             f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold away "
             "from the base rate changes the rates of all groups.",
-            _at_base_rate(seen),
+            _at_base_rate(audited),
         )
 
 
-def _at_base_rate(seen: Seen) -> Said | str:
+def _at_base_rate(audited: Audited) -> Said | str:
     """Return what a threshold at the base rate would change, as far as it is known."""
-    nearest, binary = at_base_rate(seen.report.curve), len(seen.test.tasks) == 1
+    nearest, binary = at_base_rate(audited.report.curve), len(audited.test.tasks) == 1
     again = (
         "A threshold moves the other metrics too, and can worsen them: audit again before you "
         "change it."
@@ -125,7 +125,7 @@ def _at_base_rate(seen: Seen) -> Said | str:
             f"At the threshold {amount(nearest['threshold'])} the model predicts it for "
             f"{rate(nearest['predicted_rate'])} of rows, and directional A->T is "
             f"{number(nearest['estimate'])} ({number(nearest['low'])} to "
-            f"{number(nearest['high'])}){_than_now(seen, nearest['estimate'])}. {again}"
+            f"{number(nearest['high'])}){_than_now(audited, nearest['estimate'])}. {again}"
         )
     if binary:
         return Said(
@@ -135,9 +135,9 @@ def _at_base_rate(seen: Seen) -> Said | str:
     return f"Compare the model with one that predicts each task as often as it is labelled. {again}"
 
 
-def _than_now(seen: Seen, estimate: float) -> str:
+def _than_now(audited: Audited, estimate: float) -> str:
     """Return whether a threshold brings the amplification closer to 0."""
-    result = moved_by_thresholds(seen.report)
+    result = moved_by_thresholds(audited.report)
     if result is None or np.isnan(result.estimate):
         return ""
     closer = "closer" if abs(estimate) < abs(result.estimate) else "not closer"
@@ -150,27 +150,27 @@ class Errors(Check):
     topic = "errors"
     rank = 155
 
-    def found(self, seen: Seen) -> Found:
-        if "accuracy" not in seen.report.groups:
+    def finding(self, audited: Audited) -> Found:
+        if "accuracy" not in audited.report.groups:
             return None
-        known = seen.report.groups.dropna(subset="accuracy")  # a group may have no audited rows
+        known = audited.report.groups.dropna(subset="accuracy")  # a group may have no audited rows
         accuracy = float(np.average(known["accuracy"], weights=known["n"]))
         if accuracy >= _LOW_ACCURACY:
             return None
-        attacked = any(result.kind.has_attacker for result in seen.report.values())
+        attacked = any(result.kind.has_attacker for result in audited.report.values())
         return (
             f"The accuracy of the model is {rate(accuracy)}. Its errors and its bias are not "
-            f"separated by {_not_attacks(seen)}. Attackers compare with equally accurate random "
+            f"separated by {_not_attacks(audited)}. Attackers compare with equally accurate random "
             "labels.",
             "Read what attackers find, among the other metrics."
             if attacked
-            else f"Audit with {seen.attacks} too.",
+            else f"Audit with {audited.attacks} too.",
         )
 
 
-def _not_attacks(seen: Seen) -> str:
+def _not_attacks(audited: Audited) -> str:
     """Return the metrics without an attacker, as a sentence lists them."""
-    names = seen.names(lambda result: not result.kind.has_attacker)
+    names = audited.names(lambda result: not result.kind.has_attacker)
     return listed(names) if names else "metrics without an attacker"
 
 
@@ -181,8 +181,8 @@ class ErrorRates(Check):
     place = "next"
     rank = 65
 
-    def found(self, seen: Seen) -> Found:
-        report = seen.report
+    def finding(self, audited: Audited) -> Found:
+        report = audited.report
         if "false_positive_rate" not in report.rates:
             return None
         differences = report.rates[[f"{kind}_difference" for kind in _LABELLED]]
@@ -238,8 +238,8 @@ class Probabilities(Check):
     topic = "probabilities"
     rank = 150
 
-    def found(self, seen: Seen) -> Found:
-        if not seen.test.soft("task_pred"):
+    def finding(self, audited: Audited) -> Found:
+        if not audited.test.soft("task_pred"):
             return None
         return (
             "The predictions are probabilities. Metrics of rates use their mean in each group. "
@@ -254,8 +254,8 @@ class PredictedAttribute(Check):
     topic = "predicted attribute"
     rank = 170
 
-    def found(self, seen: Seen) -> Found:
-        if not seen.test.has("group_pred"):
+    def finding(self, audited: Audited) -> Found:
+        if not audited.test.has("group_pred"):
             return None
         return (
             "A sensitive feature was predicted. This is questionable in itself, whatever the "
@@ -270,8 +270,8 @@ class RiskPrediction(Check):
     topic = "risk prediction"
     rank = 190
 
-    def found(self, seen: Seen) -> Found:
-        if seen.scored is None:
+    def finding(self, audited: Audited) -> Found:
+        if audited.scored is None:
             return None
         return (
             "If the scores predict the future of people, a model without amplification still "
@@ -287,8 +287,8 @@ class ImpactRatio(Check):
     place = "next"
     rank = 66
 
-    def found(self, seen: Seen) -> Found:
-        rates, context = seen.report.rates, seen.report.context
+    def finding(self, audited: Audited) -> Found:
+        rates, context = audited.report.rates, audited.report.context
         if "favourable" not in context or "impact_ratio_high" not in rates:
             return None
         below = rates[rates["impact_ratio_high"] < FOUR_FIFTHS]

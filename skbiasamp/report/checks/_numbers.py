@@ -11,7 +11,7 @@ from skbiasamp._input.errors import Role, Said
 from skbiasamp._utils.formatting import DIRECTION_OF, name_of, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.report.checks import Check, Found, Seen
+from skbiasamp.report.checks import Audited, Check, Found
 
 _MOST_CLASSES = 20
 _MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
@@ -25,8 +25,8 @@ class NumbersAsClasses(Check):
     place = "next"
     rank = 35
 
-    def found(self, seen: Seen) -> Found:
-        names = seen.test.classes or ()
+    def finding(self, audited: Audited) -> Found:
+        names = audited.test.classes or ()
         numbers = [name for name in names if isinstance(name, int | float)]
         if len(numbers) <= _MOST_CLASSES:
             return None
@@ -47,8 +47,8 @@ class NumbersAsGroups(Check):
     rank = 41
     reads = ("labels", "texts", "numbers")
 
-    def found(self, seen: Seen) -> Found:
-        for column, values in _values_of(seen.test):
+    def finding(self, audited: Audited) -> Found:
+        for column, values in _values_of(audited.test):
             n = len({value for value in values if isinstance(value, int | float)})
             if n > _MOST_GROUPS:
                 name = "" if column is None else f" '{name_of(column)}'"
@@ -82,9 +82,9 @@ class NarrowPredictions(Check):
     rank = 75
     reads = ("numbers",)
 
-    def found(self, seen: Seen) -> Found:
-        test = seen.test
-        if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in seen.report.values()):
+    def finding(self, audited: Audited) -> Found:
+        test = audited.test
+        if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in audited.report.values()):
             return None
         labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
         varies = labels > 0
@@ -107,5 +107,5 @@ def _spread(cells: Contingency, side: SideName) -> np.ndarray:
     values = labels_of(cells, side).dense(slice(None), float)
     values = values - values[0]
     mean = cells.weight @ values / cells.total
-    found: np.ndarray = np.sqrt(cells.weight @ (values - mean) ** 2 / cells.total)
-    return found
+    spread: np.ndarray = np.sqrt(cells.weight @ (values - mean) ** 2 / cells.total)
+    return spread

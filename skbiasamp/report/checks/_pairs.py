@@ -8,7 +8,7 @@ import numpy as np
 
 from skbiasamp._utils.formatting import group_of, listed, task_of
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import PAIRS, Check, Found, Seen
+from skbiasamp.report.checks import PAIRS, Audited, Check, Found
 from skbiasamp.results import AuditResult
 
 _MOST_NAMED = 4
@@ -38,18 +38,18 @@ class _Flagged(Check):
     what: ClassVar[str]
     action: ClassVar[str]
 
-    def found(self, seen: Seen) -> Found:
-        raised = {name: _raised(result, self.flag) for name, result in seen.report.items()}
+    def finding(self, audited: Audited) -> Found:
+        raised = {name: _raised(result, self.flag) for name, result in audited.report.items()}
         name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
         if not pairs:
             return None
         more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
         words = {"labels": "labels", "rows": "labelled rows"}
-        if not seen.report[name].labelled:
+        if not audited.report[name].labelled:
             words = dict.fromkeys(words, "reference rows")
         what, action = (text.format_map(words) for text in (self.what, self.action))
         return (
-            f"{len(pairs)} of {len(seen.report[name].table)} pairs of {name} {what}: "
+            f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} {what}: "
             f"{', '.join(pairs[:3])}{more}.",
             action,
         )
@@ -85,12 +85,12 @@ class SmallGroups(Check):
     place = "next"
     rank = 95
 
-    def found(self, seen: Seen) -> Found:
-        groups = seen.report.groups
+    def finding(self, audited: Audited) -> Found:
+        groups = audited.report.groups
         small = groups[groups["n"] < FEWEST_ROWS].sort_values("n")
         if small.empty or len(small) == len(groups):
             return None
-        columns = seen.report.context.get("group_columns", ())
+        columns = audited.report.context.get("group_columns", ())
         named = [
             f"{group_of(group, columns)} ({n:,.15g})"
             for group, n in zip(small["group"], small["n"], strict=True)
@@ -110,8 +110,8 @@ class UndefinedPairs(Check):
     place = "next"
     rank = 120
 
-    def found(self, seen: Seen) -> Found:
-        tables = {name: result.table for name, result in seen.report.items()}
+    def finding(self, audited: Audited) -> Found:
+        tables = {name: result.table for name, result in audited.report.items()}
         gone = {
             name: f"{int(table['delta'].isna().sum())} of {len(table)} in {name}"
             for name, table in tables.items()

@@ -12,7 +12,7 @@ from skbiasamp._utils.formatting import (
     number,
     points,
 )
-from skbiasamp.report.checks import PAIRS, Check, Found, Seen
+from skbiasamp.report.checks import PAIRS, Audited, Check, Found
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.results import columns_alone, is_half_of_gap
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
@@ -25,14 +25,14 @@ class BalancedData(Check):
     place = "verdict"
     rank = 20
 
-    def found(self, seen: Seen) -> Found:
-        blind = seen.names(lambda result: result.verdict == CANNOT and not result.cannot)
-        if not blind or is_constant(seen.signs):
+    def finding(self, audited: Audited) -> Found:
+        blind = audited.names(lambda result: result.verdict == CANNOT and not result.cannot)
+        if not blind or is_constant(audited.signs):
             return None
         return (
             "Cannot amplify (labels are balanced): no group is associated with a task in the "
             f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
-            f"Use {seen.attacks} instead: attackers also find what a model adds to balanced "
+            f"Use {audited.attacks} instead: attackers also find what a model adds to balanced "
             "labels.",
         )
 
@@ -44,8 +44,8 @@ class Mitigation(Check):
     place = "next"
     rank = 85
 
-    def found(self, seen: Seen) -> Found:
-        report = seen.report
+    def finding(self, audited: Audited) -> Found:
+        report = audited.report
         verdict = None if report.primary is None else report[report.primary].verdict
         alone = columns_alone(report).get(AMPLIFIES)
         if verdict not in (AMPLIFIES, REVEALS_MORE) and not alone:
@@ -65,8 +65,8 @@ class Reversal(Check):
     place = "next"
     rank = 24
 
-    def found(self, seen: Seen) -> Found:
-        names = seen.names(lambda result: result.verdict == REVERSES)
+    def finding(self, audited: Audited) -> Found:
+        names = audited.names(lambda result: result.verdict == REVERSES)
         if not names:
             return None
         return (
@@ -85,8 +85,8 @@ class Precision(Check):
     place = "next"
     rank = 25
 
-    def found(self, seen: Seen) -> Found:
-        report = seen.report
+    def finding(self, audited: Audited) -> Found:
+        report = audited.report
         primary = None if report.primary is None else report[report.primary]
         if primary is None or primary.verdict != NO_EFFECT or columns_alone(report):
             return None
@@ -119,8 +119,8 @@ class Directions(Check):
     topic = "directions"
     rank = 180
 
-    def found(self, seen: Seen) -> Found:
-        if len({result.direction for result in seen.report.values()} & {"A->T", "T->A"}) < 2:
+    def finding(self, audited: Audited) -> Found:
+        if len({result.direction for result in audited.report.values()} & {"A->T", "T->A"}) < 2:
             return None
         return (
             "Values of A→T (does the group shift the predicted task?) and T→A (does the task "

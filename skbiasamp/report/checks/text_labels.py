@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from skbiasamp._utils.formatting import group_of, listed, rate
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.report.checks import Check, Found, Seen
+from skbiasamp.report.checks import Audited, Check, Found
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 MOST_GROUPS = 5
@@ -20,11 +20,11 @@ class _ClassOfTexts(Check):
     title: ClassVar[str]
     action: ClassVar[str]
 
-    def found(self, seen: Seen) -> Found:
-        if self.task not in seen.test.tasks:
+    def finding(self, audited: Audited) -> Found:
+        if self.task not in audited.test.tasks:
             return None
-        columns = seen.report.context.get("group_columns", ())
-        shares = list(_shares(seen.test, self.task, columns))
+        columns = audited.report.context.get("group_columns", ())
+        shares = list(_shares(audited.test, self.task, columns))
         if not shares:
             return None
         return f"{self.title}: {listed(shares)}.", self.action
