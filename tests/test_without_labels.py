@@ -455,6 +455,8 @@ def test_prompts_of_generators_are_clusters():
         ({"reference": "c"}, "reference"),
         ({"pairs": [1, 2]}, "pairs needs models that predict the same rows"),
         ({"given": "age"}, "given needs models that predict the same rows"),
+        ({"labels": "selected"}, "labels needs models that predict the same rows"),
+        ({"decision": "granted"}, "decision needs models that predict the same rows"),
     ],
 )
 def test_generators_that_cannot_be_compared(changed, says):
@@ -531,7 +533,8 @@ def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, 
     for name in ("estimate", "difference"):
         first, second = (r["directional A->T"].table[name].tolist() for r in (found, whole))
         assert first == pytest.approx(second, nan_ok=True)
-    for wrong in ([made, "--train", real], [f"made={made}", f"copy={real}"]):
+    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"], [*line[1:5], "--given", "x"]
+    for wrong in wrongs:
         with pytest.raises(SystemExit) as error:
             main(["compare", *wrong, *named])
         assert error.value.code == 2
