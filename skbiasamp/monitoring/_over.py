@@ -195,9 +195,7 @@ def check_watch(asked: Asked) -> None:
     if asked.auditor is not None:
         require_auditor(asked.auditor)
         if not hasattr(asked.auditor, "learn_reference"):
-            text = (
-                "{auditor} cannot be {seen}, which needs single rows: audit each period."
-            )
+            text = "{auditor} cannot be {seen}, which needs single rows: audit each period."
             raise InputError(text, seen=type(asked.auditor).__name__)
     alpha = asked.alpha
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
