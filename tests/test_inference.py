@@ -1604,3 +1604,23 @@ def test_p_values_may_be_tensors_that_need_a_gradient():
     assert adjust_p_values(tensor).tolist() == pytest.approx([0.02, 0.04])
     rows = adjust_p_values([tensor, tensor])
     assert rows.tolist() == [pytest.approx(one) for one in ([0.04, 0.08], [0.04, 0.08])]
+
+
+@pytest.mark.parametrize(("tasks_of_a_row", "hidden"), [(1, 1.0), (4, 2.0)])
+def test_a_group_without_errors_hides_as_many_pairs_as_a_changed_row_has(tasks_of_a_row, hidden):
+    # Four tasks. Rows of `b` never change; those of `a` change one task each, or all four.
+    group = np.array(["a"] * 200 + ["b"] * 40)
+    labels = np.zeros((240, 4), dtype=int)
+    labels[:80], labels[200:230] = 1, 1
+    predicted = labels.copy()
+    for row in range(60, 100):
+        tasks = [row % 4] if tasks_of_a_row == 1 else [0, 1, 2, 3]
+        predicted[row, tasks] = 1 - predicted[row, tasks]
+    auditor = DirectionalAuditor(interval="analytic")
+    result = auditor.fit(labels, sensitive_features=group).audit(
+        labels, predicted, sensitive_features=group
+    )
+    of_rows = stats.norm.isf(0.025) * result.statistics["standard_error"]
+    one_pair = (1 - 0.025 ** (1 / 40)) / 8
+    expected = math.hypot(of_rows, hidden * one_pair)
+    assert result.high - result.estimate == pytest.approx(expected)
