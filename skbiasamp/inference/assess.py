@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -106,7 +107,7 @@ def interval_and_tests(
         pairs,
         unit=unit,
         confidence_level=level,
-        per_row=lambda: pairs_per_changed_row(cells, pairs),
+        per_row=lambda: math.nan if changed is None else pairs_per_changed_row(cells, pairs),
     )
     errors = errors_of_base(pairs, train, bounds.sign)
     if errors is not None:

@@ -157,7 +157,7 @@ def pairs_per_changed_row(cells: Contingency, pairs: Pairs) -> float:
     of_tasks = pairs.rates is not None and pairs.rates.observed == ("task_pred", "group")
     # Rows of a cluster, and of several groups, move more pairs than their labels say.
     alone = cells.clusters is None and not cells.indicator and cells.summed != "tasks"
-    if not (of_tasks and alone) or changed_rows(cells, pairs) is None:
+    if not (of_tasks and alone):
         return float("nan")
     before, after = (labels_of(cells, name) for name in ("task", "task_pred"))
     first, second, both = (
