@@ -120,6 +120,34 @@ def test_models_are_compared_within_strata():
     assert report["directional A->T"].table["difference"].dropna().tolist() == [difference]
 
 
+def test_the_commands_compare_models_and_rates_within_strata(tmp_path, capsys):
+    rows = sample(1500, push=0.2)
+    rows["new"] = sample(1500, push=1.5)["decision"]
+    rows.to_csv(path := tmp_path / "rows.csv", index=False)
+    columns = ["--sensitive", "sex", "--given", "dept", "--json", str(out := tmp_path / "out")]
+    models = {"old": "decision", "new": "new"}
+    line = ["compare", str(path), "--target", "label", "--prediction", "old=decision", "new=new"]
+    assert main([*line, *columns, "--seed", "0"]) == 0
+    read = skbiasamp.results.ComparisonReport.from_json(out)
+    by = {"target": "label", "prediction": models, "sensitive": "sex", "random_state": 0}
+    wanted = skbiasamp.compare(rows, **by, given="dept")
+    pd.testing.assert_frame_equal(read.summary, wanted.summary)
+    assert not read.summary.equals(skbiasamp.compare(rows, **by).summary)
+    page = tmp_path / "rates.html"
+    pytest.importorskip("jinja2")
+    line = ["rates", str(path), "--prediction", "decision", "--html", str(page)]
+    assert main([*line, *columns[:-2]]) == 0
+    share = 100 * standardised(rows, "decision")["a"]
+    shown = capsys.readouterr().out
+    assert "within strata of dept" in shown
+    assert f"{share:.1f} %" in shown
+    above = rows.assign(above=(rows["score"] > rows["score"].median()).astype(int))
+    rates = skbiasamp.selection_rates(
+        rows, prediction="score", scores=True, sensitive="sex", given="dept"
+    )
+    assert rates.table["selection_rate"].to_numpy() == pytest.approx(standardised(above, "above"))
+
+
 def test_admissions_are_standardised_as_published():
     if not (DATA / "ucb_admissions.csv").exists():
         pytest.skip("needs the shared data")

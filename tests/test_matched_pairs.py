@@ -371,8 +371,19 @@ def test_a_comparison_takes_pairs_with_labels_and_without():
     assert both.matched.equals(alone.matched)
     assert both.primary == "directional A->T"
     assert "A change by 'new'" in str(both)
-    with pytest.raises(InputError, match="pairs need rows with predicted"):
-        skbiasamp.compare(labels, models, groups="marginal", **by)
+    counts = skbiasamp.Contingency.from_labels(
+        labels, models["old"], sensitive_features=by["sensitive_features"]
+    )
+    for rows, more, says in (
+        (labels, {"groups": "marginal"}, "pairs need single rows with labels as predictions"),
+        (counts, {}, "pairs need single rows, and a Contingency has counts"),
+    ):
+        inputs = by if rows is labels else {"pairs": by["pairs"]}
+        several = models if rows is labels else None
+        with pytest.raises(InputError, match=says):
+            skbiasamp.compare(rows, several, **more, **inputs)
+        with pytest.raises(InputError, match=says):
+            skbiasamp.audit(rows, several and several["old"], **more, **inputs)
 
 
 def test_models_are_compared_by_columns_and_by_the_command(tmp_path, capsys):
@@ -391,11 +402,34 @@ def test_models_are_compared_by_columns_and_by_the_command(tmp_path, capsys):
     both = skbiasamp.compare(frame.assign(label=label), **of_label)
     same = skbiasamp.compare(label, models, **by, random_state=0)
     assert both["directional A->T"].table.equals(same["directional A->T"].table)
+    within, apart = (
+        skbiasamp.compare(frame.assign(label=label, half=half), given="half", **of_label)
+        for half in (1, label * (frame["sex"] == "f"))
+    )
+    assert within["directional A->T"].table.equals(same["directional A->T"].table)
+    assert not apart["directional A->T"].table.equals(same["directional A->T"].table)
     line = f"compare {path} --prediction old=old new=new --sensitive sex --pair id"
     assert main([*line.split(), "--json", str(tmp_path / "out.json")]) == 0
     assert "A change by 'new': within 300 pairs" in " ".join(capsys.readouterr().out.split())
     read = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
     assert read.matched["difference"].tolist() == arrays.matched["difference"].tolist()
+
+
+def test_columns_of_pairs_are_read_once():
+    """An engine may return rows in another order each time, and reading costs."""
+    models, by = two_models(0, gap=0.1)
+    frame = pd.DataFrame({**models, "sex": by["sensitive_features"], "id": by["pairs"]})
+    frame["label"] = np.roll(models["old"], 1)
+    read = []
+
+    def rows(part):
+        read.append(part.shape)
+        return part
+
+    lazy = pl.from_pandas(frame).lazy().map_batches(rows, schema=None)
+    columns = {"target": "label", "sensitive": "sex", "pair": "id"}
+    skbiasamp.compare(lazy, prediction={"old": "old", "new": "new"}, **columns, random_state=0)
+    assert len(read) == 1
 
 
 def test_models_have_the_same_tasks_whatever_their_columns_and_classes_are_called():

@@ -36,6 +36,7 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
     task_of,
 )
+from skbiasamp.datasets import load_compas
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bars, Card, Document, Section, Table
 from skbiasamp.results import AuditReport, AuditResult, Finding
@@ -835,8 +836,8 @@ def test_rates_run_from_their_ring_to_their_dot(plain):
     }  # fmt: skip
 
 
-def in_chromium(content, folder):
-    """Return what a page that was opened in a browser left in <pre id="found">."""
+def chromium_with(content, folder, *options):
+    """Open a page in a browser; return what the browser printed."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no chromium: the page was not looked at")
@@ -845,13 +846,37 @@ def in_chromium(content, folder):
     done = subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--window-size=1400,900",
-         f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
-         file.as_uri()],
+         f"--user-data-dir={folder / 'profile'}", *options, file.as_uri()],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
-    (output,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
+    return done.stdout
+
+
+def in_chromium(content, folder):
+    """Return what a page that was opened in a browser left in <pre id="found">."""
+    options = ("--window-size=1400,900", "--virtual-time-budget=20000", "--dump-dom")
+    (output,) = re.findall(r'<pre id="found">(.+?)</pre>', chromium_with(content, folder, *options))
     return json.loads(html.unescape(output))
+
+
+@pytest.mark.parametrize("paper", ["A4", "letter"])
+def test_an_audit_of_one_task_prints_on_two_sheets(paper, tmp_path):
+    compas = load_compas()
+    labels, scores = (
+        np.where(again, "charged again", "not charged again")
+        for again in (compas.target, compas.decile_score >= 5)
+    )
+    report = skbiasamp.audit(
+        labels,
+        scores,
+        sensitive_features=compas.sensitive_features,
+        favourable="not charged again",
+        random_state=0,
+    )
+    file = tmp_path / "page.pdf"
+    page = report.to_html().replace("@page {", f"@page {{ size: {paper};")
+    chromium_with(page, tmp_path, f"--print-to-pdf={file}", "--no-pdf-header-footer")
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", file.read_bytes())) == 2
 
 
 def test_axe_finds_nothing_wrong(hostile_page, tmp_path):

@@ -303,6 +303,11 @@ def test_scores_of_the_other_class_are_a_finding(kind):
     assert not found("positive class", *labelled, **how, **more, pos_label=0)
 
 
+class Unused(DirectionalAuditor):
+    def compare(self, *rows, **how):
+        raise AssertionError("measured")
+
+
 def test_probabilities_of_the_class_that_sorts_first_are_what_a_report_says_first():
     """P(default) of "default" and "no default": every number is about the other class."""
     labels, score, sex = reversed_scores()
@@ -341,6 +346,8 @@ def test_an_auditor_refuses_scores_of_the_class_that_sorts_first(hold):
         DirectionalAuditor(reference="test").compare(read[0], models, **groups)
     with pytest.raises(ValueError, match=message):
         skbiasamp.compare(read[0], models, random_state=0, **groups)
+    with pytest.raises(ValueError, match=message):  # before anything is measured
+        skbiasamp.compare(read[0], models, auditor=Unused(reference="test"), **groups)
     expected = directional_amplification(hold(labels.tolist()), read[1], **groups)
     chosen = directional_amplification(*read, pos_label="default", **groups)
     assert chosen == pytest.approx(expected, abs=1e-12)

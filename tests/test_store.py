@@ -367,6 +367,30 @@ def test_a_killed_process_leaves_no_lock(store):
     holder.stdout.close()
 
 
+DYING = """
+import os, signal, sys
+from pathlib import Path
+
+Path.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)  # complete, and not yet named
+""" + WRITER.replace("2026-01", "2026-02")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("half", [True, False])
+def test_a_writer_that_is_killed_leaves_the_store_as_it_was(store, half):
+    store.add(cells_of(rows_of()), "2026-01")
+    code = DYING.replace("Path.replace", "os.fsync") if half else DYING
+    killed = subprocess.run([sys.executable, "-c", code, str(store.folder), "a"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = [path.name for path in store.folder.iterdir() if path.suffix == ".tmp"]
+    assert len(left) == 1
+    assert store.periods == ["2026-01"]  # a reader passes it over
+    assert store.counted().cells["2026-01"] == cells_of(rows_of())
+    store.add(cells_of(rows_of(seed=1)), "2026-02", source="a 0")  # and may be added again
+    kept = [".lock", "2026-01.json", "2026-02.json"]
+    assert sorted(path.name for path in store.folder.iterdir()) == kept
+
+
 # ------------------------------------------------------------------ the command
 
 

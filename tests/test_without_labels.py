@@ -16,6 +16,7 @@ from skbiasamp.counts.merging import merged
 from skbiasamp.metrics import (
     LabelAuditor,
     MatchedPairsAuditor,
+    MultiAttributeAuditor,
     directional_amplification,
     mals_amplification,
 )
@@ -455,6 +456,8 @@ def test_prompts_of_generators_are_clusters():
         ({"reference": "c"}, "reference"),
         ({"pairs": [1, 2]}, "pairs needs models that predict the same rows"),
         ({"given": "age"}, "given needs models that predict the same rows"),
+        ({"labels": "selected"}, "labels needs models that predict the same rows"),
+        ({"decision": "granted"}, "decision needs models that predict the same rows"),
     ],
 )
 def test_generators_that_cannot_be_compared(changed, says):
@@ -531,7 +534,8 @@ def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, 
     for name in ("estimate", "difference"):
         first, second = (r["directional A->T"].table[name].tolist() for r in (found, whole))
         assert first == pytest.approx(second, nan_ok=True)
-    for wrong in ([made, "--train", real], [f"made={made}", f"copy={real}"]):
+    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"], [*line[1:5], "--given", "x"]
+    for wrong in wrongs:
         with pytest.raises(SystemExit) as error:
             main(["compare", *wrong, *named])
         assert error.value.code == 2
@@ -575,6 +579,34 @@ def test_frames_are_watched_without_a_target():
     assert fitted.periods["value"].iloc[0] != 0
     with pytest.raises(InputError, match="no labels of the audited rows"):
         skbiasamp.audit_over(frame, **named, auditor=DirectionalAuditor(), n_draws=99)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"auditor": MultiAttributeAuditor()}, "MultiAttributeAuditor compares predictions with"),
+        ({"auditor": MatchedPairsAuditor()}, "auditor cannot be MatchedPairsAuditor"),
+        ({"reference": "labels"}, "reference has labels, and the periods have predictions only"),
+    ],
+)
+def test_what_cannot_be_watched_without_labels_says_so(changed, says):
+    made = periods(4, 9, np.random.default_rng(0))
+    if "reference" in changed:
+        labels = Contingency.from_labels([0, 1] * 50, sensitive_features=["f", "m", "m", "f"] * 25)
+        changed = {"reference": labels}
+    with pytest.raises(InputError, match=says):
+        skbiasamp.audit_over(made, **changed)
+
+
+def test_rates_of_ones_own_are_watched():
+    """The value of a period is the mean distance from these rates, by hand."""
+    made = periods(6, 3, np.random.default_rng(0))
+    base = pd.DataFrame({1: [0.4, 0.6]}, index=["f", "m"])
+    timeline = skbiasamp.audit_over(made, auditor=DirectionalAuditor(base=base), reference=3)
+    for name, value in timeline.periods.set_index("period")["value"].items():
+        rates = made[name].rate("task_pred", given="group")
+        assert value == pytest.approx((0.4 - rates[0, -1] + rates[1, -1] - 0.6) / 2, abs=1e-12)
+    assert timeline.verdict == "alarm"
 
 
 def test_probabilities_cannot_take_the_place_of_labels():

@@ -80,8 +80,9 @@ def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespac
     if options.command != "compare" or None not in prediction:
         return None
     files = [text.partition("=") for text in options.test]
-    lacking = len(prediction) > 1 or options.train is None or options.pair or options.decision
-    if lacking or not all(model and path for model, _, path in files):
+    of_same_rows = options.pair or options.decision or options.given
+    lacking = len(prediction) > 1 or options.train is None
+    if lacking or of_same_rows or not all(model and path for model, _, path in files):
         command_line.error(
             "argument --prediction: must be a model's name and its column, such as "
             f"champion=predicted; got {prediction[None][0]!r}. Models with rows of their own need "

@@ -194,7 +194,9 @@ def _add_options(
     add(columns, "--sensitive-prediction", **(OF_MODELS if models else {}))
     add(columns, "--weight", "--cluster", "--positive")
     add(columns, "--pair", "--decision")
-    if not models:
+    if models:
+        add(columns, "--given", help="strata, such as department: models are compared within them")
+    else:
         add(columns, "--favourable", "--score", "--given", "--labelled", "--check")
     add(columns, "--threshold")
     if models:

@@ -48,6 +48,7 @@ def add_rates(commands: Any) -> None:
     )
     add(rates, "--weight")
     add(rates, "--cluster", help="the person, image or family of a row: its rows may be alike")
+    add(rates, "--given", help="strata, such as department: rates if all groups had the same")
     add(rates, "--threshold")
     add(
         rates,

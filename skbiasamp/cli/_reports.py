@@ -170,7 +170,7 @@ def _compared(reading: Reading) -> ComparisonReport:
     def test(
         rows: Any, _: int, train: Contingency | None, labels: dict[str, Any]
     ) -> dict[str, Any]:
-        if {"pair", "decision"} & labels.keys() or options.groups == "probabilities":
+        if {"pair", "decision", "given"} & labels.keys() or options.groups == "probabilities":
             named = ("groups", "missing", "pos_label", "threshold")
             how = {name: reading.how[name] for name in named}
             how |= {"labels": "selected"} if "decision" in labels else {}

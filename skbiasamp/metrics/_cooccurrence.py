@@ -236,6 +236,7 @@ class CooccurrenceAuditor(BaseAuditor):
             learned.set_params(reference="train")
             learned._of_reference = True
             learned.fit(reference if reference.has("task") else as_labels(reference))
+        learned._check_labels(reference)
         learned._chosen = learned._fixed(learned.contingency_, reference)
         learned._fewest = 0  # all periods are about the same pairs
         return learned

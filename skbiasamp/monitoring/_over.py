@@ -194,6 +194,9 @@ def check_watch(asked: Asked) -> None:
         check_count("n_draws", asked.n_draws, 19)
     if asked.auditor is not None:
         require_auditor(asked.auditor)
+        if not hasattr(asked.auditor, "learn_reference"):
+            text = "{auditor} cannot be {seen}, which needs single rows: audit each period."
+            raise InputError(text, seen=type(asked.auditor).__name__)
     alpha = asked.alpha
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
@@ -317,6 +320,12 @@ def _reference_of(
     full = {name: part for name, part in cells.items() if part is not None}
     roles = {name: WATCHED if name in full else EMPTY for name in cells}
     if is_contingency(reference):
+        if reference.has("task") and not any(part.has("task") for part in full.values()):
+            raise InputError(
+                "{reference} has labels, and the periods have predictions only. Count it without "
+                "labels; those of real rows may take the place of predictions: "
+                "Contingency.from_labels(None, labels, sensitive_features=...)."
+            )
         return reference, roles
     chosen = periods_of(reference, [*full])
     if isinstance(reference, str):

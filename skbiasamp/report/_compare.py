@@ -23,7 +23,7 @@ from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
 from skbiasamp.report.evidence import context_of, described_files
-from skbiasamp.report.other_evidence import known_in_part
+from skbiasamp.report.other_evidence import check_single, known_in_part
 from skbiasamp.report.partly_known import PartlyKnown, can_be_bounded
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
@@ -168,36 +168,33 @@ def _compare(asked: Asked) -> ComparisonReport:
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
     matched = pd.DataFrame()
     of_pair = {} if asked.pair is None else {"pair": asked.pair}
-    decision = asked.decision
+    decision, given = asked.decision, asked.given
     named = {"decision": decision} if columns and isinstance(decision, str) else {}
     with opened_rows(y_true, columns | of_pair | named) as (rows, audited_files):
         if asked.pairs is not None or of_pair:
-            if (
-                is_contingency(rows)
-                or asked.groups != "intersection"
-                or asked.threshold is not None
-            ):
-                raise InputError("{pairs} need rows with predicted labels, and known groups.")
-            of_pairs = asked.of_rows | {"y_preds": y_preds, "pairs": asked.pairs}
+            check_single("pairs", rows, how)
+            data["pairs"] = asked.pairs
             if columns:
-                _, of_pairs, _ = row_by_row(rows, of_pairs, columns | of_pair)
-            known = of_pairs | {"reference": asked.reference}
+                strata = {} if given is None else {"given": given}
+                rows, data, columns = row_by_row(rows, data, columns | of_pair | named | strata)
+                given, decision = data.pop("given", None), data.pop("decision", decision)
+            known = {name: data[name] for name in data if name != "sensitive_preds"}
+            known["reference"] = asked.reference
             matched = within_pairs(known, asked.pos_label, asked.random_state).table
-            data["clusters"] = None if of_pair else asked.pairs
-            columns |= {"cluster": asked.pair} if of_pair else {}
-            if "target" not in columns and train is None and (columns or rows is None):
-                return _of_pairs_alone(matched, of_pairs, asked)
+            data["clusters"] = data.pop("pairs")
+            if rows is None and train is None:
+                return _of_pairs_alone(matched, data, asked)
         rows, data, columns, partly = known_in_part(
             rows, data, columns, asked.labels, decision, how
         )
-        if partly is not None and asked.given is not None:
+        if partly is not None and given is not None:
             raise InputError("{given} needs rows whose labels and groups are known.")
-        cells = ordered(RowSource(rows, data, columns, how).counted(asked.given, train))
+        cells = ordered(RowSource(rows, data, columns, how).counted(given, train))
+    if asked.reads == "labels":
+        check_class(y_true, cells)
     first, results = _compared(cells, train, asked, partly)
     if asked.given is not None:
         results = {name: within_strata(result, asked.given) for name, result in results.items()}
-    if asked.reads == "labels":
-        check_class(y_true, cells)
     each = {model: of_model(cells, model) for model in models_of(cells)}
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
@@ -212,8 +209,9 @@ def _compare(asked: Asked) -> ComparisonReport:
 
 def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
     """Return the report of models with rows of their own."""
-    unused = ("given", "pairs", "pair", "sensitive_preds")
-    check_unused(**{name: getattr(asked, name) for name in unused})
+    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
+    labels = None if asked.labels == "all" else asked.labels
+    check_unused(**{name: getattr(asked, name) for name in unused}, labels=labels)
     tables = count_tables(asked.y_preds, asked.of_rows, asked.columns, train, asked.how)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
     results, context = compare_own_rows(tables, train, asked.own, first, asked.random_state)

@@ -230,7 +230,9 @@ def selection_rates(
                 {"target": prediction, **columns},  # which scores alone lack
                 (y_true, *asked.of_rows.values()),
             )
-            inputs, columns = _read(y_pred, columns), {}
+            strata = {} if given is None else {"given": given}
+            inputs, columns = _read(y_pred, columns | strata), {}
+            given = inputs.pop("given")
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
         with speaking(y_true="y_pred"):
             chosen = 1 if pos_label is None else positive_class(pos_label, (0, 1))[1]
@@ -255,8 +257,8 @@ def selection_rates(
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a frame or file as arguments."""
     read = read_columns(frame, columns)
-    names = ("y_pred", "y_true", "sample_weight", "clusters", "sensitive_features")
-    options = ("prediction", "target", "weight", "cluster", "sensitive")
+    names = ("y_pred", "y_true", "sample_weight", "clusters", "sensitive_features", "given")
+    options = ("prediction", "target", "weight", "cluster", "sensitive", "given")
     return {name: read.get(option) for name, option in zip(names, options, strict=True)}
 
 

@@ -85,19 +85,19 @@ def other_evidence(
     asked = [name for name, values in beside.items() if values is not None]
     if not (asked or selected or probable) or (probable and is_contingency(rows)):
         return rows, given, columns, OtherEvidence()
-    if is_contingency(rows):
-        raise InputError("{name} need single rows, and a Contingency has counts.", name=asked[0])
+    for name in asked[:1]:
+        check_single(PARAMETER_OF[name], rows)
     if columns:
         rows, given, columns = row_by_row(rows, given, columns)
         beside = {name: given.pop(PARAMETER_OF[name], beside[name]) for name in beside}
     evidence = OtherEvidence()
     if (pairs := beside["pair"]) is not None:
-        _check_plain("{pairs}", how)
+        check_single("pairs", rows, how)
         own = {name: given[name] for name in given if name != "sensitive_pred"} | {"pairs": pairs}
         evidence = evidence._replace(matched=within_pairs(own, how["pos_label"], random_state))
         given = given | {"clusters": pairs}
     if (human := beside["labelled"]) is not None:
-        _check_plain("{labelled}", how)
+        check_single("labelled", rows, how)
         if any(v is not None for v in (rows, pairs, given["sample_weight"], given["clusters"])):
             text = "{labelled} needs rows that are independent, and no {y_true} beside it."
             raise InputError(text)
@@ -110,9 +110,13 @@ def other_evidence(
     return rows, given, columns, evidence._replace(partly=partly)
 
 
-def _check_plain(name: str, how: dict[str, Any]) -> None:
-    if how["groups"] != "intersection" or how["threshold"] is not None:
-        raise InputError(f"{name} need single rows with labels as predictions, and known groups.")
+def check_single(name: str, rows: Any, how: dict[str, Any] | None = None) -> None:
+    """Raise unless there are single rows and, if `how` they are read is passed, plain ones."""
+    if is_contingency(rows):
+        raise InputError("{name} need single rows, and a Contingency has counts.", name=name)
+    if how and (how["groups"] != "intersection" or how["threshold"] is not None):
+        text = "{name} need single rows with labels as predictions, and known groups."
+        raise InputError(text, name=name)
 
 
 def known_in_part(
@@ -129,8 +133,7 @@ def known_in_part(
     selected, probable = labels == "selected", how["groups"] == "probabilities"
     if not (selected or probable) or (probable and is_contingency(rows)):
         return rows, given, columns, None
-    if is_contingency(rows):
-        raise InputError("{decision} need single rows, and a Contingency has counts.")
+    check_single("decision", rows)
     if columns:
         named = {"decision": decision} if isinstance(decision, str) else {}
         rows, given, columns = row_by_row(rows, given, columns | named)
