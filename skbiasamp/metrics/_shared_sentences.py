@@ -59,11 +59,10 @@ def most_affected(result: AuditResult, *, base: str) -> str:
 
 def _beside_all(result: AuditResult, pair: dict[str, Any]) -> str:
     """Return the pair's change less what all groups share, which the verdict does not count."""
-    of_task = (result.table["task"] == pair["task"]).to_numpy()
-    if gap_of(result) or of_task.sum() < 3:
+    of_task = result.table[result.table["task"] == pair["task"]]
+    if gap_of(result) or len(of_task) < 3 or "n" not in of_task:
         return ""
-    rows = result._column("n", np.nan)[of_task]
-    shared = result._column("delta", np.nan)[of_task] @ rows / rows.sum()
+    shared = np.average(of_task["delta"], weights=of_task["n"])
     if not abs(shared) >= 0.005:  # as in the picture; also if a rate is unknown
         return ""
     return f"; {100 * (pair['delta'] - shared):+.1f} percentage points compared with all rows"
