@@ -753,7 +753,7 @@ def test_what_all_groups_share_is_said_apart_from_what_a_group_changes():
     assert {bar.verdict for bar in bars.bars} == {""}
     assert bars.gap.startswith("All rows together: −21.7 percentage points.")
     text = report["directional A->T"].sentence
-    assert "of 10,000 rows of this group)." in text
+    assert "of 10,000 rows of this group; -3.3 percentage points compared with all rows)." in text
     assert "the difference (" not in text
 
 

@@ -96,8 +96,8 @@ def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
     assert report["directional A->T"].verdict == "amplifies"
     start = "The verdict of directional A->T holds "
     if n_tasks == 1:
-        share = f"{100 * first.share:.1f} % of the labels of {first.group} for task 1"
-        assert text.endswith(f"{start}unless {share} are {first.label}.")
+        share = f"{100 * first.share:.1f} % of the labels of {first.group}"
+        assert text.endswith(f"{start}unless {share} are wrong (labelled '1' {first.label}).")
     else:
         assert np.isnan(first.share)
         off = f"{100 * every.share:.1f} percentage points"

@@ -47,12 +47,25 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     same = result.table["delta"] == pair["delta"]
     if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
         effect = "; whether this widens the difference is uncertain"
-    people = f" ({in_people(pair['delta'])} of this group)" * (result.direction == "A->T")
+    people = ""
+    if result.direction == "A->T":
+        people = f" ({in_people(pair['delta'])} of this group{_beside_all(result, pair)})"
     # What all groups share is a part of the pair's change, and widens or narrows nothing.
     if gap_of(result) or (people and abs(result.statistics.get("shift", 0.0)) >= 5e-5):
         effect = ""
     known = of.get(base, "is the given base rate")
     return f" {_largest(result, pair)}: {text}{known}{effect}{people}."
+
+
+def _beside_all(result: AuditResult, pair: dict[str, Any]) -> str:
+    """Return the pair's change less what all groups share, which the verdict does not count."""
+    of_task = result.table[result.table["task"] == pair["task"]]
+    if gap_of(result) or len(of_task) < 3 or "n" not in of_task:
+        return ""
+    shared = np.average(of_task["delta"], weights=of_task["n"])
+    if not abs(shared) >= 0.005:  # as in the picture; also if a rate is unknown
+        return ""
+    return f"; {100 * (pair['delta'] - shared):+.1f} percentage points compared with all rows"
 
 
 def _largest(result: AuditResult, pair: dict[str, Any]) -> str:

@@ -316,9 +316,9 @@ def _bears(report: AuditReport) -> str:
     every, *pairs = primary.sensitivity().to_dict("records")
     text = f" The verdict of {primary.name} holds "
     if pairs and pairs[0]["share"] <= 1:  # not NaN
-        whose = f"{primary.group_name(pairs[0]['group'])} for task {task_of(pairs[0]['task'])}"
-        part = rate(pairs[0]["share"])
-        return f"{text}unless {part} of the labels of {whose} are {pairs[0]['label']}."
+        part, whose = rate(pairs[0]["share"]), primary.group_name(pairs[0]["group"])
+        how = f"labelled '{task_of(pairs[0]['task'])}' {pairs[0]['label']}"
+        return f"{text}unless {part} of the labels of {whose} are wrong ({how})."
     if every["share"] <= 1:
         off = points(every["share"])
         return f"{text}if every rate of the labels is off by less than {off}."
