@@ -274,11 +274,14 @@ def test_a_gate_checks_what_it_is_told_to(folder, capsys):
 
 def test_an_interval_without_the_verdict_does_not_fail_a_gate(folder, capsys, monkeypatch):
     monkeypatch.setattr(skbiasamp.results.ComparisonResult, "judged", lambda *_: (0.02, 0.01, 0.03))
-    gated(capsys, *MODELS, "--fail-above", "0", code=1)
+    out = gated(capsys, *MODELS, "--fail-above", "0", code=1)
+    assert "Failed: the interval of directional A->T, challenger lies above 0." in out
     monkeypatch.setattr(
         skbiasamp.results.ComparisonResult, "verdict", lambda *_: "no clear difference"
     )
-    gated(capsys, *MODELS, "--fail-above", "0", code=3)
+    out = gated(capsys, *MODELS, "--fail-above", "0", code=3)
+    assert "Inconclusive: " in out
+    assert "Failed" not in out
 
 
 def test_no_result_is_no_pass(folder, capsys, monkeypatch):

@@ -64,9 +64,9 @@ def read_rows(
     if they are to be `apart`.
     """
     options["embedding"] = options.get("embedding", False) and y_score is None
-    how, maps_of_rows = How(**options), None
-    if (maps := as_maps(y_score)) is not None:
-        maps_of_rows, y_score = distinct_maps(maps, "y_score")
+    how, maps = How(**options), as_maps(y_score)
+    if maps is not None:
+        maps, y_score = distinct_maps(maps, "y_score")
     compared = y_score is not None or how.scores or how.texts or how.numbers
     if y_true is None and (y_pred is None or compared):
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
@@ -123,11 +123,7 @@ def read_rows(
         n_dropped,
         of_rows.get("repeats"),
         None if clusters is None else (of_rows["clusters"], n_clusters),
-        None
-        if score is None
-        else tasks.scores(score, task)
-        if maps_of_rows is None
-        else _of(score, maps_of_rows),
+        None if score is None else tasks.scores(score, task) if maps is None else _of(score, maps),
     )
 
 

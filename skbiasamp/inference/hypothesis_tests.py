@@ -148,8 +148,8 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
         joint = rows_of_table.joint(name, given)
         return joint.T if name.startswith("task") else joint
 
-    common = rows(cells.both(role), side)
-    return rows(cells, side) - common, rows(cells, role) - common
+    kept = rows(cells.both(role), side)
+    return rows(cells, side) - kept, rows(cells, role) - kept
 
 
 def pairs_per_changed_row(cells: Contingency, pairs: Pairs) -> float:

@@ -340,9 +340,9 @@ def _limits(levels: Array, limits: Any) -> tuple[float, float]:
         )
     try:
         low, high = map(float, limits)
-        if math.isfinite(low) and math.isfinite(high) and low < high:
-            return low, high
     except (TypeError, ValueError):
-        pass
+        low = high = math.nan
+    if math.isfinite(low) and math.isfinite(high) and low < high:
+        return low, high
     text = "limits must be two numbers, the smaller one first; got {limits!r}."
     raise InputError(text, limits=limits)
