@@ -94,8 +94,7 @@ the predicted task, task → group (T→A) whether the task shifts the predicted
 - **Several runs** predict the same in 90 % of rows, unless they have independent errors.
 - **Intervals** are analytic (delta method) unless "bootstrap" is named. Related measures, attackers
   and pairs at once have no analytic ones. The bootstrap has 199 resamples (pairs at once: 499,
-  folds: 99). Percentiles of 199 leave 94.0 % of all draws between them on average; those of the
-  default, 999, leave 94.8 %.
+  folds: 99).
 
 {tables}
 """

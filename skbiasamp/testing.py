@@ -92,9 +92,9 @@ def assert_amplification(
     ... except AssertionError as error:
     ...     first, *_, m, f = str(error).splitlines()
     ...     print(first, m, f, sep="\n")
-    directional A->T: +0.1125, 95 % interval +0.0925 to +0.1342, amplifies: failed
-        m     1 400 0.5000    0.6250         0.1250 0.0945 0.1570
-        f     1 400 0.2500    0.1500         0.1000 0.0721 0.1309
+    directional A->T: +0.1125, 95 % interval +0.0925 to +0.1348, amplifies: failed
+        m     1 400 0.5000    0.6250         0.1250 0.0945 0.1578
+        f     1 400 0.2500    0.1500         0.1000 0.0721 0.1310
     """
     __tracebackhide__ = True
     if not isinstance(report, AuditReport | AuditResult):

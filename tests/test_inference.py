@@ -1624,3 +1624,18 @@ def test_a_group_without_errors_hides_as_many_pairs_as_a_changed_row_has(tasks_o
     one_pair = (1 - 0.025 ** (1 / 40)) / 8
     expected = math.hypot(of_rows, hidden * one_pair)
     assert result.high - result.estimate == pytest.approx(expected)
+
+
+def test_few_resamples_leave_out_as_much_as_they_say():
+    """The smallest and the largest of 19 draws are the ends of a 90 % interval: 1/(19 + 1) each."""
+    rng = np.random.default_rng(0)
+    auditor = DirectionalAuditor(reference="test", n_resamples=19, confidence_level=0.9)
+    inside = 0
+    for i in range(500):
+        sex = rng.integers(2, size=1_000)
+        labels, others = (rng.random((2, 1_000)) < 0.3 + 0.2 * sex).astype(int)
+        predictions = np.where(rng.random(1_000) < 0.5, labels, others)  # the same distribution
+        auditor.set_params(random_state=i)
+        result = auditor.audit(labels, predictions, sensitive_features=sex)
+        inside += result.low <= 0 <= result.high
+    assert 0.86 <= inside / 500 <= 0.94  # 0.8 if the ends lie between two draws

@@ -144,10 +144,10 @@ class AuditedClassifier(SensitiveWrapper):
     f -1
     m  1
     >>> model.audit(X, hired)
-    directional A->T: -0.2500 [-0.2925, -0.2081], p = 0.001 (400 rows, 2 groups x 1 task)
+    directional A->T: -0.2500 [-0.2930, -0.2079], p = 0.001 (400 rows, 2 groups x 1 task)
     group  task   n   base  observed  sign   delta  amplification     low    high p_value
-        f     1 200 0.2500    0.5000    -1  0.2500        -0.2500 -0.3138 -0.1905 1.8e-15
-        m     1 200 0.7500    0.5000     1 -0.2500        -0.2500 -0.3100 -0.1927 1.8e-15
+        f     1 200 0.2500    0.5000    -1  0.2500        -0.2500 -0.3143 -0.1902 1.8e-15
+        m     1 200 0.7500    0.5000     1 -0.2500        -0.2500 -0.3103 -0.1923 1.8e-15
     """
 
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}

@@ -248,12 +248,15 @@ def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[flo
 
 
 def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
-    """Quantiles over the first axis; draws in which a pair was undefined do not count."""
+    """Quantiles over the first axis; draws in which a pair was undefined do not count.
+
+    The k-th smallest of B draws is at k/(B + 1), so that 199 draws leave out 5 %, as 999 do.
+    """
     if not np.isnan(draws).any():
-        return np.quantile(draws, tails, axis=0)
+        return np.quantile(draws, tails, axis=0, method="weibull")
     known = ~np.isnan(draws).all(axis=0)  # pairs with a defined draw
     quantiles = np.full((len(tails), *draws.shape[1:]), np.nan)
-    quantiles[:, known] = np.nanquantile(draws[:, known], tails, axis=0)
+    quantiles[:, known] = np.nanquantile(draws[:, known], tails, axis=0, method="weibull")
     return quantiles
 
 

@@ -57,12 +57,12 @@ class CrossAuditResult(Exported):
     >>> result
     directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
      repeat  fold  n_train  n_test  estimate     low   high  p_value  score
-          0     0      480     120    0.0547 -0.0434 0.1499   0.2747 0.7000
-          0     1      480     120    0.1490  0.0643 0.2311   0.0010 0.7750
-          0     2      480     120    0.1629  0.0575 0.2639   0.0025 0.6667
-          0     3      480     120    0.0755 -0.0136 0.1638   0.0966 0.7667
-          0     4      480     120   -0.0279 -0.1156 0.0541   0.5047 0.7917
-    pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
+          0     0      480     120    0.0547 -0.0434 0.1510   0.2747 0.7000
+          0     1      480     120    0.1490  0.0637 0.2330   0.0010 0.7750
+          0     2      480     120    0.1629  0.0564 0.2639   0.0027 0.6667
+          0     3      480     120    0.0755 -0.0139 0.1663   0.0978 0.7667
+          0     4      480     120   -0.0279 -0.1163 0.0564   0.5165 0.7917
+    pooled directional A->T: +0.0820 [+0.0412, +0.1241], p = 0.001 (600 rows, 2 groups x 1 task)
     """
 
     folds: list[AuditResult]
@@ -151,10 +151,10 @@ class CrossComparisonResult(Exported):
     directional A->T over 5 folds, compared with 'tree'
      model  estimate     low   high  difference  difference_low  difference_high  p_value  changed
       tree   -0.0227 -0.0454 0.0000           -               -                -        -        -
-    linear    0.0411  0.0033 0.0789      0.0638          0.0058           0.1218   0.0310   0.2417
+    linear    0.0411  0.0033 0.0789      0.0638          0.0052           0.1224   0.0328   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
     ...
-    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0230 to ...
+    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0228 to ...
     """
 
     reference: str

@@ -69,8 +69,8 @@ class AmplificationDisplay(PairsDisplay):
     >>> display = AmplificationDisplay(result.table, title="hired")
     >>> display.table[["group", "task", "amplification", "low", "high"]].round(4)
       group  task  amplification     low    high
-    0     f     1          0.100  0.0721  0.1309
-    1     m     1          0.125  0.0945  0.1570
+    0     f     1          0.100  0.0721  0.1310
+    1     m     1          0.125  0.0945  0.1578
 
     Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
     """

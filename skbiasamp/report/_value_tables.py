@@ -137,7 +137,9 @@ def _table(parts: Mapping[Any, Array]) -> pd.DataFrame:
 def _row(part: Any, draws: Array) -> dict[str, float]:
     tail = (1 - LEVEL) / 2
     known = draws[1:][~np.isnan(draws[1:])]
-    low, high = np.quantile(known, [tail, 1 - tail]) if len(known) else (np.nan, np.nan)
+    low, high = (
+        np.quantile(known, [tail, 1 - tail], method="weibull") if len(known) else (np.nan, np.nan)
+    )
     if part == "selection" and draws.any():  # it is of these rows, and no resample repeats it
         low = high = np.nan
     return {"value": float(draws[0]), "low": float(low), "high": float(high)}

@@ -114,8 +114,8 @@ class PartlyKnown(NamedTuple):
             if drawn is not None:
                 least, most = own._ends(drawn, change, sign, tasks)
                 tail = (1 - auditor.confidence_level) / 2
-                low = min(float(np.quantile(least, tail)), low)
-                high = max(float(np.quantile(most, 1 - tail)), high)
+                low = min(float(np.quantile(least, tail, method="weibull")), low)
+                high = max(float(np.quantile(most, 1 - tail, method="weibull")), high)
             yield bounds | {"low": low, "high": high}
 
     def bounded(self, auditor: Any, result: AuditResult, random_state: Any) -> AuditResult:

@@ -178,10 +178,10 @@ class AuditResult(Shown, OfMetric):
     >>> float(result)
     0.1125
     >>> result
-    directional A->T: +0.1125 [+0.0925, +0.1342], p = 0.001 (800 rows, 2 groups x 1 task)
+    directional A->T: +0.1125 [+0.0925, +0.1348], p = 0.001 (800 rows, 2 groups x 1 task)
     group  task   n   base  observed  sign   delta  amplification    low   high p_value
-        f     1 400 0.2500    0.1500    -1 -0.1000         0.1000 0.0721 0.1309 1.8e-12
-        m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1570 1.8e-15
+        f     1 400 0.2500    0.1500    -1 -0.1000         0.1000 0.0721 0.1310 1.8e-12
+        m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1578 1.8e-15
     """
 
     _schema = "skbiasamp.AuditResult/3"
