@@ -149,8 +149,9 @@ def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
     """Return what a pair's change does, if the result has the pair: in the fixed vocabulary."""
     if pair is None or not result.kind.is_signed or not pair.get("sign"):
         return ""
+    level = result.confidence_level or 0.95
+    if not significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level):
+        return NO_EFFECT
     if pair.get("sign_certain") is False:
         return "direction uncertain"
-    level = result.confidence_level or 0.95
-    sure = significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level)
-    return (AMPLIFIES if pair["amplification"] > 0 else REDUCES) if sure else NO_EFFECT
+    return AMPLIFIES if pair["amplification"] > 0 else REDUCES
