@@ -26,9 +26,9 @@ from skbiasamp.results._content import count, in_points
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, columns_alone
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results.pair_tables import SHARED
 
 _MOST_BARS = 6  # groups of the picture
-_SHARED = 0.005  # a change of all rows that the picture shows apart
 _MEANS = ("base_rate", "predicted_rate", "change")
 
 
@@ -52,7 +52,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     n_rows, shared = len(rows), 0.0
     if n_rows > 2:
         shared = sum(row["n"] * row["change"] for row in rows) / sum(row["n"] for row in rows)
-        shared *= abs(shared) >= _SHARED
+        shared *= abs(shared) >= SHARED
 
         def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
             return row["group"] != pair["group"], -row["n"] * abs(row["change"])
