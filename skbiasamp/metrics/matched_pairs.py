@@ -278,8 +278,8 @@ class MatchedPairsAuditor(WithOptions):
             if limit:
                 low, high = _agresti_and_min(value, w @ d**2, total, level, limit)
             if limit == 1 and (n == 1).all():
-                test, one = "McNemar", np.array(1.0)
-                known = np.array(value), np.array([low, high]), one, (gained, lost, total), level
+                test, slope = "McNemar", np.array(1.0)
+                known = np.array(value), np.array([low, high]), slope, (gained, lost, total), level
                 (low, high), exact = bounds_and_tests(*known)
                 p_value = float(exact)
             else:
