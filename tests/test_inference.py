@@ -1097,7 +1097,7 @@ def test_intervals_of_few_runs_cover_whatever_part_of_the_error_runs_have(n_runs
         assert np.mean(mean.high - mean.low) / 2 <= 1.25 * 1.96
     # The difference of two procedures with as many runs.
     other = rng.normal(scale=(part * n_runs) ** 0.5, size=(n_runs, n))
-    gap = runs_module.difference_of_means(values, other, 1 - part, confidence_level=0.95)
+    gap = runs_module.mean_of_runs(values, 1 - part, other=other, confidence_level=0.95)
     assert 0.93 <= np.mean((gap.low <= 0) & (gap.high >= 0)) <= 0.98
 
 

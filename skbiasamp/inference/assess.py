@@ -11,6 +11,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import (
+    RowsOfPairs,
     changed_clusters,
     changed_rows,
     pairs_per_changed_row,
@@ -74,21 +75,18 @@ def interval_and_tests(
     level = options.confidence_level
     changed = changed_rows(cells, pairs)
     unit = units(cells, changed, changed_clusters(cells, pairs))
-    how: dict[str, Any] = {"confidence_level": level}
+    in_rows = pairs.rates is not None and pairs.rates.base is not None
+    rows = RowsOfPairs(changed if in_rows else None, unit, level)
     if drawn is None:
-        bounds = analytic(cells, pairs, signs.used, **how)
+        bounds = analytic(cells, pairs, signs.used, confidence_level=level)
     else:
-        in_rows = pairs.rates is not None and pairs.rates.base is not None
-        few = changed if in_rows else None
-        how |= {"unit": unit, "simultaneous": options.simultaneous}
-        bounds = percentiles(drawn, pairs, signs.used, few, **how)
-    bounds = widen_degenerate(
-        bounds,
-        pairs,
-        unit=unit,
-        confidence_level=level,
-        per_row=lambda: math.nan if changed is None else pairs_per_changed_row(cells, pairs),
-    )
+        simultaneous = options.simultaneous
+        bounds = percentiles(drawn, pairs, signs.used, rows, simultaneous=simultaneous)
+
+    def per_row() -> float:
+        return math.nan if changed is None else pairs_per_changed_row(cells, pairs)
+
+    bounds = widen_degenerate(bounds, pairs, rows, per_row)
     bounds = with_errors_of_base(bounds, pairs, train, level)
     bounds = bounds._replace(ends=doubted(bounds.ends, signs.doubt(pairs), NO_DOUBT))
     if bounds.ends[1] < 0:  # does it reduce, or reverse?
@@ -98,7 +96,7 @@ def interval_and_tests(
     if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
         counted = *changed, pairs.n
     n_resamples = None if drawn is None else options.n_resamples
-    bounds = with_tests(bounds, pairs, counted, confidence_level=level, n_resamples=n_resamples)
+    bounds = with_tests(bounds, pairs, counted, level, n_resamples)
     if not pairs.size:
         return bounds
     # The size of a change that may go either way may be 0.

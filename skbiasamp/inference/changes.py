@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,17 @@ from skbiasamp._input.labels import Labels, common
 from skbiasamp.counts.cells import Cells, labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.pairs import Pairs
+
+
+class RowsOfPairs(NamedTuple):
+    """What intervals know of rows that change: how many each pair gained and lost, if it is known.
+
+    `unit` is how many independent rows a unit of weight is worth, and `level` that of intervals.
+    """
+
+    changed: tuple[Array, Array] | None
+    unit: Any
+    level: float
 
 
 def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None:

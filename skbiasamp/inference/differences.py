@@ -18,7 +18,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp.inference.assess import IntervalOptions, interval_and_tests, is_unknown, unknown
-from skbiasamp.inference.changes import changes, units
+from skbiasamp.inference.changes import RowsOfPairs, changes, units
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, with_tests
 from skbiasamp.inference.independent_signs import (
     Doubt,
@@ -182,10 +182,9 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
     """Compare a model with the reference: the difference of their estimates."""
     between, level = _between(own.pairs, other.pairs), options.confidence_level
     gained, lost, whole, moved = _rows_between(own, other)
-    changed = (gained, lost) if whole else None
     unit = units(own.cells, (gained, lost), moved)
+    rows = RowsOfPairs((gained, lost) if whole else None, unit, level)
     value = own.estimate - other.estimate
-    how: dict[str, Any] = {"confidence_level": level}
     bounds = unknown(between, between.sign)._replace(estimate=value)
     if options.interval is not None and own.is_known and other.is_known:
         n_resamples = None
@@ -193,21 +192,21 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
             bounds = _analytic(own, other, between, value, level)
         elif between.growth is not None:
             gap = _of_growth(own.drawn, other.drawn)
-            bounds = percentiles(gap, between, between.sign, None, unit=unit, **how)
+            bounds = percentiles(gap, between, between.sign, rows._replace(changed=None))
         else:
             draws = _moved(own, other, between)
-            ends = pair_ends(draws, between, changed, unit=unit, **how)
+            ends = pair_ends(draws, between, rows)
             apart = own.drawn.estimate - other.drawn.estimate
             reach = ends.of_mean(apart, value, level, own.signs.used * between.slopes)
             bounds = Bounds(ends.ends, value, reach, {}, between.sign)
             n_resamples = len(own.drawn.estimate)
         # Models that differ in few rows leave most pairs without any variation.
-        bounds = widen_degenerate(bounds, between, unit=unit, per_row=lambda: 1.0, **how)
+        bounds = widen_degenerate(bounds, between, rows, lambda: 1.0)
         bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, other.doubt))
         counted = None
         if whole and own.cells.clusters is None and not _moves(own.pairs):
             counted = gained, lost, own.pairs.n
-        bounds = with_tests(bounds, between, counted, n_resamples=n_resamples, **how)
+        bounds = with_tests(bounds, between, counted, level, n_resamples)
     pair_p = np.where(np.isnan(between.delta), np.nan, bounds.p_value)
     columns = {
         "reference": other.pairs.observed,

@@ -132,7 +132,6 @@ def with_tests(
     bounds: Bounds,
     pairs: Pairs,
     changed: tuple[Array, Array, Array] | None,
-    *,
     confidence_level: float,
     n_resamples: int | None,
 ) -> Bounds:

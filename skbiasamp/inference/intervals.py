@@ -12,6 +12,7 @@ from scipy import special
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.changes import RowsOfPairs
 from skbiasamp.inference.independent_signs import (
     estimate,
     gradient,
@@ -117,23 +118,13 @@ def _distances(value: Any, ends: Array) -> Array:
     return np.stack([value - ends[0], ends[1] - value])
 
 
-def pair_ends(
-    draws: Array,
-    pairs: Pairs,
-    changed: tuple[Array, Array] | None,
-    *,
-    unit: Any,
-    confidence_level: float,
-) -> PairEnds:
-    """Return percentiles of draws of every pair, wider where few rows differ.
-
-    `unit` is how many independent rows a unit of weight is worth.
-    """
+def pair_ends(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> PairEnds:
+    """Return percentiles of draws of every pair, wider where few rows differ."""
     centre = pairs.moved
-    ends = np.where(np.isnan(centre), np.nan, _quantiles(draws, confidence_level))
+    ends = np.where(np.isnan(centre), np.nan, _quantiles(draws, rows.level))
     wide = reach = _distances(centre, ends)
-    if changed is not None:
-        few = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=confidence_level)
+    if rows.changed is not None:
+        few = _few_rows_reach(pairs, rows)
         # A pair that does not vary at all is left to `widen_degenerate`.
         wide = np.where(ends[1] - ends[0] > _FLAT, np.fmax(reach, few), reach)
     return PairEnds(np.where(wide > reach, _around(centre, wide), ends), reach, wide)
@@ -143,18 +134,16 @@ def percentiles(
     drawn: Drawn,
     pairs: Pairs,
     sign: Array,
-    changed: tuple[Array, Array] | None,
+    rows: RowsOfPairs,
     *,
-    unit: Any,
     simultaneous: bool = False,
-    confidence_level: float,
 ) -> Bounds:
     """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
     joint, drawn = drawn.moved, drawn.around(pairs, sign)
-    ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
+    ends = pair_ends(drawn.moved, pairs, rows)
     every, times = None, math.nan
     if simultaneous:
-        every, times = _all_pairs(joint, pairs, changed, unit, confidence_level)
+        every, times = _all_pairs(joint, pairs, rows)
         if pairs.growth is not None:
             every = including(every, ends.ends)
     known = drawn.estimate[~np.isnan(drawn.estimate)]
@@ -164,15 +153,15 @@ def percentiles(
     if pairs.apart:
         value = float(pairs.value)
         if pairs.size:
-            of_value = _quantiles(drawn.value, confidence_level)
+            of_value = _quantiles(drawn.value, rows.level)
         else:
-            of_value = ends.of_mean(drawn.value, value, confidence_level)
+            of_value = ends.of_mean(drawn.value, value, rows.level)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         statistics |= _named("value", including(of_value, (value, value)))
     value = float(estimate(pairs, sign))
-    of_estimate = ends.of_mean(drawn.estimate, value, confidence_level, sign * pairs.slopes)
+    of_estimate = ends.of_mean(drawn.estimate, value, rows.level, sign * pairs.slopes)
     if drawn.predicted is not None and of_estimate[1] < 0:  # does it reduce, or reverse?
-        reach = _quantiles(drawn.predicted, confidence_level)
+        reach = _quantiles(drawn.predicted, rows.level)
         statistics |= _named("association_predictions", reach)
     bounds = Bounds(ends.ends, value, of_estimate, statistics, sign, every, times)
     if pairs.growth is None:
@@ -210,25 +199,18 @@ def largest_deviation(draws: Array, level: float) -> tuple[Array, float]:
     return error, float(np.quantile(np.nanmax(deviations, axis=1), level, method="higher"))
 
 
-def _all_pairs(
-    draws: Array,
-    pairs: Pairs,
-    changed: tuple[Array, Array] | None,
-    unit: Any,
-    confidence_level: float,
-) -> tuple[Array, float]:
+def _all_pairs(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> tuple[Array, float]:
     """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
 
     The last number is how many standard errors they reach where rows are many. A pair that does not
     vary at all may still change in so many rows as are likely not to be seen.
     """
-    error, times = largest_deviation(draws, confidence_level)
+    error, times = largest_deviation(draws, rows.level)
     wide = reach = np.stack([times * error] * 2)
     tail = float(special.ndtr(-times))
-    if changed is not None:
-        how = {"unit": unit, "confidence_level": 1 - 2 * tail}
-        wide = np.fmax(reach, _few_rows_reach(pairs, *changed, **how))
-    unseen = _unseen(pairs, unit, tail)
+    if rows.changed is not None:
+        wide = np.fmax(reach, _few_rows_reach(pairs, rows._replace(level=1 - 2 * tail)))
+    unseen = _unseen(pairs, rows.unit, tail)
     wide = np.where(reach <= _FLAT, np.fmax(wide, unseen), wide)
     return _around(pairs.moved, wide), times
 
@@ -259,17 +241,16 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
     return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
 
 
-def _few_rows_reach(
-    pairs: Pairs, gained: Array, lost: Array, *, unit: Any, confidence_level: float
-) -> Array:
+def _few_rows_reach(pairs: Pairs, rows: RowsOfPairs) -> Array:
     """Return how far below and above its change a pair of few differing rows may be, else NaN.
 
     Resamples hold no other rows than were seen: of two rows gained and none lost they know of no
     loss, and percentiles are too short.
     """
-    gained, lost, n = (count * unit for count in (gained, lost, pairs.n))
+    assert rows.changed is not None
+    gained, lost, n = (count * rows.unit for count in (*rows.changed, pairs.n))
     few = (gained + lost < FEW) & (pairs.slopes != 0)
-    reach = change_reach(gained, lost, n, confidence_level=confidence_level)
+    reach = change_reach(gained, lost, n, confidence_level=rows.level)
     return _turned(np.where(few, reach, np.nan), pairs.slopes)
 
 
@@ -293,12 +274,7 @@ def _quantiles(draws: Array, level: float) -> Array:
 
 
 def widen_degenerate(
-    bounds: Bounds,
-    pairs: Pairs,
-    *,
-    unit: Any,
-    confidence_level: float,
-    per_row: Callable[[], float],
+    bounds: Bounds, pairs: Pairs, rows: RowsOfPairs, per_row: Callable[[], float]
 ) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
@@ -306,7 +282,7 @@ def widen_degenerate(
     row of several pairs differs, all of them together hide no more rows than one of them alone may,
     which is worst if all are of the pair that counts them most. Each moves about `per_row` pairs.
     """
-    reach, most = _unseen(pairs, unit, (1 - confidence_level) / 2), pairs.per_row
+    reach, most = _unseen(pairs, rows.unit, (1 - rows.level) / 2), pairs.per_row
     low, high = bounds.pairs
     flat = (high - low <= _FLAT) & (pairs.slopes != 0)
     # A metric that compares no rates may lie beyond what rates can.

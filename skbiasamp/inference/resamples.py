@@ -126,13 +126,12 @@ def growth_draws(
 
     `moved` and `value` are those of resamples, `base` and `observed` their distances, draws first.
     """
-    before, after = (
-        _Deviations(distances, drawn)
-        for distances, drawn in zip(pairs.distances, (base, observed), strict=True)
-    )
-    shift = after.of_sizes() - before.of_sizes()
+    parts = [*zip(pairs.distances, (base, observed), strict=True)]
+    before, after = (_deviations_of_sizes(*part) for part in parts)
+    shift = after - before
     if pairs.growth == "largest":
-        whole = after.of_largest() - before.of_largest()
+        before, after = (_deviations_of_largest(*part) for part in parts)
+        whole = after - before
     else:
         whole = np.nansum(shift, axis=(1, 2)) / pairs.divisors
     # As far from the estimate as that may be from the truth, in the opposite direction.
@@ -147,35 +146,29 @@ def _longer(first: Array, second: Array) -> Array:
     return np.concatenate(ends)
 
 
-class _Deviations:
-    """How far draws of signed changes are from those observed."""
+def _deviations_of_sizes(observed: Array, drawn: Array) -> Array:
+    """Return how far the size of each signed distance may deviate, by draws of it."""
+    with np.errstate(invalid="ignore"):
+        deviation = drawn - observed
+    turned = np.where(observed < 0, -deviation, deviation)
+    # A size that is small for its error may as well be on the other side of 0.
+    slack = _slack(2 * np.abs(observed), 2 * _error(deviation))
+    return np.fmax(turned, -turned - slack)
 
-    def __init__(self, observed: Array, drawn: Array) -> None:
-        self.observed = observed
-        with np.errstate(invalid="ignore"):
-            self.drawn = drawn - observed
 
-    def of_sizes(self) -> Array:
-        """Return how far the size of each pair may deviate."""
-        turned = np.where(self.observed < 0, -self.drawn, self.drawn)
-        # A size that is small for its error may as well be on the other side of 0.
-        slack = _slack(2 * np.abs(self.observed), 2 * _error(self.drawn))
-        return np.fmax(turned, -turned - slack)
-
-    def of_largest(self) -> Array:
-        """Return how far the largest size may deviate."""
-        largest_by_draw = None
-        signed = np.stack([self.observed, -self.observed])
-        turn, group, task = np.unravel_index(int(np.nanargmax(signed)), signed.shape)
-        top = self.drawn[:, group, task] * (1 - 2 * int(turn))
-        for turned, sign in zip(signed, (1, -1), strict=True):
-            drawn = sign * self.drawn
-            slack = _slack(signed[turn, group, task] - turned, _error(drawn - top[:, None, None]))
-            by_draw = largest(drawn - slack)
-            largest_by_draw = (
-                by_draw if largest_by_draw is None else np.fmax(largest_by_draw, by_draw)
-            )
-        return np.asarray(largest_by_draw)
+def _deviations_of_largest(observed: Array, drawn: Array) -> Array:
+    """Return how far the largest size of signed distances may deviate."""
+    with np.errstate(invalid="ignore"):
+        deviation = drawn - observed
+    signed = np.stack([observed, -observed])
+    turn, group, task = np.unravel_index(int(np.nanargmax(signed)), signed.shape)
+    top = deviation[:, group, task] * (1 - 2 * int(turn))
+    every = []
+    for turned, sign in zip(signed, (1, -1), strict=True):
+        apart = _error(sign * deviation - top[:, None, None])
+        slack = _slack(signed[turn, group, task] - turned, apart)
+        every.append(largest(sign * deviation - slack))
+    return np.fmax(*every)
 
 
 def _slack(gap: Array, error: Array) -> Array:

@@ -115,36 +115,17 @@ class RowSets:
         return self._sum(self._weight)
 
     @cached_property
-    def _units(self) -> tuple[Array, Array, Array, Array]:
-        """The unit of each entry, what it weighs there, and of each unit how many, whose set.
-
-        A unit is what varies by itself: a row, or the rows of a set in a cluster.
-        """
-        cells = self.cells
-        if cells.clusters is None:
-            return (
-                np.arange(len(self.owner)),
-                cells.row_weight[self.cell],
-                cells.rows[self.cell],
-                self.owner,
-            )
-        of, n = cells.clusters
-        key, unit = np.unique(of[self.cell] * self.width + self.owner, return_inverse=True)
-        profile, owner = np.divmod(key, self.width)
-        return unit.reshape(-1), cells.clusters.each(cells.weight)[self.cell], n[profile], owner
-
-    def _squared(self, values: Array) -> Array:
-        """Return for each set the sum over units of squares of their sums."""
-        unit, weight, times, owner = self._units
-        sums = np.bincount(unit, weight * values)
-        return np.bincount(owner, times * sums**2, minlength=self.width)
-
-    @cached_property
     def _source(self) -> Array:
-        """The cell of each entry, or its cluster's profile."""
+        """What varies by itself: the cell of each entry, or its cluster's profile."""
         clusters = self.cells.clusters
         source = np.arange(self.cells.n_cells) if clusters is None else clusters.of
         return source[self.cell]
+
+    @cached_property
+    def _times(self) -> Array:
+        """How often each source is there."""
+        clusters = self.cells.clusters
+        return self.cells.rows if clusters is None else clusters.n
 
     @cached_property
     def _linked(self) -> bool:
@@ -153,13 +134,21 @@ class RowSets:
         last[self._source] = self.owner
         return bool((last[self._source] != self.owner).any())
 
+    def _sums(self, values: Array) -> Any:
+        """Return the sums of each row, or cluster, in each set (sources × sets)."""
+        cells = self.cells
+        each = cells.row_weight if cells.clusters is None else cells.clusters.each(cells.weight)
+        at = self._source, self.owner
+        shape = (len(self._times), self.width)
+        return sparse.csr_array((each[self.cell] * values, at), shape=shape)
+
+    def _squared(self, values: Array) -> Array:
+        """Return for each set the sum over rows or clusters of squares of their sums."""
+        return np.asarray(self._times @ self._sums(values).power(2))
+
     def _products(self, values: Array) -> Array:
         """Return sums over rows or clusters of products, sets × sets."""
-        clusters = self.cells.clusters
-        _, weight, _, _ = self._units
-        times = self.cells.rows if clusters is None else clusters.n
-        shape = (len(times), self.width)
-        sums = sparse.csr_array((weight * values, (self._source, self.owner)), shape=shape)
-        products = np.asarray((sums.T @ sums.multiply(times[:, None])).todense())
+        sums = self._sums(values)
+        products = np.asarray((sums.T @ sums.multiply(self._times[:, None])).todense())
         np.fill_diagonal(products, 0.0)
         return products

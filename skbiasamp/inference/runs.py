@@ -15,78 +15,34 @@ METHODS = ("t", "normal")
 
 
 class Mean(NamedTuple):
-    """A mean over runs, or a difference of two, with interval, test and both sources of error.
-
-    `between` is its variance by runs, and `rows` that by the audited rows.
-    """
+    """A mean over runs, or a difference of two, with interval and test."""
 
     value: Any
     low: Any
     high: Any
     p_value: Any
-    between: Any
-    rows: Any
 
 
 def mean_of_runs(
     values: Array,
     rows: Any,
     *,
-    confidence_level: float,
-    method: str = "t",
-    doubt: Doubt = NO_DOUBT,
-) -> Mean:
-    """Return the mean over runs (the first axis); `rows` is its variance by resampled rows.
-
-    The variance between runs already holds the noise of rows that runs do not share. So `rows` is
-    the mean covariance between runs, not the variance of a run.
-    """
-    return _tested(values.mean(axis=0), [values], rows, confidence_level, method, (doubt, NO_DOUBT))
-
-
-def difference_of_means(
-    own: Array,
-    other: Array,
-    rows: Any,
-    *,
+    other: Array | None = None,
     confidence_level: float,
     method: str = "t",
     doubts: tuple[Doubt, Doubt] = (NO_DOUBT, NO_DOUBT),
 ) -> Mean:
-    """Return the difference of the means of two training procedures with runs of their own."""
-    gap = own.mean(axis=0) - other.mean(axis=0)
-    return _tested(gap, [own, other], rows, confidence_level, method, doubts)
+    """Return the mean over runs (the first axis), or its difference to that of an `other` training.
 
-
-def shared_rows(covariance: Array) -> float:
-    """Return the variance by rows of a mean over runs: the mean covariance between two runs.
-
-    `covariance` (runs × runs) is that of their values, by resampled rows.
+    The variance between runs already holds the noise of rows that runs do not share. So `rows`, the
+    variance by resampled rows, is the mean covariance between runs, not the variance of a run.
+    Interval and test are those of Student's t; few runs know their own variance badly.
     """
-    n = len(covariance)
-    return max(float((covariance.sum() - np.trace(covariance)) / (n * (n - 1))), 0.0)
-
-
-def shared_rows_of_difference(covariance: Array, n: int) -> float:
-    """Return the variance by rows of the difference between the mean of `n` runs and the others'.
-
-    It is paired: all runs predict the same rows.
-    """
-    own, other = shared_rows(covariance[:n, :n]), shared_rows(covariance[n:, n:])
-    return max(own + other - 2 * float(covariance[:n, n:].mean()), 0.0)
-
-
-def _tested(
-    value: Any,
-    runs: list[Array],
-    rows: Any,
-    confidence_level: float,
-    method: str,
-    doubts: tuple[Doubt, Doubt],
-) -> Mean:
-    """Return the interval and test of Student's t; few runs know their own variance badly."""
     check_option("method", method, METHODS)
-    value, tail = np.asarray(value, dtype=float), (1 - confidence_level) / 2
+    runs, tail = [part for part in (values, other) if part is not None], (1 - confidence_level) / 2
+    value = np.asarray(values.mean(axis=0), dtype=float)
+    if other is not None:
+        value = value - other.mean(axis=0)
     parts = [each.var(axis=0, ddof=1) / len(each) for each in runs]
     between, rows = sum(parts), np.maximum(rows, 0.0)
     df = np.full(np.shape(value), 1e6)
@@ -106,7 +62,25 @@ def _tested(
         away = times * np.abs(value) / np.where(value > 0, value - low, high - value)
     away = np.where(np.abs(value) <= 1e-12, 0.0, away)
     p_value = np.where(np.isnan(value) | np.isnan(reach), np.nan, 2 * special.stdtr(df, -away))
-    return Mean(value, low, high, p_value, between, rows)
+    return Mean(value, low, high, p_value)
+
+
+def shared_rows(covariance: Array) -> float:
+    """Return the variance by rows of a mean over runs: the mean covariance between two runs.
+
+    `covariance` (runs × runs) is that of their values, by resampled rows.
+    """
+    n = len(covariance)
+    return max(float((covariance.sum() - np.trace(covariance)) / (n * (n - 1))), 0.0)
+
+
+def shared_rows_of_difference(covariance: Array, n: int) -> float:
+    """Return the variance by rows of the difference between the mean of `n` runs and the others'.
+
+    It is paired: all runs predict the same rows.
+    """
+    own, other = shared_rows(covariance[:n, :n]), shared_rows(covariance[n:, n:])
+    return max(own + other - 2 * float(covariance[:n, n:].mean()), 0.0)
 
 
 def by_rows(resamples: Array, product: str = "nt,nt->t") -> Array:

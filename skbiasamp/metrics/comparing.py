@@ -23,7 +23,6 @@ from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
 from skbiasamp.inference.intervals import errors_of_base, of_sizes
 from skbiasamp.inference.runs import (
     METHODS,
-    difference_of_means,
     mean_of_runs,
     shared_rows,
     shared_rows_of_difference,
@@ -250,7 +249,7 @@ def compare_runs(
     numbers = {}
     for name, own in runs.items():
         rows = shared_rows(covariances_of(own)) + noise_of(own)
-        mean = mean_of_runs(estimates[name], rows, doubt=doubts[name], **how)
+        mean = mean_of_runs(estimates[name], rows, doubts=(doubts[name], NO_DOUBT), **how)
         value = np.mean([models[run].value for run in own])
         ends = {"estimate": mean.value, "low": mean.low, "high": mean.high}
         numbers[name] = {key: float(number) for key, number in {"value": value, **ends}.items()}
@@ -259,7 +258,7 @@ def compare_runs(
         shared = covariances_of([*runs[name], *runs[reference]])
         rows = shared_rows_of_difference(shared, len(runs[name]))
         both = doubts[name], doubts[reference]
-        gap = difference_of_means(estimates[name], estimates[reference], rows, doubts=both, **how)
+        gap = mean_of_runs(estimates[name], rows, other=estimates[reference], doubts=both, **how)
         own, other = ([models[run] for run in runs[model]] for model in (name, reference))
         after, before = (np.mean([run.observed for run in part], axis=0) for part in (own, other))
         moved = [np.mean([run.amplification for run in part], axis=0) for part in (own, other)]
@@ -321,7 +320,7 @@ def result_of_runs(
         if errors is not None:
             rows, rows_of_pairs = rows + errors.estimate, rows_of_pairs + errors.pairs
         doubt = _mean_doubt([model.doubt for model in models])
-        mean = mean_of_runs(values, rows, doubt=doubt, **how)
+        mean = mean_of_runs(values, rows, doubts=(doubt, NO_DOUBT), **how)
         statistics["data_standard_error"] = float(np.sqrt(rows))
         ends = {"low": float(mean.low), "high": float(mean.high), "p_value": float(mean.p_value)}
         moved = mean_of_runs(np.stack([own.moved for own in every]), rows_of_pairs, **how)
