@@ -438,15 +438,17 @@ class AttackAuditor(BaseAuditor):
             **evidence,
         )
 
+    def _names_of_targets(self, done: AttackRun, test: Contingency) -> tuple[str, Any]:
+        """Return whether targets are groups or tasks, and their names."""
+        side = self._attacks()[0][1]
+        alone = side == "task" and len(test.tasks) == 1
+        return side, test.tasks if alone else done.pair.data.names
+
     def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
         """Return group and task of each target; a side that is no target is "(all)"."""
-        names: Any = label_index(done.pair.data.names)
-        on_task = self._attacks()[0][1] == "task"
-        if on_task and len(test.tasks) == 1:
-            names = label_index(test.tasks)
-        every = ["(all)"] * len(names)
-        group, task = (every, names) if on_task else (names, every)
-        return {"group": group, "task": task}
+        side, names = self._names_of_targets(done, test)
+        every = dict.fromkeys(("group", "task"), ["(all)"] * len(names))
+        return every | {side: label_index(names)}
 
 
 def _covariances(draws: list[Array]) -> Array:

@@ -416,8 +416,8 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _tested_signs(self, train: Contingency, pairs: Pairs) -> Array | None:
         """Return the p-value of the correlation behind each sign, if there are any."""
-        if not pairs.sampled:
-            return None  # known signs
+        if not pairs.sampled or pairs.growth is not None:
+            return None  # signs are known, or play no part
         p_values = self._sign_p_values(pairs.seen_in(train))
         if p_values is not None and p_values.shape != pairs.delta.shape:
             raise InputError(

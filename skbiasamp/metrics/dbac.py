@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from skbiasamp.counts.several_models import of_model
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.results import ComparisonResult, label_index
+from skbiasamp.results import ComparisonResult
 from skbiasamp.text import WordListLabeler, WordMasker
 from skbiasamp.text.labeler import words_and_patterns
 
@@ -175,16 +176,10 @@ class DBACAuditor(TextAuditor):
         if self.direction == "T->A":
             return super()._masked(texts)
         lists, patterns = words_and_patterns(self.tasks, "tasks")
-        masked = list(texts)
-        if words := list(
-            dict.fromkeys(word for words_of_task in lists.values() for word in words_of_task)
-        ):
+        masked, words = list(texts), list(dict.fromkeys(chain(*lists.values())))
+        if words:
             masked = list(WordMasker(words, TASK).transform(masked))
-        for pattern in (
-            pattern_of_task
-            for patterns_of_task in patterns.values()
-            for pattern_of_task in patterns_of_task
-        ):
+        for pattern in chain(*patterns.values()):
             masked = [pattern.sub(TASK, text) for text in masked]
         return masked
 
@@ -194,13 +189,9 @@ class DBACAuditor(TextAuditor):
             return pair
         named = self._named(pair.cells)
         kept = self._compared if self._compared is not None else self._kept(pair.cells, [named[1]])
+        of_tasks: dict[str, Any] = {"n_classes": 2, "names": tuple([*self.tasks][i] for i in kept)}
         data, model = (
-            replace(
-                attack,
-                target=Members(labels[:, kept]),
-                n_classes=2,
-                names=tuple(np.array([*self.tasks], dtype=object)[kept]),
-            )
+            replace(attack, target=Members(labels[:, kept]), **of_tasks)
             for attack, labels in zip(pair.attacks, named, strict=True)
         )
         return replace(pair, data=data, model=model)
@@ -242,11 +233,9 @@ class DBACAuditor(TextAuditor):
         same._compared = self._kept(views[0], [self._named(view)[1] for view in views])
         return AttackAuditor._compare_models(same, cells, reference, runs)
 
-    def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
-        if self.direction == "T->A":
-            return super()._targets(done, test)
-        names = label_index(done.pair.data.names)
-        return {"group": ["(all)"] * len(names), "task": names}
+    def _names_of_targets(self, done: AttackRun, test: Contingency) -> tuple[str, Any]:
+        side = "group" if self.direction == "T->A" else "task"
+        return side, done.pair.data.names
 
 
 dbac_amplification = function_of(

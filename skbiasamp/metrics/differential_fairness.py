@@ -107,15 +107,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     question = "Does the largest ratio between two groups' rates grow?"
     pair_of = ("pair of groups", "outcome")
     amplified = "the largest ratio between two groups' rates in its labels"
+    percent = False
     columns: ClassVar = {"base": "Log ratio, labels", "observed": "Log ratio, predictions"}
     concentration: float = PositionalOption(
         Interval(Real, 0, None, closed="left"), default=1.0, kw_only=False
     )
-
-    @property
-    def percent(self) -> bool:
-        """Logarithms of ratios are no shares."""
-        return False
 
     # ------------------------------------------------------------------ the formula
 
@@ -159,9 +155,6 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             # Sums of fractional weights leave rounding errors below 0.
             rates = np.where(sizes > 0, np.maximum(rates, 0), np.nan)
             return np.log(rates), rates
-
-    def _sign_p_values(self, labels: Contingency) -> Array | None:
-        return None
 
     def _result(self, test: Contingency) -> AuditResult:
         n = math.comb(len(test.groups), 2) * len(_outcomes(test))

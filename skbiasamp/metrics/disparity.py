@@ -87,12 +87,8 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     )
     question = "Do predictions exaggerate the groups' preferences?"
     amplified = "the groups' preferences in its labels"
+    percent = False
     columns: ClassVar = {"base": "Preference, labels", "observed": "Preference, predictions"}
-
-    @property
-    def percent(self) -> bool:
-        """Preferences are ratios of rates."""
-        return False
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         def preference(side: SideName) -> tuple[Array, Array, Array]:

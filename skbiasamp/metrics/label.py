@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
@@ -18,7 +17,7 @@ from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import compare_counts
-from skbiasamp.results import AuditResult, conclusion, label_index
+from skbiasamp.results import AuditResult, conclusion
 
 _EVERYONE = ("(all)",)
 
@@ -109,11 +108,6 @@ class LabelAuditor(CooccurrenceAuditor):
         else:
             signs = compare_counts(2 * counts, total[..., None], exact=labels.whole)
         return signs[..., None, :]
-
-    @property
-    def y_at_(self) -> pd.DataFrame:
-        """Signs of the majorities."""
-        return pd.DataFrame(self._signs, label_index(_EVERYONE), label_index(tuple(self.tasks_)))
 
     def _sign_p_values(self, labels: Contingency) -> Array | None:
         return None

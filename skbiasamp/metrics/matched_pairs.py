@@ -15,7 +15,7 @@ from scipy import stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._input.rows import read_clusters
@@ -30,6 +30,7 @@ from skbiasamp.inference.intervals import agreeing
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.results import GroupDifferences
 
+_LABELS = ("sensitive_features", "pairs", "sample_weight", "clusters")
 _COLUMNS = ("prediction", "sensitive", "pair", "weight", "cluster")  # that a frame is read by
 _TITLE = "Matched pairs"
 _NOT_CAUSAL = (
@@ -157,13 +158,7 @@ class MatchedPairsAuditor(WithOptions):
         result : GroupDifferences
         """
         self._validate_params()
-        given = {
-            "y_pred": y_pred,
-            "sensitive_features": sensitive_features,
-            "pairs": pairs,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        given = chosen(locals(), "y_pred", *_LABELS)
         for name in columns:
             if name not in _COLUMNS:
                 text = "got an unexpected keyword argument {seen!r}{meant}"
@@ -206,8 +201,7 @@ class MatchedPairsAuditor(WithOptions):
         check_models({"y_preds": y_preds, "sensitive_preds": None})
         named = next(iter(y_preds)) if reference is None else reference
         first = check_model(named, tuple(y_preds), "reference")
-        given = {"sensitive_features": sensitive_features, "pairs": pairs}
-        given |= {"sample_weight": sample_weight, "clusters": clusters, "y_pred": y_preds[first]}
+        given = chosen(locals(), *_LABELS) | {"y_pred": y_preds[first]}
         rng, table_rows = generator(self.random_state), []
         for name in (name for name in y_preds if name != first):
             with collected(), of_the_model(name):  # all models have the same pairs

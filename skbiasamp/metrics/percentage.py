@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import points
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -114,9 +113,6 @@ class PercentageAuditor(CooccurrenceAuditor):
             growth="mean",
             origin=equal,
         )
-
-    def _sign_p_values(self, labels: Contingency) -> Array | None:
-        return None
 
     # ------------------------------------------------------------------ what it says
 
