@@ -131,12 +131,7 @@ def pair_ends(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> PairEnds:
 
 
 def percentiles(
-    drawn: Drawn,
-    pairs: Pairs,
-    sign: Array,
-    rows: RowsOfPairs,
-    *,
-    simultaneous: bool = False,
+    drawn: Drawn, pairs: Pairs, sign: Array, rows: RowsOfPairs, *, simultaneous: bool = False
 ) -> Bounds:
     """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
     joint, drawn = drawn.moved, drawn.around(pairs, sign)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -250,12 +250,10 @@ class AttackAuditor(BaseAuditor):
         models = [reference, *(model for model in cells.models if model != reference)]
         rng = own_generator(self.random_state)
         generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
-        parts = {model: alone(cells, model, known=self._fitted) for model in models}
         attacked = {
-            model: self._attack(parts[model], own, guesses=False)
+            model: self._attack(alone(cells, model, known=self._fitted), own, guesses=False)
             for model, own in zip(models, generators, strict=True)
         }
-
         numbers = {}
         for model, own in attacked.items():
             low, high, *_ = self._interval_of_mean(*own.amplified)
@@ -267,7 +265,7 @@ class AttackAuditor(BaseAuditor):
             ends = self._interval_of_mean(*gaps, **how)[:3]
             on_model = [run.done.qualities.model.mean(axis=0) for run in (before, after)]
             columns = {
-                **self._targets(after.done, parts[model]),
+                **self._targets(after),
                 "n": float(after.done.pair.cells.total),
                 "reference": on_model[0],
                 "observed": on_model[1],
@@ -293,8 +291,16 @@ class AttackAuditor(BaseAuditor):
         runs = {name: attacked.done for name, attacked in models.items()}
         shared = together(cells, [*runs])
         drawn = resampled_together(runs, shared, self.n_resamples, before.again.seed)
-        resampled = [self._spread(self._amplified(qualities)) for qualities in drawn]
-        gaps += _varied_gaps(before.amplified, after.amplified, *resampled)
+        old, new = (self._spread(self._amplified(qualities)) for qualities in drawn)
+        _, draws, _, *folds = zip(before.amplified, after.amplified, strict=False)
+        n = min(map(len, draws))  # exact attackers have more of them
+        gaps += [draws[1][:n] - draws[0][:n], new - old]
+        apart = old.mean(axis=-1).var() + new.mean(axis=-1).var()
+        common = np.sqrt(divide((new - old).mean(axis=-1).var(), apart))
+        for mine, theirs in folds:
+            # Folds of two models have other rows. What attackers learn from the rows of both is
+            # taken to vary less than from two samples, by as much as what they are scored on does.
+            gaps.append(common * (theirs - np.roll(mine, 1, axis=1)))
         n_rows = cells.rows.sum() if cells.clusters is None else cells.clusters.total
         return gaps, {"n_changed": n_changed(cells, model, reference), "n_rows": int(n_rows)}
 
@@ -318,7 +324,7 @@ class AttackAuditor(BaseAuditor):
     def _result(self, test: Contingency) -> AuditResult:
         rng = own_generator(self.random_state)
         with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
-            return self._result_of(self._attack(test, rng), test, rng)
+            return self._result_of(self._attack(test, rng), rng)
 
     def _runs(self, cells: Contingency) -> tuple[dict[str, AuditResult], dict[str, Array]]:
         """Audit every run by itself, and all of them on the same resamples."""
@@ -328,10 +334,9 @@ class AttackAuditor(BaseAuditor):
         attacked, results = {}, {}
         with np.errstate(invalid="ignore"):
             for model in cells.models:
-                test = alone(cells, model, known=self._fitted)
                 rng = own_generator(same.random_state)
-                attacked[model] = same._attack(test, rng)
-                results[model] = same._result_of(attacked[model], test, rng)
+                attacked[model] = same._attack(alone(cells, model, known=self._fitted), rng)
+                results[model] = same._result_of(attacked[model], rng)
             first = attacked[cells.models[0]].again
             if first is None:
                 return results, dict.fromkeys(results, np.full((2, 1), np.nan))
@@ -351,29 +356,21 @@ class AttackAuditor(BaseAuditor):
         self, cells: Contingency, reference: str, runs: Mapping[str, list[str]]
     ) -> ComparisonResult:
         results, draws = self._runs(cells)
-        models = {
-            name: ModelRun(
-                result.value,
-                result.estimate,
-                dict(result.table[["group", "task", "n"]]),
-                result.table["quality_model"].to_numpy(),
-                result.table["amplification"].to_numpy(),
+        models = {}
+        for name, result in results.items():
+            table, value = result.table, (result.value, result.estimate)
+            observed, moved = (
+                table[side].to_numpy() for side in ("quality_model", "amplification")
             )
-            for name, result in results.items()
-        }
+            models[name] = ModelRun(*value, dict(table[["group", "task", "n"]]), observed, moved)
 
         def covariances(names: list[str]) -> Array:
             return _covariances([draws[name] for name in names])
 
-        return compare_runs(
-            self,
-            cells,
-            reference,
-            runs,
-            models,
-            covariances,
-            lambda names: _common_noise([results[name] for name in names], covariances(names)),
-        )
+        def noise(names: list[str]) -> float:
+            return _common_noise([results[name] for name in names], covariances(names))
+
+        return compare_runs(self, cells, reference, runs, models, covariances, noise)
 
     def _attack(
         self, test: Contingency, rng: np.random.Generator, *, guesses: bool = True
@@ -384,13 +381,11 @@ class AttackAuditor(BaseAuditor):
         if self.interval is not None:
             again = redrawn(done, self.n_resamples, rng, guesses=guesses)
             amplified += self._varied(self._amplified, again)
-        return _Attacked(done, again, amplified)
+        return _Attacked(test, done, again, amplified)
 
-    def _result_of(
-        self, attacked: _Attacked, test: Contingency, rng: np.random.Generator
-    ) -> AuditResult:
+    def _result_of(self, attacked: _Attacked, rng: np.random.Generator) -> AuditResult:
         """Return the result of attacks."""
-        done, again, amplified = attacked
+        test, done, again, amplified = attacked
         pair = done.pair
         data, model = (quality.mean(axis=0) for quality in done.qualities[:2])
         n = int(pair.cells.total) if test.whole else pair.cells.total
@@ -417,7 +412,7 @@ class AttackAuditor(BaseAuditor):
         statistics |= evidence.pop("statistics", {})
         table = pd.DataFrame(
             {
-                **self._targets(done, test),
+                **self._targets(attacked),
                 "n": n,
                 "quality_data": data,
                 "quality_model": model,
@@ -426,17 +421,9 @@ class AttackAuditor(BaseAuditor):
                 **self._tested(*amplified),
             }
         )
-        return self._made(
-            test,
-            value=attacked.value,
-            n_samples=n,
-            table=table,
-            statistics=statistics,
-            low=low,
-            high=high,
-            p_value=p_value,
-            **evidence,
-        )
+        numbers = {"value": attacked.value, "low": low, "high": high, "p_value": p_value}
+        made = {"n_samples": n, "table": table, "statistics": statistics}
+        return self._made(test, **numbers, **made, **evidence)
 
     def _names_of_targets(self, done: AttackRun, test: Contingency) -> tuple[str, Any]:
         """Return whether targets are groups or tasks, and their names."""
@@ -444,9 +431,9 @@ class AttackAuditor(BaseAuditor):
         alone = side == "task" and len(test.tasks) == 1
         return side, test.tasks if alone else done.pair.data.names
 
-    def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
+    def _targets(self, attacked: _Attacked) -> dict[str, Any]:
         """Return group and task of each target; a side that is no target is "(all)"."""
-        side, names = self._names_of_targets(done, test)
+        side, names = self._names_of_targets(attacked.done, attacked.test)
         every = dict.fromkeys(("group", "task"), ["(all)"] * len(names))
         return every | {side: label_index(names)}
 
@@ -463,11 +450,12 @@ def _common_noise(results: list[AuditResult], covariances: Array) -> float:
 
 
 class _Attacked(NamedTuple):
-    """The attacks of an audit; `again` is None without an interval.
+    """The attacks of an audit of some rows; `again` is None without an interval.
 
     `amplified` is the amplification of draws and targets, then how it varies.
     """
 
+    test: Contingency
     done: AttackRun
     again: Redrawn | None
     amplified: list[Array]
@@ -476,24 +464,3 @@ class _Attacked(NamedTuple):
     def value(self) -> float:
         """The mean over draws and targets."""
         return float(self.amplified[0].mean())
-
-
-def _varied_gaps(
-    reference: Sequence[Array], model: Sequence[Array], before: Array, after: Array
-) -> list[Array]:
-    """Return how a difference varies: over draws, over resamples, and over folds if there are any.
-
-    `reference` and `model` are what varies of each by itself; `before` and `after` are of the same
-    resamples.
-    """
-    _, draws, _, *folds = zip(reference, model, strict=False)
-    n = min(map(len, draws))  # exact attackers have more of them
-    gap = after - before
-    gaps = [draws[1][:n] - draws[0][:n], gap]
-    apart = before.mean(axis=-1).var() + after.mean(axis=-1).var()
-    common = np.sqrt(divide(gap.mean(axis=-1).var(), apart))
-    for mine, theirs in folds:
-        # Folds of two models have other rows. What attackers learn from the rows of both is taken
-        # to vary less than from two samples, by as much as what they are scored on does.
-        gaps.append(common * (theirs - np.roll(mine, 1, axis=1)))
-    return gaps

@@ -38,12 +38,7 @@ from skbiasamp.metrics.comparing import (
 )
 from skbiasamp.metrics.inputs import rest_by_name
 from skbiasamp.metrics.signs import association_sign
-from skbiasamp.results import (
-    AuditResult,
-    ComparisonResult,
-    pair_names,
-    pair_table,
-)
+from skbiasamp.results import AuditResult, ComparisonResult, pair_names, pair_table
 
 BASES = ("test", "train")
 
@@ -296,17 +291,12 @@ class CooccurrenceAuditor(BaseAuditor):
             )
         _, models = self._run_models(cells)
         if runs:
-            every = {
-                name: ModelRun(
-                    model.pairs.value,
-                    model.estimate,
-                    _columns_of_pairs(model.pairs, "n", "sign", "base"),
-                    model.pairs.observed.ravel(),
-                    model.pairs.moved.ravel(),
-                    model.doubt,
-                )
-                for name, model in models.items()
-            }
+            every = {}
+            for name, model in models.items():
+                pairs, columns = model.pairs, _columns_of_pairs(model.pairs, "n", "sign", "base")
+                sides = pairs.observed.ravel(), pairs.moved.ravel()
+                value = pairs.value, model.estimate
+                every[name] = ModelRun(*value, columns, *sides, model.doubt)
 
             def covariances_of(names: list[str]) -> Array:
                 return covariances([models[name] for name in names])
@@ -375,13 +365,8 @@ class CooccurrenceAuditor(BaseAuditor):
         mean = {"signed_mean": pairs.signed_mean} if pairs.apart else {}
         statistics = pairs.statistics | mean | statistics | parts(pairs, own.signs)
         columns["sign_used"] = sign
-        return self._made(
-            test,
-            value=pairs.value,
-            table=partial(pair_table, pairs.groups, pairs.tasks, **columns),
-            statistics=statistics,
-            **numbers,
-        )
+        table = partial(pair_table, pairs.groups, pairs.tasks, **columns)
+        return self._made(test, value=pairs.value, table=table, statistics=statistics, **numbers)
 
     def estimate_of(self, test: Contingency) -> float:
         train, pairs = self.pairs_of(test, warns=True)
@@ -406,19 +391,10 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _flags(self, train: Contingency, test: Contingency, pairs: Pairs) -> dict[str, Array]:
         """Return which pairs have a certain sign, and rows enough, and warn of the others."""
-        tested, certain = self._tested_signs(train, pairs), np.full(pairs.delta.shape, np.nan)
-        if tested is not None:
-            certain = tested < 1 - self.confidence_level
-        # Weights that add up to ten rows may miss it by the last digit.
-        reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
-        warn_uncertain(pairs, certain, reliable)
-        return {"sign_certain": certain, "reliable": reliable}
-
-    def _tested_signs(self, train: Contingency, pairs: Pairs) -> Array | None:
-        """Return the p-value of the correlation behind each sign, if there are any."""
-        if not pairs.sampled or pairs.growth is not None:
-            return None  # signs are known, or play no part
-        p_values = self._sign_p_values(pairs.seen_in(train))
+        certain = np.full(pairs.delta.shape, np.nan)
+        # Signs that are known, or play no part, are not tested.
+        known = not pairs.sampled or pairs.growth is not None
+        p_values = None if known else self._sign_p_values(pairs.seen_in(train))
         if p_values is not None and p_values.shape != pairs.delta.shape:
             raise InputError(
                 "{metric}._sign_p_values must test the sign of each of the {n} pairs of _measure; "
@@ -427,7 +403,12 @@ class CooccurrenceAuditor(BaseAuditor):
                 n=pairs.delta.size,
                 seen=p_values.size,
             )
-        return p_values
+        if p_values is not None:
+            certain = p_values < 1 - self.confidence_level
+        # Weights that add up to ten rows may miss it by the last digit.
+        reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
+        warn_uncertain(pairs, certain, reliable)
+        return {"sign_certain": certain, "reliable": reliable}
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""

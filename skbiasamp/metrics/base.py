@@ -28,11 +28,7 @@ from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
 from skbiasamp.metrics.inputs import check_class, count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics.strata import RowSource, within_strata
-from skbiasamp.results import (
-    AuditResult,
-    ComparisonResult,
-    label_index,
-)
+from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
 
 _LABELS = ("sensitive_features", "sample_weight")

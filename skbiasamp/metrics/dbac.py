@@ -239,6 +239,5 @@ class DBACAuditor(TextAuditor):
 
 
 dbac_amplification = function_of(
-    DBACAuditor,
-    without=("sensitive_pred", "y_train", "sensitive_train"),
+    DBACAuditor, without=("sensitive_pred", "y_train", "sensitive_train")
 )

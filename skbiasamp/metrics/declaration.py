@@ -113,11 +113,7 @@ class Declaration(ABC, WithOptions):
 
         Functions `later` make other fields when they are read.
         """
-        known = {
-            "labels": reference_labels(result),
-            "about": self.about,
-            "baseline": self.baseline,
-        }
+        known = {"labels": reference_labels(result), "about": self.about, "baseline": self.baseline}
         few = result.statistics.get("n_small_pairs", 0)
         left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
         runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)

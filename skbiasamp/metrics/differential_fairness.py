@@ -224,6 +224,5 @@ def _of(result: AuditResult, side: str) -> str:
 
 
 differential_fairness_amplification = function_of(
-    DifferentialFairnessAuditor,
-    without=("sensitive_pred", "y_train", "sensitive_train"),
+    DifferentialFairnessAuditor, without=("sensitive_pred", "y_train", "sensitive_train")
 )

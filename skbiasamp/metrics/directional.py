@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,17 +13,23 @@ from skbiasamp._input.checks import DIRECTIONS, Array, check_table
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
+from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import predicted_association, signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
+from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
 from skbiasamp.metrics.signs import association_sign, compare_counts, settled
-from skbiasamp.results import AuditResult, conclusion
+from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 TIES = ("zero", "negative")
+_OF_PAIR = ["group", "task", "n", "base", "sign"]
+_OF_DIFFERENCE = ["reference", "observed", "difference", "gained", "lost", "amplification", "low"]
+_OF_DIFFERENCE += ["high", "p_value", "p_adjusted"]
+_OF_MODEL = ("value", "estimate", "low", "high", "verdict")
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -256,6 +264,44 @@ def _overall(cells: Contingency, side: SideName) -> Array:
     """Return the rate of each task, or group, in all rows."""
     share = cells.count(side) / np.asarray(cells.total)[..., None]
     return share[..., None, :] if side.startswith("task") else share[..., :, None]
+
+
+# ------------------------------------------------------------------ models with rows of their own
+
+
+def compares_tables(auditor: Any) -> bool:
+    """Whether an auditor measures rates that are compared with those of training rows."""
+    if not isinstance(auditor, DirectionalAuditor) or auditor.direction != "A->T":
+        return False
+    return isinstance(auditor.base, str) and auditor.base == "train" and auditor.sign is None
+
+
+def compare_tables(
+    auditor: Any, tables: Mapping[str, Contingency], reference: str
+) -> ComparisonResult:
+    """Compare the tables of models with each other, by how far each is from the training rows.
+
+    What all have in common, the training rates, cancels in a difference: it is that of two
+    independent tables, in the direction of the training correlations.
+    """
+    own = {model: auditor.audit(cells) for model, cells in tables.items()}
+    sign = own[reference].table.pivot(index="group", columns="task", values="sign")
+    between = DirectionalAuditor(**auditor.get_params(deep=False) | {"sign": sign})
+    between.fit(as_labels(tables[reference]))
+    numbers = {
+        model: {name: getattr(result, name) for name in _OF_MODEL} for model, result in own.items()
+    }
+
+    def difference_of(model: str) -> tuple[dict[str, float], Any]:
+        gap = between.audit(tables[model])
+        table = gap.table.rename(columns={"base": "reference", "delta": "difference"})
+        table = table.assign(base=own[model].table["base"], gained=np.nan, lost=np.nan)
+        ends = numbers_of_difference(gap.estimate, gap.low, gap.high, gap.p_value)
+        return ends, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
+
+    first = tables[reference]
+    result = comparison_result(auditor, first, reference, numbers, difference_of, same_rows=False)
+    return replace(result, n_samples=sum(audit.n_samples for audit in own.values()))
 
 
 directional_amplification = function_of(DirectionalAuditor)

@@ -135,7 +135,5 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
 
 bias_disparity = function_of(
-    BiasDisparityAuditor,
-    "bias_disparity",
-    without=("sensitive_pred", "y_train", "sensitive_train"),
+    BiasDisparityAuditor, "bias_disparity", without=("sensitive_pred", "y_train", "sensitive_train")
 )

@@ -141,10 +141,7 @@ class LabelAuditor(CooccurrenceAuditor):
         several = " on average" if len(result.table) > 1 else ""
         amount = f"the majority is predicted {points(change)} {more} often than it occurs"
         text = conclusion(
-            result,
-            what="the majority class",
-            amount=amount + several,
-            cannot=self.cannot,
+            result, what="the majority class", amount=amount + several, cannot=self.cannot
         )
         pair = result.affected
         if pair is None or result.verdict == CANNOT:

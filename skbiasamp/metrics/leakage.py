@@ -323,8 +323,5 @@ class _DatasetLeakage(LeakageAuditor):
 
 leakage_amplification = function_of(LeakageAuditor, without=("sensitive_pred",))
 dataset_leakage = function_of(
-    _DatasetLeakage,
-    "dataset_leakage",
-    without=("y_pred", "sensitive_pred"),
-    validation=True,
+    _DatasetLeakage, "dataset_leakage", without=("y_pred", "sensitive_pred"), validation=True
 )

@@ -116,6 +116,5 @@ class LICAuditor(TextAuditor):
 
 
 lic_amplification = function_of(
-    LICAuditor,
-    without=("sensitive_pred", "y_train", "sensitive_train"),
+    LICAuditor, without=("sensitive_pred", "y_train", "sensitive_train")
 )

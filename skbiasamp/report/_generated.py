@@ -8,8 +8,8 @@ from typing import Any
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.metrics.directional import compare_tables, compares_tables
 from skbiasamp.metrics.inputs import count_labels
-from skbiasamp.metrics.own_rows import compare_tables, compares_tables
 from skbiasamp.report.auditors import allowed, run_each
 from skbiasamp.report.evidence import context_of
 from skbiasamp.results import ComparisonResult

@@ -16,8 +16,13 @@ from skbiasamp.counts.cells import column, naming_side
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
 from skbiasamp.inference.intervals import FEW
-from skbiasamp.inference.row_sets import RowSets, Shares
-from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
+from skbiasamp.inference.shares import (
+    RowSets,
+    Shares,
+    differences_to_lowest,
+    ratios_to_highest,
+    share_interval,
+)
 
 # Error rates, and whether they are of rows that have the task.
 ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
