@@ -1,6 +1,7 @@
 """Intervals that hold for all pairs at once, and the number of rows an audit needs."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -244,6 +245,21 @@ def test_an_audit_of_the_required_rows_finds_the_effect(effect, changed, shares)
         )
         found += result.verdict == "amplifies"
     assert abs(found / n_data - 0.8) < 3.5 * (0.8 * 0.2 / n_data) ** 0.5
+
+
+def test_ends_of_resamples_that_are_too_short_require_no_fewer_rows():
+    rng = np.random.default_rng(0)
+    sex, labels = rng.integers(2, size=(2, 1_000))
+    guesses = np.where(rng.random(1_000) < 0.2, 1 - labels, labels)
+    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    result = auditor.audit(labels, guesses, sensitive_features=sex)
+    wanted = required_rows(0.02, result=result)
+    error = result.statistics["standard_error"]
+    z = stats.norm.isf(0.025) + stats.norm.ppf(0.8)
+    assert wanted == pytest.approx(1_000 * (z * error / 0.02) ** 2, abs=1)
+    middle = (result.low + result.high) / 2
+    short = replace(result, low=(result.low + middle) / 2, high=(result.high + middle) / 2)
+    assert required_rows(0.02, result=short) == wanted
 
 
 def test_required_rows_and_the_smallest_effect_are_each_others_reverse():

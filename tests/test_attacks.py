@@ -694,6 +694,15 @@ def test_runs_of_a_model_are_averaged(auditor):
     assert result.statistics["between_run_sd"] == pytest.approx(np.std(single, ddof=1), abs=1e-12)
     assert result.statistics["attacker"] == "exact"
     assert result.low < float(result) < result.high
+    # Quantiles of Student's t, which are as far below as above.
+    assert result.high - result.estimate == pytest.approx(result.estimate - result.low)
+    tables = [
+        auditor.audit(**world, y_pred=run, sensitive_pred=guess).table
+        for run, guess in zip(runs, attributes, strict=True)
+    ]
+    for name in ("quality_model", "delta", "amplification"):
+        expected = np.mean([table[name] for table in tables], axis=0)
+        assert_allclose(result.table[name], expected, atol=1e-12)
 
 
 @every_auditor

@@ -371,6 +371,7 @@ def test_bad_input_is_one_clear_line(folder, capsys, arguments, message, test):
         (["--prediction", "a=old,"], "must be a model's name"),
         (["--prediction", "a=old", "--prediction", "a=new"], "the model 'a' is named twice"),
         (["--prediction", "a=old", "a=new"], "the model 'a' is named twice"),
+        (["--prediction", "old", "old"], "the model 'old' is named twice"),
         ([*MODELS, "--on", "all"], "--on has no effect without --fail-above"),
         ([*MODELS, "--score", "soft"], "unrecognized arguments"),
     ],

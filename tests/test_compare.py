@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -502,6 +503,17 @@ def test_every_metric_compares_procedures(auditor, rows):
         assert table.loc[name, "estimate"] == pytest.approx(mean.estimate, abs=near)
     gap = table.loc["biased", "estimate"] - table.loc["plain", "estimate"]
     assert result.difference("biased") == pytest.approx(gap, abs=1e-12)
+    if auditor.kind != "attack":
+        columns = ["observed", "amplification"]
+        (before, base), (after, amplified) = (
+            np.mean(
+                [auditor.audit(rows["y"], run, **how).table[columns] for run in every], axis=0
+            ).T
+            for every in runs.values()
+        )
+        same = partial(np.testing.assert_allclose, atol=1e-12)
+        same(result.pairs[["reference", "observed"]], np.c_[before, after])
+        same(result.pairs["amplification"], amplified - base)
     row = table.loc["biased"]
     assert row["difference_low"] < row["difference"] < row["difference_high"]
     assert (row["p_value"] < 0.05) == (row["difference_low"] > 0 or row["difference_high"] < 0)

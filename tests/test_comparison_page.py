@@ -154,13 +154,17 @@ def test_the_page_opens_with_a_verdict_about_each_model(hostile, plain):
 
 
 def test_numbers_of_the_page_are_those_of_the_results(plain):
-    sex, _, old, new = labels()
+    sex, hired, old, new = labels()
     tables = tables_of(plain)
     pairs, churn = tables["pairs-1"], tables["churn-1"]
     rows = {row.name: row for row in pairs.rows}
     cells = dict(zip(pairs.columns, rows["m"].cells, strict=True))
     texts = {name: cell.text for name, cell in cells.items()}
     assert pairs.caption.startswith("new: how often '1' is predicted in each group,")
+    assert texts["Labelled so"] == f"{100 * hired[sex == 'm'].mean():.1f} %"
+    right = [100 * (model == hired)[sex == "m"].mean() for model in (old, new)]
+    (errors,) = (row for row in tables["errors-1"].rows if row.name == "m")
+    assert errors.dot == pytest.approx(right[1] - right[0])
     gained = int(((new == 1) & (old == 0) & (sex == "m")).sum())
     shares = [100 * one[sex == "m"].mean() for one in (old, new)]
     assert texts["Rows gained"] == str(gained)
@@ -184,6 +188,7 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
         row, reference = one.table.set_index("model").loc["new"], drawn[name, "old"]
         assert drawn[name, "new"].side == SIDE_OF[one.verdict("new")]
         numbers = [cell.value for cell in drawn[name, "new"].cells[:4]]
+        assert drawn[name, "new"].span == one.judged("new")[1:]
         names = ("value", "difference", "difference_low", "p_adjusted")
         assert numbers == pytest.approx([row[each] for each in names])
         assert reference.cells[0].value == pytest.approx(one.table["value"][0])

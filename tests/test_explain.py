@@ -188,6 +188,23 @@ def test_admissions_reverse_within_departments(admissions):
     assert gaps["unexplained"] > 0.02
 
 
+def test_what_strata_explain_is_as_kitagawa_splits_it():
+    """Different strata at mean rates, and different rates at mean strata (Kitagawa 1955)."""
+    rows = sample(1500, push=0.5)
+    explanation = explained(rows)
+    gaps = explanation.gaps[explanation.gaps["of"] == "labels"].set_index("part")
+    share = pd.crosstab(rows["sex"], rows["dept"], normalize="index")
+    rate = rows.pivot_table(index="sex", columns="dept", values="label", aggfunc="mean")
+    own, other = gaps["group"].iloc[0], gaps["other"].iloc[0]
+    mean = (rate.loc[own] + rate.loc[other]) / 2
+    explained_part = ((share.loc[own] - share.loc[other]) * mean).sum()
+    same = (share.loc[own] + share.loc[other]) / 2
+    unexplained = (same * (rate.loc[own] - rate.loc[other])).sum()
+    assert gaps["value"]["explained"] == pytest.approx(explained_part, abs=EXACT)
+    assert gaps["value"]["unexplained"] == pytest.approx(unexplained, abs=EXACT)
+    assert abs(unexplained) > 0.01
+
+
 def test_two_groups_are_half_of_the_difference_of_their_gaps():
     rows = sample(push=1.5)
     explanation = explained(rows)

@@ -126,8 +126,9 @@ def test_the_commands_compare_models_and_rates_within_strata(tmp_path, capsys):
     rows.to_csv(path := tmp_path / "rows.csv", index=False)
     columns = ["--sensitive", "sex", "--given", "dept", "--json", str(out := tmp_path / "out")]
     models = {"old": "decision", "new": "new"}
-    line = ["compare", str(path), "--target", "label", "--prediction", "old=decision", "new=new"]
+    line = ["compare", str(path), "--target", "label", "--prediction", "old=decision", "new"]
     assert main([*line, *columns, "--seed", "0"]) == 0
+    assert "within strata of dept" in " ".join(capsys.readouterr().out.split())
     read = skbiasamp.results.ComparisonReport.from_json(out)
     by = {"target": "label", "prediction": models, "sensitive": "sex", "random_state": 0}
     wanted = skbiasamp.compare(rows, **by, given="dept")

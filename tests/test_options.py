@@ -153,6 +153,9 @@ def test_a_function_of_ones_own_metric_takes_its_options():
 
     with pytest.raises(ValueError, match="validation"):
         function_of(SquareAuditor, validation=np.ones(2))
+    for other in (SquareAuditor(), dict, "SquareAuditor"):
+        with pytest.raises(TypeError, match="auditor must be the class of an auditor"):
+            function_of(other)
     square = function_of(SquareAuditor)
     sex, cooks, predicted = ["f", "m"] * 20, [1, 0, 0, 0] * 10, [1, 0] * 20
     assert square(cooks, predicted, sensitive_features=sex) == 0.25

@@ -757,6 +757,22 @@ def test_what_all_groups_share_is_said_apart_from_what_a_group_changes():
     assert "the difference (" not in text
 
 
+def test_the_pair_named_first_changes_most_beside_what_all_share():
+    """Predicted more often by 20, 8 and 25 points in three groups of one size: 17.7 on average."""
+    group = np.repeat(["a", "b", "c"], 1_000)
+    labels, predicted = (
+        np.concatenate([np.r_[np.ones(n), np.zeros(1_000 - n)] for n in ones])
+        for ones in ((200, 300, 500), (400, 380, 750))
+    )
+    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    result = auditor.audit(labels, predicted, sensitive_features=group)
+    pair = result.affected
+    assert pair["group"] == "b"
+    assert pair["delta"] == pytest.approx(0.08)
+    assert pair["beside_all"] == pytest.approx(0.08 - 0.53 / 3)
+    assert "Largest change compared with all rows: the group b is predicted" in result.sentence
+
+
 def test_every_colour_can_be_read_in_both_themes():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)

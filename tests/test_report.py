@@ -27,6 +27,8 @@ from skbiasamp import (
     MultiAttributeAuditor,
 )
 from skbiasamp.metrics import CooccurrenceAuditor, Pairs
+from skbiasamp.render.document import Document, Section, Text
+from skbiasamp.render.text import as_text
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -1305,6 +1307,12 @@ def test_a_model_card_has_runs_attacker_and_base_and_what_was_left_out():
         ["LogisticRegression", "equally accurate random labels", "none"],
         ["exact", "labels", "none"],
     ]  # fmt: skip
+
+
+def test_a_line_does_not_begin_with_a_percent_sign():
+    for n in range(1, 90):  # wherever the line ends
+        lines = as_text(Document("", [Section("Rates", [Text("x" * n + " of 95 % of rows")])]))
+        assert "95 %" in lines
 
 
 def test_text_and_notebook_say_the_same(amplified):

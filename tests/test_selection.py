@@ -827,6 +827,19 @@ def test_a_threshold_decides_each_of_several_columns():
     assert decided["selection_rate"].tolist() == [0.5, 0.5, 0.5, 1.0]
 
 
+def test_the_ratios_that_are_surely_below_four_fifths_are_named_first():
+    rates, sizes = {"a": 0.8, "b": 0.2, "c": 0.5}, {"a": 400, "b": 40, "c": 4_000}
+    group = np.repeat(list(rates), list(sizes.values()))
+    hired = np.concatenate([np.arange(sizes[name]) < rates[name] * sizes[name] for name in rates])
+    report = skbiasamp.selection_rates(
+        hired.astype(int), sensitive_features=pd.Series(group, name="g")
+    )
+    ratios = report.table.set_index("category")["impact_ratio_high"]
+    assert ratios["b"] < ratios["c"] < 0.8
+    text = " ".join(repr(report).split())
+    assert text.index("g: b, 0.25 (") < text.index("g: c, 0.62 (")
+
+
 def test_a_ratio_below_four_fifths_is_a_step_if_it_is_known_what_people_want():
     group = ["f"] * 400 + ["m"] * 400
     truth = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200

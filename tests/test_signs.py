@@ -43,6 +43,7 @@ from skbiasamp import (
     amplification_scorer,
 )
 from skbiasamp.inference import independent_signs
+from skbiasamp.inference.independent_signs import signs_beside
 from skbiasamp.inference.influence import association_moments
 from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor, SignedMultiAttributeAuditor
 from skbiasamp.results import AuditResult, ComparisonResult
@@ -1116,3 +1117,12 @@ def test_comparisons_of_sizes_of_the_older_schema_have_their_signed_difference()
     assert result.table["estimate"].isna().all()
     assert not {"signed_difference", "signed_low", "signed_high"} & set(result.table)
     assert ComparisonResult.from_json(result.to_json()).to_dict() == result.to_dict()
+
+
+def test_a_change_that_is_independent_of_an_association_leaves_its_sign():
+    """However large it is, and if some draws of it are undefined."""
+    rng = np.random.default_rng(0)
+    association, change = (rng.normal(mean, 1.0, (3_000, 6, 2)) for mean in (0.5, 5.0))
+    association[0], change[0] = 0.5, 5.0
+    change[1:300, 0] = np.nan
+    assert (signs_beside(association, [change]) == 1).all()

@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,15 @@ def test_one_pair_is_checked_by_its_own_interval():
             assert_amplification(report, group=group, below=low)
         with pytest.raises(AssertionError, match=rf"A->T \({group}, 1\): .*: failed"):
             assert_amplification(report, group=group, below=low - 1e-9)
+
+
+def test_a_pair_fails_only_if_the_test_for_all_pairs_finds_it_too():
+    result = report_of(MORE)["directional A->T"]
+    assert (result.table["low"] > 0.02).all()
+    doubtful = replace(result, table=result.table.assign(p_adjusted=0.2))
+    for judged, outcome in ((result, "failed"), (doubtful, "inconclusive")):
+        with pytest.raises(AssertionError, match=rf"A->T \(m, 1\): .*: {outcome}"):
+            assert_amplification(judged, group="m", below=0.02)
 
 
 def test_labels_themselves_pass_and_balanced_labels_too():

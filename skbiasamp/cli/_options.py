@@ -120,8 +120,11 @@ class _Models(argparse.Action):
     """Keep the columns of each model by its name, however often the option is repeated."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
-        columns_of = dict(getattr(namespace, self.dest) or {})
-        for model, columns in values:
+        every = [*(getattr(namespace, self.dest) or {}).items(), *values]
+        if len(every) > 1:  # a model without a name has that of its column
+            every = [(model or ",".join(columns), columns) for model, columns in every]
+        columns_of: dict[str | None, list[str]] = {}
+        for model, columns in every:
             if model in columns_of:
                 parser.error(f"argument {option}: the model {model!r} is named twice")
             columns_of[model] = columns

@@ -8,6 +8,7 @@ import numpy as np
 
 from skbiasamp._utils.formatting import CANNOT, CANNOT_KNOW, DIRECTION_OF, in_people, rate, task_of
 from skbiasamp.results import AuditResult, gap_of, reference_labels
+from skbiasamp.results.pair_tables import beside_all
 
 
 def most_affected(result: AuditResult, *, base: str) -> str:
@@ -47,9 +48,11 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     same = result.table["delta"] == pair["delta"]
     if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
         effect = "; whether this widens the difference is uncertain"
-    people = ""
+    people = beside = ""
+    if pair["beside_all"] != pair["delta"]:
+        beside = f"; {100 * pair['beside_all']:+.1f} percentage points compared with all rows"
     if result.direction == "A->T":
-        people = f" ({in_people(pair['delta'])} of this group{_beside_all(result, pair)})"
+        people = f" ({in_people(pair['delta'])} of this group{beside})"
     # What all groups share is a part of the pair's change, and widens or narrows nothing.
     if gap_of(result) or (people and abs(result.statistics.get("shift", 0.0)) >= 5e-5):
         effect = ""
@@ -57,25 +60,15 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     return f" {_largest(result, pair)}: {text}{known}{effect}{people}."
 
 
-def _beside_all(result: AuditResult, pair: dict[str, Any]) -> str:
-    """Return the pair's change less what all groups share, which the verdict does not count."""
-    of_task = result.table[result.table["task"] == pair["task"]]
-    if gap_of(result) or len(of_task) < 3 or "n" not in of_task:
-        return ""
-    shared = np.average(of_task["delta"], weights=of_task["n"])
-    if not abs(shared) >= 0.005:  # as in the picture; also if a rate is unknown
-        return ""
-    return f"; {100 * (pair['delta'] - shared):+.1f} percentage points compared with all rows"
-
-
 def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
     """Return of which changes the reported one is the largest, if not of all."""
-    changes = np.abs(result._column("delta", np.nan)[result._column("sign", np.nan) != 0])
-    if abs(pair["delta"]) >= np.fmax.reduce(changes, initial=np.nan):
-        return "Largest change"
+    every = np.abs(beside_all(result)[result._column("sign", np.nan) != 0])
+    beside = " compared with all rows" * bool(pair["beside_all"] != pair["delta"])
+    if abs(pair["beside_all"]) >= np.fmax.reduce(every, initial=np.nan):
+        return f"Largest change{beside}"
     significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
-    return f"Largest{significant} change{same}"
+    return f"Largest{significant} change{same}{beside}"
 
 
 # Names of sides in sentences.

@@ -50,7 +50,9 @@ def _typed(text: str) -> str:
 def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> str:
     indent = first if rest is None else rest
     text = _typed(text).replace("−", "-")  # as in tables, and as terminals type numbers
-    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=indent)
+    text = text.replace(" %", "\xa0%")  # a line does not begin with it
+    filled = textwrap.fill(text, width, initial_indent=first, subsequent_indent=indent)
+    return filled.replace("\xa0%", " %")
 
 
 def _words(text: Text) -> str:

@@ -17,7 +17,7 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
 from skbiasamp.metrics.inputs import check_class, opened_rows, row_by_row
 from skbiasamp.metrics.matched_pairs import within_pairs
-from skbiasamp.metrics.strata import RowSource, within_strata
+from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
 from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.asked import Asked
@@ -199,6 +199,8 @@ def _compare(asked: Asked) -> ComparisonReport:
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
+    if asked.given is not None:
+        context["weighted"] = strata_named(asked.given)
     if partly is not None:
         context["partly_known"] = [finding.text for finding in partly.findings]
     elif side_of(cells, "group").uncertain:

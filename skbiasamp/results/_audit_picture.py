@@ -26,9 +26,9 @@ from skbiasamp.results._content import count, in_points
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport, columns_alone
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results.pair_tables import SHARED
 
 _MOST_BARS = 6  # groups of the picture
-_SHARED = 0.005  # a change of all rows that the picture shows apart
 _MEANS = ("base_rate", "predicted_rate", "change")
 
 
@@ -52,7 +52,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     n_rows, shared = len(rows), 0.0
     if n_rows > 2:
         shared = sum(row["n"] * row["change"] for row in rows) / sum(row["n"] for row in rows)
-        shared *= abs(shared) >= _SHARED
+        shared *= abs(shared) >= SHARED
 
         def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
             return row["group"] != pair["group"], -row["n"] * abs(row["change"])
@@ -149,8 +149,9 @@ def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
     """Return what a pair's change does, if the result has the pair: in the fixed vocabulary."""
     if pair is None or not result.kind.is_signed or not pair.get("sign"):
         return ""
+    level = result.confidence_level or 0.95
+    if not significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level):
+        return NO_EFFECT
     if pair.get("sign_certain") is False:
         return "direction uncertain"
-    level = result.confidence_level or 0.95
-    sure = significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level)
-    return (AMPLIFIES if pair["amplification"] > 0 else REDUCES) if sure else NO_EFFECT
+    return AMPLIFIES if pair["amplification"] > 0 else REDUCES

@@ -96,7 +96,12 @@ def comparison_document(report: ComparisonReport) -> Document:
         )
         for model, sentence in report.verdicts.items()
     ]
-    metric = Text(f"Metric: {metric_name(report.primary)}. Reference: {reference}.", quiet=True)
+    about = f"Metric: {metric_name(report.primary)}. Reference: {reference}."
+    if weighted := context.get("weighted"):
+        about += (
+            f" All rates, shares and accuracies are {weighted}: each stratum counts in every group "
+            "by its share of all rows."
+        )
     changes = [_changes(report, model, i) for i, model in enumerate(models, 1)]
     questions = Terms([(metric_name(name), result.question) for name, result in report.items()])
     own_scale = Text(
@@ -115,7 +120,7 @@ def comparison_document(report: ComparisonReport) -> Document:
         facts=compared | known,
         metric=metric_name(report.primary),
         sections=[
-            Section("Verdict", [*cards, metric], "verdict", leading=True),
+            Section("Verdict", [*cards, Text(about, quiet=True)], "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
             differences_section(report.differences),
             Section("What changed, and for whom?", changes, "changed"),

@@ -38,7 +38,7 @@ from skbiasamp.render.document import Document
 from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
 from skbiasamp.results._shown import Shown
 from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
+from skbiasamp.results.pair_tables import COLUMNS, beside_all, row_of, uncounted
 from skbiasamp.results.sensitivity import label_errors
 
 SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
@@ -294,31 +294,32 @@ class AuditResult(Shown, OfMetric):
     def affected(self) -> dict[str, Any] | None:
         """The pair of group and task that is affected most: a row of ``table``, or None.
 
-        The largest change, of significant pairs if there are any, of those that change in the
-        direction of the verdict if there are any, and of those whose sign is certain if there are
-        any. ``significant`` says whether the pair differs from 0 by its adjusted p-value, or by its
-        interval without one.
+        The largest change, less what three or more groups share, of significant pairs if there are
+        any, of those that change in the direction of the verdict if there are any, and of those
+        whose sign is certain if there are any. ``significant`` says whether the pair differs from
+        0 by its adjusted p-value, or by its interval without one; ``beside_all`` is that change.
         """
-        delta, sign, amplification, p_adjusted, low, high = (
+        sign, amplification, p_adjusted, low, high = (
             self._column(name, math.nan)
-            for name in ("delta", "sign", "amplification", "p_adjusted", "low", "high")
+            for name in ("sign", "amplification", "p_adjusted", "low", "high")
         )
-        pairs = np.flatnonzero(~uncounted(self.table) & (np.abs(delta) > 0))
+        change = beside_all(self)
+        pairs = np.flatnonzero(~uncounted(self.table) & (np.abs(change) > 0))
         if self.kind.has_attacker or not pairs.size:
             return None
         level = 0.95 if self.confidence_level is None else self.confidence_level
         sure = significant(p_adjusted[pairs], low[pairs], high[pairs], level)
         pairs = pairs[sure] if sure.any() else pairs
-        along = pairs[np.sign(sign * delta)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
+        along = pairs[np.sign(sign * change)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
         pairs = along if along.size else pairs
         certain = pairs[self._column("sign_certain", 1.0)[pairs] != 0]
         pairs = certain if certain.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
-        size = np.abs(delta if self.percent else amplification)[pairs]
+        size = np.abs(change if self.percent else amplification)[pairs]
         at = int(pairs[size.argmax()])
         columns = {name: self.table[name] for name in _OF_PAIR if name in self.table}
         pair = {name: columns[name].iloc[at] if name in columns else math.nan for name in _OF_PAIR}
-        return {**pair, "significant": bool(sure.any())}
+        return {**pair, "significant": bool(sure.any()), "beside_all": float(change[at])}
 
     def worst(self) -> dict[str, Any]:
         """Return the largest amplification of all pairs, with an interval that is valid for it.

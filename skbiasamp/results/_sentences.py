@@ -47,7 +47,9 @@ def conclusion(
     text += f" {gap}" * bool(gap)
     if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
         size = (
-            f"A change of this by {points(2 * effect)}" if gap else f"An effect of {points(effect)}"
+            f"A change of this difference by {points(2 * effect)}"
+            if gap
+            else f"An effect of {points(effect)}"
         )
         text += f" {size} would be found with a probability of 80 %."
     if not result.kind.is_signed:

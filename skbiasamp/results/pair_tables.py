@@ -73,3 +73,20 @@ def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
         return table
     gap = np.asarray(table["value"] - table["estimate"], dtype=float)
     return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
+
+
+SHARED = 0.005  # a smaller change of all rows is left in those of groups
+
+
+def beside_all(result: Any) -> Array:
+    """Return the change of each pair, less what three or more groups share in its task (A→T)."""
+    table = result.table
+    changes = result._column("delta", np.nan).copy()
+    if result.direction != "A->T" or not result.percent or "n" not in table:
+        return changes
+    for rows in table.groupby("task", sort=False, dropna=False).indices.values():
+        n = result._column("n", np.nan)[rows]
+        if len(rows) > 2 and n.sum() > 0:
+            shared = np.average(changes[rows], weights=n)
+            changes[rows] -= shared if abs(shared) >= SHARED else 0.0
+    return changes
