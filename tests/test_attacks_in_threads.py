@@ -150,6 +150,6 @@ def test_attackers_for_nothing_are_named_once_by_a_fitted_audit():
 
 def test_a_pair_without_any_defined_draw_is_nan_and_says_nothing():
     draws = np.array([[[np.nan, 1.0]], [[np.nan, 3.0]], [[np.nan, np.nan]]])
-    low, high = _quantiles(draws, (0.0, 1.0))
+    low, high = _quantiles(draws, 1.0)
     np.testing.assert_array_equal(low, [[np.nan, 1.0]])
     np.testing.assert_array_equal(high, [[np.nan, 3.0]])

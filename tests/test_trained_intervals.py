@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import Contingency, LeakageAuditor
 from skbiasamp.attackers.attack_run import redrawn
-from skbiasamp.inference.intervals import of_draws
+from skbiasamp.inference.runs import of_draws
 
 STUMP = DecisionTreeClassifier(max_depth=1)
 

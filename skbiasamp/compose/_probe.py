@@ -19,7 +19,7 @@ from skbiasamp.attackers.features import attack_features
 from skbiasamp.attackers.qualities import QUALITIES
 from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
-from skbiasamp.inference.intervals import of_draws
+from skbiasamp.inference.runs import of_draws
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers, sparse matrices and images pass, as everything does.

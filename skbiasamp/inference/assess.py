@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference._clustered import units
-from skbiasamp.inference.hypothesis_tests import (
-    adjust_p_values,
-    bounds_and_tests,
+from skbiasamp.inference.changes import (
     changed_clusters,
     changed_rows,
     pairs_per_changed_row,
+    units,
 )
+from skbiasamp.inference.hypothesis_tests import with_tests
 from skbiasamp.inference.independent_signs import NO_DOUBT, Signs, doubted, estimate
 from skbiasamp.inference.intervals import (
     FEW,
     Bounds,
-    agreeing,
     analytic,
-    errors_of_base,
-    interval_p_value,
     of_sizes,
     percentiles,
     predicted_interval,
@@ -36,15 +32,6 @@ from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn
 
 
-class Uncertainty(NamedTuple):
-    """Interval and tests of a result. The bounds hold the signs of its estimate."""
-
-    bounds: Bounds
-    p_value: Array
-    p_adjusted: Array
-    estimate_p_value: float
-
-
 def is_unknown(pairs: Pairs, test: Contingency) -> bool:
     """Return whether there can be no interval: nothing is defined, or rows cannot be drawn."""
     # Rows of sums cannot be drawn, and without rates there is no other way.
@@ -53,12 +40,11 @@ def is_unknown(pairs: Pairs, test: Contingency) -> bool:
     return bool(np.isnan(pairs.delta).all() or unknown_how or infinite)
 
 
-def unknown(pairs: Pairs, sign: Array) -> Uncertainty:
+def unknown(pairs: Pairs, sign: Array) -> Bounds:
     """Return an interval without ends."""
-    nothing, value = np.full(pairs.delta.shape, np.nan), float(estimate(pairs, sign))
-    none = {"standard_error": np.nan}
-    bounds = Bounds(nothing, nothing, value, np.nan, np.nan, none, sign)
-    return Uncertainty(bounds, nothing, nothing, np.nan)
+    nothing = np.full((2, *pairs.delta.shape), np.nan)
+    known = float(estimate(pairs, sign)), np.full(2, np.nan), {"standard_error": np.nan}, sign
+    return Bounds(nothing, *known, p_value=nothing[0])
 
 
 class IntervalOptions(Protocol):
@@ -80,28 +66,22 @@ def interval_and_tests(
     train: Contingency,
     pairs: Pairs,
     options: IntervalOptions,
-) -> Uncertainty:
+) -> Bounds:
     """Return the bounds that the verdict is about, as wide as few rows need, with their tests.
 
     They are those of resamples, or of the delta method if there are none.
     """
-    level, adjust = options.confidence_level, options.adjust
-    n_resamples = None if drawn is None else options.n_resamples
+    level = options.confidence_level
     changed = changed_rows(cells, pairs)
     unit = units(cells, changed, changed_clusters(cells, pairs))
+    how: dict[str, Any] = {"confidence_level": level}
     if drawn is None:
-        bounds = analytic(cells, pairs, signs.used, confidence_level=level)
+        bounds = analytic(cells, pairs, signs.used, **how)
     else:
         in_rows = pairs.rates is not None and pairs.rates.base is not None
-        bounds = percentiles(
-            drawn,
-            pairs,
-            signs.used,
-            changed if in_rows else None,
-            unit=unit,
-            simultaneous=options.simultaneous,
-            confidence_level=level,
-        )
+        few = changed if in_rows else None
+        how |= {"unit": unit, "simultaneous": options.simultaneous}
+        bounds = percentiles(drawn, pairs, signs.used, few, **how)
     bounds = widen_degenerate(
         bounds,
         pairs,
@@ -109,45 +89,25 @@ def interval_and_tests(
         confidence_level=level,
         per_row=lambda: math.nan if changed is None else pairs_per_changed_row(cells, pairs),
     )
-    errors = errors_of_base(pairs, train, bounds.sign)
-    if errors is not None:
-        bounds = with_errors_of_base(bounds, pairs, errors, level)
-    ends = doubted(bounds.estimate_low, bounds.estimate_high, signs.doubt(pairs), NO_DOUBT)
-    bounds = bounds._replace(estimate_low=ends[0], estimate_high=ends[1])
-    if bounds.estimate_high < 0:  # does it reduce, or reverse?
+    bounds = with_errors_of_base(bounds, pairs, train, level)
+    bounds = bounds._replace(ends=doubted(bounds.ends, signs.doubt(pairs), NO_DOUBT))
+    if bounds.ends[1] < 0:  # does it reduce, or reverse?
         reach = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | reach)
-    if bounds.p_value is not None:  # the test of the draws
-        tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
-        p_value = agreeing(bounds.estimate_p_value, *ends, level)
-        bounds = _with_ends(bounds, bounds.low, bounds.high)
-        return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
     counted = None
     if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
         counted = *changed, pairs.n
-    how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples}
-    ends_of_pairs = bounds.low, bounds.high
-    low, high, tests = bounds_and_tests(pairs.moved, ends_of_pairs, pairs.slopes, counted, **how)
-    p_value = interval_p_value(bounds.estimate, *ends, **how)
-    bounds = _with_ends(bounds, low, high)
-    if pairs.size:
-        # The size of a change that may go either way may be 0.
-        low, high = of_sizes(low, high)
-        least = {"value_low": max(bounds.statistics["value_low"], 0.0)}
-        bounds = bounds._replace(low=low, high=high, statistics=bounds.statistics | least)
-    if pairs.size and bounds.all_low is not None and bounds.all_high is not None:
-        every_low, every_high = of_sizes(bounds.all_low, bounds.all_high)
-        bounds = bounds._replace(all_low=every_low, all_high=every_high)
-    return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
-
-
-def _with_ends(bounds: Bounds, low: Array, high: Array) -> Bounds:
-    """Return bounds with other ends of pairs, which those of all pairs at once contain."""
-    bounds = bounds._replace(low=low, high=high)
-    if bounds.all_low is None or bounds.all_high is None:
+    n_resamples = None if drawn is None else options.n_resamples
+    bounds = with_tests(bounds, pairs, counted, confidence_level=level, n_resamples=n_resamples)
+    if not pairs.size:
         return bounds
-    every = np.fmin(bounds.all_low, low), np.fmax(bounds.all_high, high)
-    return bounds._replace(all_low=every[0], all_high=every[1])
+    # The size of a change that may go either way may be 0.
+    least = {"value_low": max(bounds.statistics["value_low"], 0.0)}
+    return bounds._replace(
+        pairs=np.stack(of_sizes(*bounds.pairs)),
+        statistics=bounds.statistics | least,
+        every=None if bounds.every is None else np.stack(of_sizes(*bounds.every)),
+    )
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

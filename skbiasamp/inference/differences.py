@@ -17,15 +17,9 @@ from skbiasamp.counts.cells import labels_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
-from skbiasamp.inference._clustered import Changes, changes, units
-from skbiasamp.inference.assess import (
-    IntervalOptions,
-    Uncertainty,
-    interval_and_tests,
-    is_unknown,
-    unknown,
-)
-from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
+from skbiasamp.inference.assess import IntervalOptions, interval_and_tests, is_unknown, unknown
+from skbiasamp.inference.changes import changes, units
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, with_tests
 from skbiasamp.inference.independent_signs import (
     Doubt,
     Signs,
@@ -37,8 +31,6 @@ from skbiasamp.inference.independent_signs import (
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
     Bounds,
-    agreeing,
-    interval_p_value,
     pair_ends,
     percentiles,
     widen_degenerate,
@@ -59,22 +51,21 @@ class Measured:
     cells: Contingency
     signs: Signs
     estimate: float
-    uncertainty: Uncertainty | None = None
+    bounds: Bounds | None = None
     drawn: Drawn | None = None
 
     @property
     def numbers(self) -> dict[str, float]:
         """The published value, the estimate, and its interval if there is one."""
         numbers = {"value": self.pairs.value, "estimate": self.estimate}
-        if self.uncertainty is not None:
-            bounds = self.uncertainty.bounds
-            numbers |= {"low": bounds.estimate_low, "high": bounds.estimate_high}
+        if self.bounds is not None:
+            numbers |= dict(zip(("low", "high"), map(float, self.bounds.ends), strict=True))
         return numbers
 
     @property
     def is_known(self) -> bool:
         """Whether there is an interval."""
-        return self.uncertainty is not None and not is_unknown(self.pairs, self.cells)
+        return self.bounds is not None and not is_unknown(self.pairs, self.cells)
 
     @cached_property
     def influence(self) -> Array:
@@ -194,13 +185,12 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
     changed = (gained, lost) if whole else None
     unit = units(own.cells, (gained, lost), moved)
     value = own.estimate - other.estimate
-    nothing = np.full(between.delta.shape, np.nan)
-    bounds = Bounds(nothing, nothing, value, np.nan, np.nan, {}, between.sign)
     how: dict[str, Any] = {"confidence_level": level}
-    p_value, pair_p = float("nan"), nothing
+    bounds = unknown(between, between.sign)._replace(estimate=value)
     if options.interval is not None and own.is_known and other.is_known:
+        n_resamples = None
         if own.drawn is None or other.drawn is None:
-            bounds = _analytic(own, other, between, bounds, level)
+            bounds = _analytic(own, other, between, value, level)
         elif between.growth is not None:
             gap = _of_growth(own.drawn, other.drawn)
             bounds = percentiles(gap, between, between.sign, None, unit=unit, **how)
@@ -209,26 +199,16 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
             ends = pair_ends(draws, between, changed, unit=unit, **how)
             apart = own.drawn.estimate - other.drawn.estimate
             reach = ends.of_mean(apart, value, level, own.signs.used * between.slopes)
-            bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
+            bounds = Bounds(ends.ends, value, reach, {}, between.sign)
+            n_resamples = len(own.drawn.estimate)
         # Models that differ in few rows leave most pairs without any variation.
         bounds = widen_degenerate(bounds, between, unit=unit, per_row=lambda: 1.0, **how)
-        ends_of_pairs = bounds.low, bounds.high
-        reach = doubted(bounds.estimate_low, bounds.estimate_high, own.doubt, other.doubt)
-        bounds = bounds._replace(estimate_low=reach[0], estimate_high=reach[1])
-        if bounds.p_value is not None:  # the test of the draws
-            pair_p = agreeing(bounds.p_value, *ends_of_pairs, level)
-            p_value = float(agreeing(bounds.estimate_p_value, *reach, level))
-        else:
-            counted = None
-            if whole and own.cells.clusters is None and not _moves(own.pairs):
-                counted = gained, lost, own.pairs.n
-            how["n_resamples"] = None if own.drawn is None else len(own.drawn.estimate)
-            low, high, pair_p = bounds_and_tests(
-                between.moved, ends_of_pairs, between.slopes, counted, **how
-            )
-            bounds = bounds._replace(low=low, high=high)
-            p_value = float(interval_p_value(value, *reach, **how))
-    pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
+        bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, other.doubt))
+        counted = None
+        if whole and own.cells.clusters is None and not _moves(own.pairs):
+            counted = gained, lost, own.pairs.n
+        bounds = with_tests(bounds, between, counted, n_resamples=n_resamples, **how)
+    pair_p = np.where(np.isnan(between.delta), np.nan, bounds.p_value)
     columns = {
         "reference": other.pairs.observed,
         "difference": own.pairs.observed - other.pairs.observed,
@@ -237,10 +217,10 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
         "p_value": pair_p,
         "p_adjusted": adjust_p_values(pair_p, options.adjust),
         "amplification": between.moved,
-        "low": bounds.low,
-        "high": bounds.high,
+        **dict(zip(("low", "high"), bounds.pairs, strict=True)),
     }
-    return Difference(value, bounds.estimate_low, bounds.estimate_high, p_value, columns)
+    low, high = map(float, bounds.ends)
+    return Difference(value, low, high, bounds.estimate_p_value, columns)
 
 
 def _moves(pairs: Pairs) -> bool:
@@ -286,7 +266,7 @@ def _moved(own: Measured, other: Measured, between: Pairs) -> Array:
 
 
 def _analytic(
-    own: Measured, other: Measured, between: Pairs, bounds: Bounds, confidence_level: float
+    own: Measured, other: Measured, between: Pairs, value: float, confidence_level: float
 ) -> Bounds:
     """Delta-method intervals: of each row the difference of its two influences."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
@@ -294,18 +274,12 @@ def _analytic(
     error = float(both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5
     variances = pair_variances((own.cells, own.pairs), (other.cells, other.pairs))
     half = z * np.sqrt(variances) * np.abs(between.slopes)
-    return bounds._replace(
-        low=between.moved - half,
-        high=between.moved + half,
-        estimate_low=bounds.estimate - z * error,
-        estimate_high=bounds.estimate + z * error,
-        statistics={"standard_error": error},
-    )
+    ends = np.array([value - z * error, value + z * error])
+    pairs = np.stack([between.moved - half, between.moved + half])
+    return Bounds(pairs, value, ends, {"standard_error": error}, between.sign)
 
 
-def _rows_between(
-    model: Measured, reference: Measured
-) -> tuple[Array, Array, bool, Changes | None]:
+def _rows_between(model: Measured, reference: Measured) -> tuple[Array, Array, bool, Array | None]:
     """Return the rows that each pair gained and lost, whether these are whole, and the clusters.
 
     A row is of a pair if it is in the rate that the metric observes: predicted so, in the group.
@@ -332,7 +306,7 @@ def _rows_between(
         after, before = ((predicted, given) for predicted, given in labels[:2])
         moved = changes(rows[0], after, before)
         if sides[0].startswith("group"):
-            moved = Changes(*(count.T for count in moved))
+            moved = moved.swapaxes(1, 2)
     return counts[0] - counts[2], counts[1] - counts[2], rows[0].whole, moved
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special, stats
@@ -11,11 +11,8 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
-from skbiasamp._input.labels import common
-from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference._clustered import Changes, changes
-from skbiasamp.inference.intervals import interval_p_value
+from skbiasamp.inference.intervals import Bounds, agreeing, including, interval_p_value
 from skbiasamp.inference.pairs import Pairs
 
 ADJUSTMENTS = ("holm", "fdr", None)
@@ -131,77 +128,40 @@ def sign_p_values(labels: Contingency, *, shares: bool) -> Array:
     return special.chdtrc(1, chi2 * labels.units_per_weight)
 
 
-def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None:
-    """Return how many rows each pair gained from label to prediction, and how many it lost.
+def with_tests(
+    bounds: Bounds,
+    pairs: Pairs,
+    changed: tuple[Array, Array, Array] | None,
+    *,
+    confidence_level: float,
+    n_resamples: int | None,
+) -> Bounds:
+    """Test every pair and the estimate, and let bounds and tests agree.
 
-    None if that cannot be counted: the prediction is in the condition, or is a probability, or
-    there is no label to compare with.
+    `changed` is as in `bounds_and_tests`. Where draws are the test, it is theirs.
     """
-    if pairs.rates is None or pairs.own_base:
-        return None
-    side, given = pairs.rates.observed
-    role: Any = side.partition("_")[0]
-    if given.endswith("_pred") or not cells.has(role) or cells.soft(side):
-        return None
-
-    def rows(rows_of_table: Contingency, name: Any) -> Array:
-        joint = rows_of_table.joint(name, given)
-        return joint.T if name.startswith("task") else joint
-
-    kept = rows(cells.both(role), side)
-    return rows(cells, side) - kept, rows(cells, role) - kept
-
-
-def pairs_per_changed_row(cells: Contingency, pairs: Pairs) -> float:
-    """Return how many pairs a row moves on average if it moves any; NaN if that is not known."""
-    of_tasks = pairs.rates is not None and pairs.rates.observed == ("task_pred", "group")
-    # Rows of a cluster, and of several groups, move more pairs than their labels say.
-    alone = cells.clusters is None and not cells.indicator and cells.summed != "tasks"
-    if not (of_tasks and alone):
-        return float("nan")
-    before, after = (labels_of(cells, name) for name in ("task", "task_pred"))
-    first, second, both = (
-        labels.scores(np.ones(labels.width)) for labels in (before, after, common(after, before))
-    )
-    moved = first + second - 2 * both
-    n_rows = float(cells.weight @ (moved > 0))
-    return float(cells.weight @ moved) / n_rows if n_rows else float("nan")
-
-
-def changed_clusters(cells: Contingency, pairs: Pairs) -> Changes | None:
-    """Return how many clusters each pair gained and lost from label to prediction.
-
-    None if rows are no clusters, or if `changed_rows` cannot be counted.
-    """
-    if cells.clusters is None or pairs.rates is None or changed_rows(cells, pairs) is None:
-        return None
-    side, given = pairs.rates.observed
-    role: Any = side.partition("_")[0]
-    after, before, condition = (
-        labels_of(cells, name_of_side) for name_of_side in (side, role, given)
-    )
-    changed = changes(cells, (after, condition), (before, condition))
-    return changed if side.startswith("task") else Changes(*(table.T for table in changed))
-
-
-class Tested(NamedTuple):
-    """Bounds of every pair, and p-values that are below α exactly where these exclude 0."""
-
-    low: Array
-    high: Array
-    p_value: Array
+    how = confidence_level, n_resamples
+    if bounds.p_value is not None:
+        p_value = agreeing(bounds.p_value, bounds.pairs, confidence_level)
+        own = agreeing(bounds.estimate_p_value, bounds.ends, confidence_level)
+    else:
+        ends, p_value = bounds_and_tests(pairs.moved, bounds.pairs, pairs.slopes, changed, *how)
+        own = interval_p_value(bounds.estimate, bounds.ends, *how)
+        bounds = bounds._replace(pairs=ends)
+    # Intervals of all pairs at once contain those of single ones.
+    every = None if bounds.every is None else including(bounds.every, bounds.pairs)
+    return bounds._replace(every=every, p_value=p_value, estimate_p_value=float(own))
 
 
 def bounds_and_tests(
     moved: Array,
-    ends: tuple[Array, Array],
+    ends: Array,
     slopes: Array,
     changed: tuple[Array, Array, Array] | None,
-    *,
     confidence_level: float,
     n_resamples: int | None = None,
-) -> Tested:
-    """Test every pair, and let bounds and test agree.
+) -> tuple[Array, Array]:
+    """Return bounds, and p-values that are below α exactly where these exclude 0.
 
     `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
     pair gained and lost, of how many, if these are independent whole rows: the test is then
@@ -211,14 +171,14 @@ def bounds_and_tests(
     """
     low, high = ends
     if changed is None:
-        p_value = interval_p_value(moved, low, high, confidence_level, n_resamples)
-        return Tested(low, high, np.where(slopes == 0, np.nan, p_value))
+        p_value = interval_p_value(moved, ends, confidence_level, n_resamples)
+        return ends, np.where(slopes == 0, np.nan, p_value)
     gained, lost, n = changed
     p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
     significant = p_value < round(1 - confidence_level, 12)
     wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
     if not wrong.any():
-        return Tested(low, high, p_value)
+        return ends, p_value
     tail, every = (1 - confidence_level) / 2, gained + lost
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
@@ -229,7 +189,7 @@ def bounds_and_tests(
     above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
     low = np.where(wrong & (moved > 0), below, low)
     high = np.where(wrong & (moved < 0), above, high)
-    return Tested(low, high, p_value)
+    return np.stack([low, high]), p_value
 
 
 def normal_test(estimate: Any, variance: Any) -> Any:

@@ -187,10 +187,10 @@ def _sign(association: Array, above_only: bool) -> Array:
     return np.maximum(sign, 0) if above_only else sign
 
 
-def doubted(low: Any, high: Any, own: Doubt, other: Doubt) -> tuple[Any, Any]:
+def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:
     """Return ends of an estimate, or of the difference of two, that count their doubts."""
-    low, high = low - other.bias, high + own.bias
-    return low - own.turned * (low > 0), high + other.turned * (high < 0)
+    low, high = ends[0] - other.bias, ends[1] + own.bias
+    return np.stack([low - own.turned * (low > 0), high + other.turned * (high < 0)])
 
 
 def estimate(pairs: Pairs, sign: Array) -> Any:

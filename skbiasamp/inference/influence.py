@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp.counts.cells import SIDES, Cells, SideName, column, labels_of, shared
+from skbiasamp.counts.cells import SIDES, Cells, labels_of, shared
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.task_sums import of_task
 from skbiasamp.inference.pairs import Pairs, Rates
@@ -26,72 +26,82 @@ def pair_variances(
     times its factor: by default that of the difference between two.
     """
     (cells, pairs), *others = models
-    if not others and pairs.rates is not None and _are_counts(cells, pairs, pairs.rates):
-        labels, both, predictions = _moments(cells, pairs, pairs.rates, centred=False)
-        return np.where(np.isnan(pairs.delta), np.nan, labels + predictions - 2 * both)
+    rates = pairs.rates
+    assert rates is not None
+
+    def change(influences: list[Array]) -> Array:
+        # Model by model, so that what two predict alike cancels exactly.
+        of_models = zip(factors, np.split(np.stack(influences), len(models)), strict=False)
+        return sum(factor * (own[0] - own[1:].sum(axis=0)) for factor, own in of_models)
+
+    def variances(every: Sequence[Cells]) -> Array:
+        if not others and _are_counts(every[0], pairs, rates):
+            labels, both, predictions = _moments_of_counts(every[0], False, rates)
+            return _oriented(labels + predictions - 2 * both, rates)
+        of_pairs = _nothing(every[0], rates)
+        for at, rows, influences in _influences(every, pairs, rates):
+            whole = change(influences)
+            of_pairs[at] = _sum_of_products(every[0], rows, whole, whole)
+        return _oriented(of_pairs, rates)
+
     if cells.summed == "tasks":
-        every = [
-            _variances([(of_task(cells, task), pairs)], slice(task, task + 1), factors)
-            for task in range(len(pairs.tasks))
-        ]
-        variances = np.concatenate(every, axis=1)
+        every = _by_task(cells, pairs, lambda own: variances([own]))
     else:
-        variances = _variances(models, slice(None), factors)
-    undefined = np.any([np.isnan(rates.delta) for _, rates in models], axis=0)
-    return np.where(undefined, np.nan, variances)
+        every = variances([own for own, _ in models])
+    undefined = np.any([np.isnan(own.delta) for _, own in models], axis=0)
+    return np.where(undefined, np.nan, every)
 
 
-def _variances(
-    models: Sequence[tuple[Cells, Pairs]], tasks: slice, factors: Sequence[float]
-) -> Array:
-    """Return the variances of the pairs of some tasks, which are all that the cells have."""
-    (cells, pairs), *_ = models
-    assert pairs.rates is not None
-    by_group = pairs.rates.observed[1].startswith("group")
-    delta = pairs.delta[:, tasks] if by_group else pairs.delta[:, tasks].T
-    terms = [(table, term) for table, rates in models for term in _terms(table, rates, tasks)]
-    squared = cells.weight * cells.row_weight
-    variances = np.empty(delta.shape)
-    # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
-    for condition, into in enumerate(variances):
-        met = [column(table, given, condition) for table, ((_, given), *_) in terms]
-        rows = np.flatnonzero(np.any(met, axis=0))
-        size = max(1, _BLOCK // max(1, len(rows)))
-        for low in range(0, len(into), size):
-            block = np.arange(low, min(low + size, len(into)))
-            parts = []
-            for (cells, ((side, _), rates, factor, times)), y in zip(terms, met, strict=True):
-                x = labels_of(cells, side).take(rows).select(block).dense(slice(None), float)
-                rate = (rates if by_group else rates.T)[condition, block]
-                whole = y * times
+def _by_task(cells: Cells, pairs: Pairs, of: Callable[[Cells], Array]) -> Array:
+    """Return numbers of pairs whose tasks were summed by themselves."""
+    parts = [of(of_task(cells, task)) for task in range(len(pairs.tasks))]
+    return np.concatenate(parts, axis=-1)
+
+
+def _oriented(of_pairs: Array, rates: Rates) -> Array:
+    """Return numbers of conditions × labels as groups × tasks."""
+    return of_pairs if rates.observed[1].startswith("group") else np.swapaxes(of_pairs, -2, -1)
+
+
+def _nothing(cells: Cells, rates: Rates) -> Array:
+    """Return zeros for each condition and label."""
+    side, given = (labels_of(cells, name).width for name in rates.observed)
+    return np.zeros((given, side))
+
+
+def _influences(
+    models: Sequence[Cells], pairs: Pairs, rates: Rates, *, centred: bool = False
+) -> Iterator[tuple[tuple[int, Array], Array, list[Array]]]:
+    """Yield a condition and some labels, the rows that count, and their influences on each rate.
+
+    The rates are those of each model in turn: the observed one, then its base if there is one.
+    With `centred`, they are less the rate of all rows.
+    """
+    cells, sides = models[0], [rate for rate in rates if rate is not None]
+    terms = [
+        (labels_of(own, side), labels_of(own, given), _times_counted(own, pairs, side))
+        for own in models
+        for side, given in sides
+    ]
+    conditions, width = (terms[0][i].width for i in (1, 0))
+    size = max(1, _BLOCK // max(1, cells.n_cells))
+    for low in range(0, width, size):
+        block = np.arange(low, min(low + size, width))
+        values = [label.select(block).dense(slice(None), float) for label, *_ in terms]
+        overall = [(cells.weight @ x / cells.total - x) / cells.total for x in values if centred]
+        # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
+        for condition in range(conditions):
+            met = [given.column(condition) for _, given, _ in terms]
+            rows = np.arange(cells.n_cells) if centred else np.flatnonzero(np.any(met, axis=0))
+            weight, influences = cells.weight[rows], []
+            for i, (x, inside, (*_, times)) in enumerate(zip(values, met, terms, strict=True)):
+                y, whole = inside[rows, None], (inside * times)[rows, None]
+                n = weight @ whole
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    part = (y[rows, None] * x - whole[rows, None] * rate) / (cells.weight @ whole)
-                parts.append(factor * part)
-            # Model by model, so that what two predict alike cancels exactly.
-            of_models = np.split(np.stack(parts), len(models))
-            influence = sum(
-                factor * part.sum(axis=0) for factor, part in zip(factors, of_models, strict=False)
-            )
-            if cells.clusters is None:
-                into[block] = squared[rows] @ influence**2
-            else:
-                sums = cells.clusters.sums(rows, cells.weight, influence)
-                into[block] = cells.clusters.n @ sums**2
-    return variances if by_group else variances.T
-
-
-def _terms(
-    cells: Cells, pairs: Pairs, tasks: slice = slice(None)
-) -> Iterator[tuple[tuple[SideName, SideName], Array, float, Any]]:
-    """Return the rates that a change is made of: sides, values, factor, how often rows count."""
-    assert pairs.rates is not None
-    for sides, rates, factor in (
-        (pairs.rates.observed, pairs.observed, 1.0),
-        (pairs.rates.base, pairs.base, -1.0),
-    ):
-        if sides is not None:
-            times = _times_counted(cells, pairs, sides[0])
-            yield sides, rates[:, tasks], factor, times
+                    rate = weight @ (y * x[rows]) / n
+                    part = (y * x[rows] - whole * rate) / n
+                influences.append(part + overall[i] if centred else part)
+            yield (condition, block), rows, influences
 
 
 def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
@@ -113,10 +123,13 @@ def row_influence(
     `centred`: changes of the association, without that of the centre. Without `labels`, of the
     rates in the predictions alone.
     """
+    assert pairs.rates is not None
     scores = np.zeros(cells.n_cells)
-    for (side, given), rates, factor, times in _terms(cells, pairs):
-        if factor < 0 and not labels:
-            continue
+    terms = [(pairs.rates.observed, pairs.observed, 1.0)]
+    if labels and pairs.rates.base is not None:
+        terms.append((pairs.rates.base, pairs.base, -1.0))
+    for (side, given), rates, factor in terms:
+        times = _times_counted(cells, pairs, side)
         by_group = given.startswith("group")
         if np.ndim(times):
             count = cells.joint(side, given).sum(axis=0)[None, :]
@@ -176,12 +189,8 @@ def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Covar
     Where `rates` has no base, only the predictions vary.
     """
     if cells.summed == "tasks":
-        every = [
-            _moments(of_task(cells, task), pairs, rates, centred=has_centre(pairs))
-            for task in range(len(pairs.tasks))
-        ]
-        return Covariances(*np.concatenate(every, axis=-1))
-    return Covariances(*_moments(cells, pairs, rates, centred=has_centre(pairs)))
+        return Covariances(*_by_task(cells, pairs, lambda own: _moments(own, pairs, rates)))
+    return Covariances(*_moments(cells, pairs, rates))
 
 
 def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
@@ -192,50 +201,22 @@ def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
     return same and not (pairs.onto and pairs.above_only) and not any(map(cells.soft, SIDES))
 
 
-def _moments(cells: Cells, pairs: Pairs, rates: Rates, *, centred: bool) -> Array:
-    """Return `association_moments` stacked, as (3, groups, tasks); or without a centre."""
-    by_group = rates.observed[1].startswith("group")
-    sides = [rate for rate in (rates.base, rates.observed) if rate is not None]
+def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
+    """Return `association_moments` stacked, as (3, groups, tasks)."""
+    centred = has_centre(pairs)
     if _are_counts(cells, pairs, rates):
-        of_pairs = _moments_of_counts(cells, centred, rates)
-        return of_pairs if by_group else np.swapaxes(of_pairs, 1, 2)
-    labels = [labels_of(cells, side) for side, _ in sides]
-    conditions = [labels_of(cells, given) for _, given in sides]
-    times = [_times_counted(cells, pairs, side) for side, _ in sides]
-    of_pairs = np.zeros((3, conditions[0].width, labels[0].width))
-    size = max(1, _BLOCK // max(1, cells.n_cells))
-    squares = _SumsOfSquares(cells)
-    for low in range(0, of_pairs.shape[2], size):
-        block = np.arange(low, min(low + size, of_pairs.shape[2]))
-        values = [label.select(block).dense(slice(None), float) for label in labels]
-        overall = [np.zeros(value.shape) for value in values]
-        if centred:
-            overall = [
-                (cells.weight @ value / cells.total - value) / cells.total for value in values
-            ]
-        for condition in range(of_pairs.shape[1]):
-            parts = []
-            for conditions_of_block, given, n_times, common in zip(
-                values, conditions, times, overall, strict=True
-            ):
-                inside = given.column(condition)
-                whole = inside * n_times
-                n = cells.weight @ whole
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    rate = (cells.weight * inside) @ conditions_of_block / n
-                    parts.append(
-                        (inside[:, None] * conditions_of_block - whole[:, None] * rate) / n + common
-                    )
-            before, after = parts[0], parts[-1]
-            of_pairs[2, condition, block] = squares.of(after, after)
-            if rates.base is not None:
-                of_pairs[0, condition, block] = squares.of(before, before)
-                of_pairs[1, condition, block] = squares.of(before, after)
-    return of_pairs if by_group else np.swapaxes(of_pairs, 1, 2)
+        return _oriented(_moments_of_counts(cells, centred, rates), rates)
+    of_pairs = np.stack([_nothing(cells, rates)] * 3)
+    for at, rows, (after, *before) in _influences([cells], pairs, rates, centred=centred):
+        of_pairs[2, *at] = _sum_of_products(cells, rows, after, after)
+        for base in before:
+            of_pairs[0, *at] = _sum_of_products(cells, rows, base, base)
+            of_pairs[1, *at] = _sum_of_products(cells, rows, base, after)
+    return _oriented(of_pairs, rates)
 
 
 def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
-    """Return `_moments`, as (3, conditions, labels), of what was counted: labels are 0 or 1."""
+    """Return `_moments` as (3, conditions, labels), of what was counted: labels are 0 or 1."""
     (after, given), total = rates.observed, cells.total
     n = cells.count(given)[:, None]
     part = n / total
@@ -256,21 +237,15 @@ def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
     return moments / total**2
 
 
-class _SumsOfSquares:
-    """Sums of products of two influences of each row, or of each cluster of rows."""
-
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
-        self.weight = cells.weight * cells.row_weight
-
-    def of(self, left: Array, right: Array) -> Array:
-        """Return the sums, for each column."""
-        clusters = self.cells.clusters
-        if clusters is None:
-            return np.einsum("i,ij,ij->j", self.weight, left, right)
-        rows = np.arange(self.cells.n_cells)
-        first, second = (clusters.sums(rows, self.cells.weight, part) for part in (left, right))
-        return clusters.n @ (first * second)
+def _sum_of_products(cells: Cells, rows: Array, left: Array, right: Array) -> Array:
+    """Return sums of products of two influences of each row, or of each cluster of rows."""
+    clusters = cells.clusters
+    if clusters is None:
+        weight = (cells.weight * cells.row_weight)[rows]
+        return np.asarray(np.einsum("i,ij,ij->j", weight, left, right))
+    first = clusters.sums(rows, cells.weight, left)
+    second = first if right is left else clusters.sums(rows, cells.weight, right)
+    return clusters.n @ (first * second)
 
 
 def variance_of(cells: Cells, influence: Array) -> float:

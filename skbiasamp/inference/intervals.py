@@ -1,4 +1,4 @@
-"""Intervals: the bootstrap, the delta method, bounds where few rows differ, spread over runs."""
+"""Intervals: the bootstrap, the delta method, bounds where few rows differ or all pairs count."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from scipy import special
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference._growth import two_sided
-from skbiasamp.inference._simultaneous import largest_deviation, widened
 from skbiasamp.inference.independent_signs import (
     estimate,
     gradient,
@@ -22,72 +20,101 @@ from skbiasamp.inference.independent_signs import (
 )
 from skbiasamp.inference.influence import mean_variance, pair_variances
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.resamples import Drawn
+from skbiasamp.inference.resamples import Drawn, two_sided
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
 FEW = 10
+_FLAT = 1e-12  # what does not vary
 
 
 class Bounds(NamedTuple):
-    """An interval of every pair's amplification (groups × tasks), and of the estimate.
+    """An interval of every pair's amplification, and of the estimate, with their tests.
 
+    The first axis of `pairs` (2 × groups × tasks) and of `ends` are the lower and the upper end.
     `sign` are the signs of the estimate.
     """
 
-    low: Array
-    high: Array
+    pairs: Array
     estimate: float
-    estimate_low: float
-    estimate_high: float
+    ends: Array
     statistics: dict[str, Any]
     sign: Array
     # Of all pairs at once, if asked for, and how many standard errors these reach.
-    all_low: Array | None = None
-    all_high: Array | None = None
+    every: Array | None = None
     times: float = math.nan
-    # Of pairs and estimate, where the draws themselves are the test.
-    p_value: Array | None = None
-    estimate_p_value: float = float("nan")
+    # Of pairs and estimate: before `with_tests`, where the draws themselves are the test.
+    p_value: Any = None
+    estimate_p_value: float = math.nan
+
+
+def _z(level: float) -> float:
+    """Return how many standard errors the ends of a normal interval are away."""
+    return -float(special.ndtri((1 - level) / 2))
+
+
+def _around(value: Any, reach: Any) -> Array:
+    """Return the ends of an interval that reaches so far below and above."""
+    below, above = reach
+    return np.stack([value - below, value + above])
+
+
+def including(ends: Array, other: Any) -> Array:
+    """Return the ends of intervals that include others."""
+    return np.stack([np.minimum(ends[0], other[0]), np.maximum(ends[1], other[1])])
+
+
+def _further(value: Any, ends: Array, error: Any) -> Array:
+    """Return the ends of intervals that also count an independent error."""
+    return _around(value, np.hypot(ends - value, error))
+
+
+def _named(name: str, ends: Any) -> dict[str, float]:
+    return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
 
 
 def analytic(cells: Contingency, pairs: Pairs, sign: Array, *, confidence_level: float) -> Bounds:
     """Delta-method intervals from the influence of each row."""
-    z = -float(special.ndtri((1 - confidence_level) / 2))
+    z = _z(confidence_level)
     half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
-    low, high = pairs.moved - half, pairs.moved + half
     published: dict[str, float] = {}
     if pairs.apart:
         reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
-        published = {"value_low": pairs.value - reach, "value_high": pairs.value + reach}
+        published = _named("value", _around(pairs.value, (reach, reach)))
     error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
     value, statistics = float(estimate(pairs, sign)), {"standard_error": error, **published}
-    return Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
-
-
-def _named(name: str, low: float, high: float) -> dict[str, float]:
-    return {f"{name}_low": float(low), f"{name}_high": float(high)}
+    ends = _around(value, (z * error, z * error))
+    return Bounds(_around(pairs.moved, (half, half)), value, ends, statistics, sign)
 
 
 class PairEnds(NamedTuple):
     """Bounds of every pair, and how far below and above they reach without few rows and with."""
 
-    low: Array
-    high: Array
+    ends: Array
     reach: Array
     wide: Array
 
-    def of_mean(
-        self, draws: Array, value: float, level: float, turn: Array | None = None
-    ) -> tuple[float, float]:
+    def of_mean(self, draws: Array, value: float, level: float, turn: Array | None = None) -> Array:
         """Return the interval of a mean of these pairs.
 
         `turn` is −1 for pairs that count in the other direction, and 0 for those that do not count.
+        It is as much longer as the pairs are by few rows. They keep how they depend on one another:
+        a mean of pairs that are one number seen from both sides is stretched as that number is.
         """
-        ends = _quantiles(draws, ((1 - level) / 2, (1 + level) / 2))
+        ends = _quantiles(draws, level)
         reach, wide = self.reach, self.wide
         if turn is not None:
             reach, wide = (_turned(error, np.sign(turn)) for error in (reach, wide))
-        return _stretched(ends, value, reach, wide)
+        before, after = (
+            np.nansum(error**2 * (error > 0), axis=(1, 2)) ** 0.5 for error in (reach, wide)
+        )
+        more = np.divide(after, before, out=np.ones(2), where=before > 0) - 1
+        outwards = np.maximum(_distances(value, ends), 0) * more
+        return np.array([ends[0] - outwards[0], ends[1] + outwards[1]])
+
+
+def _distances(value: Any, ends: Array) -> Array:
+    """Return how far below and above a value the ends are."""
+    return np.stack([value - ends[0], ends[1] - value])
 
 
 def pair_ends(
@@ -102,18 +129,14 @@ def pair_ends(
 
     `unit` is how many independent rows a unit of weight is worth.
     """
-    low, high = _quantiles(draws, ((1 - confidence_level) / 2, (1 + confidence_level) / 2))
     centre = pairs.moved
-    low, high = (np.where(np.isnan(centre), np.nan, end) for end in (low, high))
-    reach = np.stack([centre - low, high - centre])
-    wide = reach
+    ends = np.where(np.isnan(centre), np.nan, _quantiles(draws, confidence_level))
+    wide = reach = _distances(centre, ends)
     if changed is not None:
         few = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=confidence_level)
         # A pair that does not vary at all is left to `widen_degenerate`.
-        wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
-    low = np.where(wide[0] > reach[0], centre - wide[0], low)
-    high = np.where(wide[1] > reach[1], centre + wide[1], high)
-    return PairEnds(low, high, reach, wide)
+        wide = np.where(ends[1] - ends[0] > _FLAT, np.fmax(reach, few), reach)
+    return PairEnds(np.where(wide > reach, _around(centre, wide), ends), reach, wide)
 
 
 def percentiles(
@@ -129,40 +152,35 @@ def percentiles(
     """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
     joint, drawn = drawn.moved, drawn.around(pairs, sign)
     ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
-    every = None
+    every, times = None, math.nan
     if simultaneous:
-        every = _all_pairs(joint, pairs, changed, pairs.moved, unit, confidence_level)
+        every, times = _all_pairs(joint, pairs, changed, unit, confidence_level)
         if pairs.growth is not None:
-            all_low, all_high, times = every
-            every = np.minimum(all_low, ends.low), np.maximum(all_high, ends.high), times
-    published: dict[str, float] = {}
+            every = including(every, ends.ends)
+    known = drawn.estimate[~np.isnan(drawn.estimate)]
+    statistics: dict[str, Any] = {
+        "standard_error": float(known.std(ddof=1)) if len(known) > 1 else math.nan
+    }
     if pairs.apart:
         value = float(pairs.value)
-        low, high = ends.of_mean(drawn.value, value, confidence_level)
         if pairs.size:
-            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-            low, high = _quantiles(drawn.value, tails)
+            of_value = _quantiles(drawn.value, confidence_level)
+        else:
+            of_value = ends.of_mean(drawn.value, value, confidence_level)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
-        published = _named("value", min(low, value), max(high, value))
+        statistics |= _named("value", including(of_value, (value, value)))
     value = float(estimate(pairs, sign))
-    low, high = ends.of_mean(drawn.estimate, value, confidence_level, sign * pairs.slopes)
-    known = drawn.estimate[~np.isnan(drawn.estimate)]
-    error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-    statistics: dict[str, Any] = {"standard_error": error, **published}
-    if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
-        tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-        statistics |= _named("association_predictions", *_quantiles(drawn.predicted, tails))
-    bounds = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
-    return bounds if pairs.growth is None else _of_growth(bounds, drawn, pairs)
-
-
-def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
-    """Return bounds that include the estimates of all pairs, with their tests."""
+    of_estimate = ends.of_mean(drawn.estimate, value, confidence_level, sign * pairs.slopes)
+    if drawn.predicted is not None and of_estimate[1] < 0:  # does it reduce, or reverse?
+        reach = _quantiles(drawn.predicted, confidence_level)
+        statistics |= _named("association_predictions", reach)
+    bounds = Bounds(ends.ends, value, of_estimate, statistics, sign, every, times)
+    if pairs.growth is None:
+        return bounds
+    # Bounds that include the estimates of all pairs, with their tests.
     return bounds._replace(
-        low=np.minimum(bounds.low, pairs.moved),
-        high=np.maximum(bounds.high, pairs.moved),
-        estimate_low=min(bounds.estimate_low, float(pairs.value)),
-        estimate_high=max(bounds.estimate_high, float(pairs.value)),
+        pairs=including(bounds.pairs, (pairs.moved, pairs.moved)),
+        ends=including(bounds.ends, (pairs.value, pairs.value)),
         p_value=np.where(np.isnan(pairs.moved), np.nan, two_sided(drawn.moved)),
         estimate_p_value=float(two_sided(drawn.value)),
     )
@@ -174,26 +192,55 @@ def of_sizes(low: Array, high: Array) -> tuple[Array, Array]:
     return np.where(low * high <= 0, 0.0, np.minimum(*sizes)), np.maximum(*sizes)
 
 
+def largest_deviation(draws: Array, level: float) -> tuple[Array, float]:
+    """Return each pair's standard error, and how many of them all pairs stay within (max-T).
+
+    `draws` are (resamples, groups, tasks). Deviations are standardised, and the largest one of each
+    resample counts. Pairs that do not vary take no part.
+    """
+    error = np.zeros(draws.shape[1:])
+    known = (~np.isnan(draws)).sum(axis=0) > 1
+    error[known] = np.nanstd(draws[:, known], axis=0, ddof=1)
+    varying = error > _FLAT
+    if not varying.any():
+        return error, _z(level)
+    some = draws[:, varying]
+    deviations = np.abs(some - np.nanmean(some, axis=0)) / error[varying]
+    deviations = deviations[~np.isnan(deviations).all(axis=1)]  # some resamples have no pair
+    return error, float(np.quantile(np.nanmax(deviations, axis=1), level, method="higher"))
+
+
 def _all_pairs(
     draws: Array,
     pairs: Pairs,
     changed: tuple[Array, Array] | None,
-    centre: Array,
     unit: Any,
     confidence_level: float,
-) -> tuple[Array, Array, float]:
+) -> tuple[Array, float]:
     """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
 
-    The last number is how many standard errors they reach where rows are many.
+    The last number is how many standard errors they reach where rows are many. A pair that does not
+    vary at all may still change in so many rows as are likely not to be seen.
     """
     error, times = largest_deviation(draws, confidence_level)
-    reach = np.stack([times * error] * 2)
-    exact = None
+    wide = reach = np.stack([times * error] * 2)
+    tail = float(special.ndtr(-times))
     if changed is not None:
-        level = 1 - 2 * float(special.ndtr(-times))
-        exact = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=level)
-    wide = widened(reach, exact, pairs, unit, times)
-    return centre - wide[0], centre + wide[1], times
+        how = {"unit": unit, "confidence_level": 1 - 2 * tail}
+        wide = np.fmax(reach, _few_rows_reach(pairs, *changed, **how))
+    unseen = _unseen(pairs, unit, tail)
+    wide = np.where(reach <= _FLAT, np.fmax(wide, unseen), wide)
+    return _around(pairs.moved, wide), times
+
+
+def _unseen(pairs: Pairs, unit: Any, tail: float) -> Array:
+    """Return how far each pair may be from where it is if no row of n differs.
+
+    A share of up to 1 − tail^(1/n) of them may still do so.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = pairs.n * unit
+        return np.asarray(pairs.per_row * np.where(n > 0, 1 - tail ** (1 / n), np.nan))
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
@@ -203,14 +250,12 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
     and added (Zou and Donner 2008). Where no row differs both are 1 − (α/2)^(1/n).
     """
     tail = (1 - confidence_level) / 2
-    down, up = [], []
+    count = np.stack(np.broadcast_arrays(gained, lost)).astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for count in (gained, lost):
-            # A beta quantile is undefined where none or all of the rows count.
-            least = np.where(count > 0, special.betaincinv(count, n - count + 1, tail), 0.0)
-            most = np.where(count < n, special.betaincinv(count + 1, n - count, 1 - tail), 1.0)
-            down.append(count / n - least)
-            up.append(most - count / n)
+        # A beta quantile is undefined where none or all of the rows count.
+        least = np.where(count > 0, special.betaincinv(count, n - count + 1, tail), 0.0)
+        most = np.where(count < n, special.betaincinv(count + 1, n - count, 1 - tail), 1.0)
+        down, up = count / n - least, most - count / n
     return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
 
 
@@ -233,25 +278,12 @@ def _turned(reach: Array, slope: Array) -> Array:
     return np.abs(slope) * np.where(slope < 0, reach[::-1], reach)
 
 
-def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[float, float]:
-    """Return the ends of a mean whose pairs reach no longer `reach`, but `wide`.
-
-    They keep how the pairs depend on one another: a mean of pairs that are one number seen from
-    both sides is stretched as that number is.
-    """
-    before, after = ((error**2 * (error > 0)) for error in (reach, wide))
-    before, after = (np.nansum(squares, axis=(1, 2)) ** 0.5 for squares in (before, after))
-    more = np.divide(after, before, out=np.ones(2), where=before > 0) - 1
-    low, high = ends
-    outwards = np.maximum([centre - low, high - centre], 0) * more
-    return float(low - outwards[0]), float(high + outwards[1])
-
-
-def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
-    """Quantiles over the first axis; draws in which a pair was undefined do not count.
+def _quantiles(draws: Array, level: float) -> Array:
+    """Return quantiles over the first axis; draws in which a pair was undefined do not count.
 
     The k-th smallest of B draws is at k/(B + 1), so that 199 draws leave out 5 %, as 999 do.
     """
+    tails = (1 - level) / 2, (1 + level) / 2
     if not np.isnan(draws).any():
         return np.quantile(draws, tails, axis=0, method="weibull")
     known = ~np.isnan(draws).all(axis=0)  # pairs with a defined draw
@@ -270,38 +302,35 @@ def widen_degenerate(
 ) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
-    Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
-    pair whose sign is 0 is certain: its amplification is 0 whatever the model does. Where no row of
-    several pairs differs, all of them together hide no more rows than one of them alone may, which
-    is worst if all are of the pair that counts them most. Each moves about `per_row` pairs.
+    Only a pair whose sign is 0 is certain: its amplification is 0 whatever the model does. Where no
+    row of several pairs differs, all of them together hide no more rows than one of them alone may,
+    which is worst if all are of the pair that counts them most. Each moves about `per_row` pairs.
     """
-    alpha = 1 - confidence_level
-    most = pairs.per_row  # a change of a whole rate
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = pairs.n * unit
-        reach = most * np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
-    flat = (bounds.high - bounds.low <= 1e-12) & (pairs.slopes != 0)
+    reach, most = _unseen(pairs, unit, (1 - confidence_level) / 2), pairs.per_row
+    low, high = bounds.pairs
+    flat = (high - low <= _FLAT) & (pairs.slopes != 0)
     # A metric that compares no rates may lie beyond what rates can.
-    low = np.where(flat, np.fmin(bounds.low, np.maximum(bounds.low - reach, -most)), bounds.low)
-    high = np.where(flat, np.fmax(bounds.high, np.minimum(bounds.high + reach, most)), bounds.high)
+    wide = including(bounds.pairs, (np.maximum(low - reach, -most), np.minimum(high + reach, most)))
     counted = np.where(bounds.sign == 0, 0.0, np.nan_to_num(reach)) * pairs.share
     parts = np.where(flat, counted, 0.0)
-    value, ends = bounds.estimate, (bounds.estimate_low, bounds.estimate_high)
-    if ends[1] - ends[0] <= 1e-12:
+    ends = bounds.ends
+    if ends[1] - ends[0] <= _FLAT:
         total = float(parts.sum() or counted.sum())
         if pairs.growth == "largest":
             total = float(np.nanmax(reach))
         floor = -1.0 if pairs.growth is None else -np.inf
-        ends = min(ends[0], max(ends[0] - total, floor)), ends[1] + total
+        ends = np.array([min(ends[0], max(ends[0] - total, floor)), ends[1] + total])
     elif flat.any() and pairs.growth != "largest":
         # Pairs that happen not to vary are as uncertain in the mean as they are alone.
         together = np.fmin(per_row() * parts.max(), float((parts**2).sum()) ** 0.5)
-        ends = _further(value, ends, float(together))
+        ends = _further(bounds.estimate, ends, together)
     statistics = dict(bounds.statistics)
-    if pairs.size and statistics["value_high"] - statistics["value_low"] <= 1e-12:
+    if pairs.size and statistics["value_high"] - statistics["value_low"] <= _FLAT:
         statistics["value_high"] += float(np.nansum(reach * pairs.share))  # 0 is the least size
     return bounds._replace(
-        low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
+        pairs=np.where(flat & ~np.isnan(reach), wide, bounds.pairs),
+        ends=ends,
+        statistics=statistics,
     )
 
 
@@ -329,41 +358,25 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors 
     return BaseErrors(of_pairs, whole, value)
 
 
-def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
-    """Return bounds that also count the error of training rates."""
-    z = -float(special.ndtri((1 - level) / 2))
-    reach = z * np.sqrt(errors.pairs)
-    low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
-    high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
-    every: dict[str, Any] = {}
-    if bounds.all_low is not None and bounds.all_high is not None:
-        reach = bounds.times * np.sqrt(errors.pairs)
-        every["all_low"] = pairs.moved - np.hypot(pairs.moved - bounds.all_low, reach)
-        every["all_high"] = pairs.moved + np.hypot(bounds.all_high - pairs.moved, reach)
-    ends = bounds.estimate_low, bounds.estimate_high
-    ends = _further(bounds.estimate, ends, z * errors.estimate**0.5)
-    statistics = dict(bounds.statistics)
-    statistics["standard_error"] = float(
-        np.hypot(statistics["standard_error"], errors.estimate**0.5)
-    )
+def with_errors_of_base(bounds: Bounds, pairs: Pairs, train: Contingency, level: float) -> Bounds:
+    """Return bounds that also count the error of training rates, if these are compared with."""
+    errors = errors_of_base(pairs, train, bounds.sign)
+    if errors is None:
+        return bounds
+    z, of_pairs, own = _z(level), np.sqrt(errors.pairs), errors.estimate**0.5
+    statistics, every = dict(bounds.statistics), bounds.every
+    if every is not None:
+        every = _further(pairs.moved, every, bounds.times * of_pairs)
+    statistics["standard_error"] = float(np.hypot(statistics["standard_error"], own))
     if pairs.apart:
-        known = statistics["value_low"], statistics["value_high"]
-        statistics |= _named("value", *_further(float(pairs.value), known, z * errors.value**0.5))
+        ends = np.array([statistics["value_low"], statistics["value_high"]])
+        ends = _further(float(pairs.value), ends, z * errors.value**0.5)
+        statistics |= _named("value", ends)
     return bounds._replace(
-        low=low,
-        high=high,
-        estimate_low=ends[0],
-        estimate_high=ends[1],
+        pairs=_further(pairs.moved, bounds.pairs, z * of_pairs),
+        ends=_further(bounds.estimate, bounds.ends, z * own),
         statistics=statistics,
-        **every,
-    )
-
-
-def _further(value: float, ends: tuple[float, float], reach: float) -> tuple[float, float]:
-    """Return the ends of an interval that also counts an independent error."""
-    return (
-        value - float(np.hypot(value - ends[0], reach)),
-        value + float(np.hypot(ends[1] - value, reach)),
+        every=every,
     )
 
 
@@ -376,32 +389,32 @@ def predicted_interval(
     variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
     if math.isnan(variance):
         return {}
-    reach = -float(special.ndtri((1 - confidence_level) / 2)) * variance**0.5
+    reach = _z(confidence_level) * variance**0.5
     middle = float(predicted_association(pairs, sign))
-    return _named("association_predictions", middle - reach, middle + reach)
+    return _named("association_predictions", _around(middle, (reach, reach)))
 
 
-def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:
+def agreeing(p_values: Any, ends: Any, confidence_level: float) -> Any:
     """Return p-values of draws that are below α exactly where the interval excludes 0.
 
     Few draws, or few rows that widen the interval, may put the two on different sides.
     """
     alpha = round(1 - confidence_level, 12)
     below = np.minimum(p_values, np.nextafter(alpha, 0))
-    excluded = (np.asarray(low) > 0) | (np.asarray(high) < 0)
+    excluded = (np.asarray(ends[0]) > 0) | (np.asarray(ends[1]) < 0)
     return np.where(excluded, below, np.maximum(p_values, alpha))
 
 
 def interval_p_value(
-    value: Any, low: Any, high: Any, confidence_level: float, n_resamples: int | None = None
+    value: Any, ends: Any, confidence_level: float, n_resamples: int | None = None
 ) -> Any:
     """Return the p-value that a number is 0, which is below α where its interval excludes 0.
 
     It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
     do not know of smaller chances than one in their number.
     """
-    value, low, high = (np.asarray(number, dtype=float) for number in (value, low, high))
-    z = -float(special.ndtri((1 - confidence_level) / 2))
+    value, low, high = (np.asarray(number, dtype=float) for number in (value, *ends))
+    z = _z(confidence_level)
     reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * special.ndtr(-z * np.abs(value) / reach)
@@ -410,74 +423,3 @@ def interval_p_value(
         p_values = np.maximum(p_values, least)
     p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
     return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
-
-
-def by_rows(resamples: Array, product: str = "nt,nt->t") -> Array:
-    """Return the variance of resampled values (resamples, cuts into folds, values) by rows alone.
-
-    Where the rows of a resample are cut into folds at random, its values also vary by the cut, as
-    the draws do that an estimate is a mean of: this must not count twice. Values of several cuts
-    of the same rows have in common what rows do. The product "nt,nu->tu" gives the covariances.
-    """
-    n, n_cuts, _ = resamples.shape
-    centred = resamples - resamples.mean(axis=0)
-    whole = centred.sum(axis=1)
-    squares = np.einsum(product, whole, whole)
-    if n_cuts > 1:
-        squares = squares - sum(np.einsum(product, cut, cut) for cut in np.moveaxis(centred, 1, 0))
-    return np.asarray(squares / (max(n_cuts * (n_cuts - 1), 1) * (n - 1)))
-
-
-def of_draws(
-    values: Array,
-    draws: Array,
-    resamples: Array,
-    folds: Array | None = None,
-    *,
-    confidence_level: float,
-    n_changed: float | None = None,
-    n_rows: int = 0,
-) -> tuple[Array, Array, Array, Array]:
-    """Return intervals of the means of `seen`, p-values that they are 0, and standard errors.
-
-    All are (draws, targets). `draws` of folds, perturbations and training differ as those of
-    `seen` do, and `resamples` (resamples, cuts into folds, targets) vary as rows do. Only their
-    spread is used: resamples are biased as estimates are, and their percentiles were measured to be
-    too short where few rows are wrong.
-    If resamples do not train again, `folds` (draws, folds, targets) tell how much training varies:
-    Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
-    `n_changed` of `n_rows` predictions differ.
-    """
-    value, n_draws = values.mean(axis=0), len(draws)
-    tail = (1 - confidence_level) / 2
-    rows = np.maximum(by_rows(resamples), 0.0)
-    noise = draws.var(axis=0, ddof=1) / len(values) if n_draws > 1 else np.zeros(value.shape)
-    # Few draws, or folds, know their own variance badly: Welch and Satterthwaite's degrees of
-    # freedom.
-    squared = noise**2 / max(n_draws - 1, 1)
-    if folds is not None:
-        every = folds.reshape(-1, folds.shape[-1])
-        trained = every.var(axis=0, ddof=1) * (1 / len(every) + 1 / (folds.shape[1] - 1))
-        squared = squared + np.where(trained > rows, trained**2 / (len(every) - 1), 0.0)
-        rows = np.fmax(rows, trained)
-    error = np.sqrt(rows + noise)
-    most = np.full(rows.shape, 1e6)
-    df = np.minimum(np.divide(error**4, squared, out=most, where=squared > 0), 1e6)
-    # Functions, not distributions: those check their arguments for longer than all else takes.
-    reach = -special.stdtrit(df, tail) * error
-    low, high = value - reach, value + reach
-    # So far in the tails resamples know nothing.
-    n, n_cuts, _ = resamples.shape
-    least = 2 / (1 + n if n_cuts == 1 else n_cuts * n)
-    away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
-    p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
-    if n_changed is not None and n_changed < FEW:
-        # Resamples know of no other changes than were seen: bounds of their number instead.
-        unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
-        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
-        low = np.minimum(low, value - unit * reach.max())
-        high = np.maximum(high, value + unit * reach.max())
-    if n_changed is not None:
-        # If models are alike, each of these rows may as well be the other way round.
-        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
-    return low, high, p_values, error

@@ -1,4 +1,4 @@
-"""Means over training runs, and differences of such means, on the same rows."""
+"""Means over training runs, over draws of an attack, and differences of such means."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scipy import special
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted
+from skbiasamp.inference.intervals import FEW, change_reach
 
 METHODS = ("t", "normal")
 
@@ -100,9 +101,80 @@ def _tested(
             df = np.where(squared > 0, np.minimum((sum(counted) + rows) ** 2 / squared, 1e6), 1e6)
     times = -special.stdtrit(df, tail)
     reach = times * np.sqrt(between + rows)
-    low, high = doubted(value - reach, value + reach, *doubts)
+    low, high = doubted((value - reach, value + reach), *doubts)
     with np.errstate(divide="ignore", invalid="ignore"):
         away = times * np.abs(value) / np.where(value > 0, value - low, high - value)
     away = np.where(np.abs(value) <= 1e-12, 0.0, away)
     p_value = np.where(np.isnan(value) | np.isnan(reach), np.nan, 2 * special.stdtr(df, -away))
     return Mean(value, low, high, p_value, between, rows)
+
+
+def by_rows(resamples: Array, product: str = "nt,nt->t") -> Array:
+    """Return the variance of resampled values (resamples, cuts into folds, values) by rows alone.
+
+    Where the rows of a resample are cut into folds at random, its values also vary by the cut, as
+    the draws do that an estimate is a mean of: this must not count twice. Values of several cuts
+    of the same rows have in common what rows do. The product "nt,nu->tu" gives the covariances.
+    """
+    n, n_cuts, _ = resamples.shape
+    centred = resamples - resamples.mean(axis=0)
+    whole = centred.sum(axis=1)
+    squares = np.einsum(product, whole, whole)
+    if n_cuts > 1:
+        squares = squares - sum(np.einsum(product, cut, cut) for cut in np.moveaxis(centred, 1, 0))
+    return np.asarray(squares / (max(n_cuts * (n_cuts - 1), 1) * (n - 1)))
+
+
+def of_draws(
+    values: Array,
+    draws: Array,
+    resamples: Array,
+    folds: Array | None = None,
+    *,
+    confidence_level: float,
+    n_changed: float | None = None,
+    n_rows: int = 0,
+) -> tuple[Array, Array, Array, Array]:
+    """Return intervals of the means of `seen`, p-values that they are 0, and standard errors.
+
+    All are (draws, targets). `draws` of folds, perturbations and training differ as those of
+    `seen` do, and `resamples` (resamples, cuts into folds, targets) vary as rows do. Only their
+    spread is used: resamples are biased as estimates are, and their percentiles were measured to be
+    too short where few rows are wrong.
+    If resamples do not train again, `folds` (draws, folds, targets) tell how much training varies:
+    Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
+    `n_changed` of `n_rows` predictions differ.
+    """
+    value, n_draws = values.mean(axis=0), len(draws)
+    tail = (1 - confidence_level) / 2
+    rows = np.maximum(by_rows(resamples), 0.0)
+    noise = draws.var(axis=0, ddof=1) / len(values) if n_draws > 1 else np.zeros(value.shape)
+    # Few draws, or folds, know their own variance badly: Welch and Satterthwaite's degrees of
+    # freedom.
+    squared = noise**2 / max(n_draws - 1, 1)
+    if folds is not None:
+        every = folds.reshape(-1, folds.shape[-1])
+        trained = every.var(axis=0, ddof=1) * (1 / len(every) + 1 / (folds.shape[1] - 1))
+        squared = squared + np.where(trained > rows, trained**2 / (len(every) - 1), 0.0)
+        rows = np.fmax(rows, trained)
+    error = np.sqrt(rows + noise)
+    most = np.full(rows.shape, 1e6)
+    df = np.minimum(np.divide(error**4, squared, out=most, where=squared > 0), 1e6)
+    # Functions, not distributions: those check their arguments for longer than all else takes.
+    reach = -special.stdtrit(df, tail) * error
+    low, high = value - reach, value + reach
+    # So far in the tails resamples know nothing.
+    n, n_cuts, _ = resamples.shape
+    least = 2 / (1 + n if n_cuts == 1 else n_cuts * n)
+    away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
+    p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
+    if n_changed is not None and n_changed < FEW:
+        # Resamples know of no other changes than were seen: bounds of their number instead.
+        unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
+        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
+        low = np.minimum(low, value - unit * reach.max())
+        high = np.maximum(high, value + unit * reach.max())
+    if n_changed is not None:
+        # If models are alike, each of these rows may as well be the other way round.
+        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
+    return low, high, p_values, error

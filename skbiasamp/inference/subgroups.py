@@ -14,9 +14,9 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference._simultaneous import largest_deviation
 from skbiasamp.inference.independent_signs import estimate, gradient, signs_of
 from skbiasamp.inference.influence import row_influence
+from skbiasamp.inference.intervals import largest_deviation
 from skbiasamp.inference.pairs import Pairs
 
 _DRAWS, _BLOCK = 1000, 100

@@ -35,8 +35,7 @@ from skbiasamp.counts.merging import renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.intervals import by_rows, of_draws
-from skbiasamp.inference.runs import shared_rows
+from skbiasamp.inference.runs import by_rows, of_draws, shared_rows
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import (

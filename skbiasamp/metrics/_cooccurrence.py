@@ -24,7 +24,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.assess import warn_uncertain
 from skbiasamp.inference.differences import Measured, covariances, difference, measure_models
-from skbiasamp.inference.hypothesis_tests import sign_p_values
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.pairs import Pairs
@@ -327,12 +327,12 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _verdict_of(self, own: Measured) -> str:
         """Return the verdict of one of several models, as `audit` gives it."""
-        if own.uncertainty is None:
+        if own.bounds is None:
             return NOT_MEASURED
-        bounds, signs = own.uncertainty.bounds, own.pairs.sign
+        bounds, signs = own.bounds, own.pairs.sign
         if (np.nan_to_num(np.asarray(signs)) == 0).all():
             return CANNOT
-        side = side_of_zero(own.estimate, float(bounds.estimate_low), float(bounds.estimate_high))
+        side = side_of_zero(own.estimate, *map(float, bounds.ends))
         known = parts(own.pairs, own.signs) | bounds.statistics
         return self.kind.verdict("unknown" if side == "undefined" else side, known)
 
@@ -345,7 +345,7 @@ class CooccurrenceAuditor(BaseAuditor):
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)
         (own,) = models.values()
-        if own.uncertainty is None:
+        if own.bounds is None:
             return self._result_of(own, test)
         result = self._result_of(own, test, **self._flags(train, test, own.pairs))
         summed = "tasks" in (test.summed, train.summed)
@@ -358,27 +358,18 @@ class CooccurrenceAuditor(BaseAuditor):
         pairs, sign = own.pairs, own.signs.used
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
-        numbers = {"estimate": own.estimate}
+        numbers: dict[str, Any] = {"estimate": own.estimate}
         statistics: dict[str, Any] = {}
-        if (sure := own.uncertainty) is not None:
-            statistics = dict(sure.bounds.statistics)
-            columns |= {
-                "low": sure.bounds.low,
-                "high": sure.bounds.high,
-                "p_value": sure.p_value,
-                "p_adjusted": sure.p_adjusted,
-                **flags,
-            }
-            if sure.bounds.all_low is not None and sure.bounds.all_high is not None:
-                columns |= {
-                    "low_simultaneous": sure.bounds.all_low,
-                    "high_simultaneous": sure.bounds.all_high,
-                }
-            numbers |= {
-                "low": sure.bounds.estimate_low,
-                "high": sure.bounds.estimate_high,
-                "p_value": sure.estimate_p_value,
-            }
+        if (bounds := own.bounds) is not None:
+            statistics = dict(bounds.statistics)
+            columns |= dict(zip(("low", "high"), bounds.pairs, strict=True)) | flags
+            columns["p_value"] = bounds.p_value
+            columns["p_adjusted"] = adjust_p_values(bounds.p_value, self.adjust)
+            if bounds.every is not None:
+                named = ("low_simultaneous", "high_simultaneous")
+                columns |= dict(zip(named, bounds.every, strict=True))
+            numbers |= dict(zip(("low", "high"), map(float, bounds.ends), strict=True))
+            numbers["p_value"] = bounds.estimate_p_value
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
         mean = {"signed_mean": pairs.signed_mean} if pairs.apart else {}

@@ -278,12 +278,13 @@ class MatchedPairsAuditor(WithOptions):
             if limit:
                 low, high = _agresti_and_min(value, w @ d**2, total, level, limit)
             if limit == 1 and (n == 1).all():
-                test, ends = "McNemar", (np.array(low), np.array(high))
-                exact = (np.array(value), ends, np.array(1.0), (gained, lost, total))
-                low, high, p_value = map(float, bounds_and_tests(*exact, confidence_level=level))
+                test, slope = "McNemar", np.array(1.0)
+                known = np.array(value), np.array([low, high]), slope, (gained, lost, total), level
+                (low, high), exact = bounds_and_tests(*known)
+                p_value = float(exact)
             else:
                 test = "sign swaps"
-                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), low, high, level))
+                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), (low, high), level))
         row |= {"low": low, "high": high, "p_value": p_value, "test": test}
         if other > 0 and x.min() >= 0:
             row["ratio"] = mean / other
