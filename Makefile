@@ -128,6 +128,7 @@ define install
 	@touch $@.begun
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check \
 		$(PIP_ARGS) --constraint $(CONSTRAINTS) --editable ".[$(EXTRAS)]"
+	$(AFTER)
 	@mv $@.begun $@
 endef
 
@@ -149,6 +150,8 @@ $(READY): EXTRAS := all,ibis,torch,test,dev
 # Modules that a first audit does not import are not compiled: a third of the time and the size.
 $(AUDIT_READY): EXTRAS := report
 $(AUDIT_READY): PIP_ARGS := --no-compile
+# An audit installs nothing; an environment that is made again gets both back.
+$(AUDIT_READY): AFTER = @$(@D)/bin/python -m pip uninstall -qq --yes setuptools pip
 $(CORE_READY): EXTRAS := test
 $(OLDEST_READY): EXTRAS := test,plot,report,cli,mitigation
 $(CLIENTS_READY): EXTRAS := clients,report

@@ -68,6 +68,16 @@ def tables_of(report):
     return {one.id: one for one in parts(report.to_document()) if isinstance(one, Table)}
 
 
+def steps_of(report):
+    (steps,) = (
+        item
+        for section in report.to_document().sections
+        for item in section.items
+        if section.id == "next"
+    )
+    return steps.texts
+
+
 def labels(n=800):
     rng = np.random.default_rng(1)
     sex = np.where(np.arange(n) < n // 2, "f", "m")
@@ -353,3 +363,16 @@ def test_the_test_of_changed_predictions_shows_its_p_value():
         models = {"old": hired, "new": np.where(changed, 1 - hired, hired)}
         page = skbiasamp.compare(hired, models, sensitive_features=sex, auditor=few()).to_html()
         assert re.search(pattern, page)
+
+
+def test_a_model_that_amplifies_more_and_is_no_more_accurate_is_not_advised(plain):
+    sex, hired, old, new = labels()
+    (step,) = (text for text in steps_of(plain) if text.lead == "No gain.")
+    assert step.text == "'new' amplifies more than 'old', and is no more accurate."
+    assert step.action.startswith("Keep 'old'")
+    assert (new == hired).mean() < (old == hired).mean()
+    better = skbiasamp.compare(
+        new, {"old": old, "new": new}, sensitive_features=sex, y_train=hired, sensitive_train=sex,
+        auditor=few(), random_state=0,
+    )  # fmt: skip
+    assert "No gain." not in [text.lead for text in steps_of(better)]

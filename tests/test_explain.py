@@ -188,6 +188,20 @@ def test_admissions_reverse_within_departments(admissions):
     assert gaps["unexplained"] > 0.02
 
 
+@pytest.mark.parametrize(("share", "text"), [(0.1, "less strongly than"), (0.9, "more strongly")])
+def test_sentences_say_whether_groups_differ_more_or_less(share, text):
+    sex = np.repeat(["a", "b"], 1_000)
+    labels = np.tile(np.arange(1_000) < 400, 2)
+    labels[1_000:] = np.arange(1_000) < 600
+    apart = np.arange(1_000) < 500 + 500 * share
+    guesses = np.r_[~apart, apart].astype(int)
+    explanation = skbiasamp.explain(
+        labels.astype(int), guesses, sensitive_features=sex, random_state=0
+    )
+    (sentence,) = (each for each in explanation.sentences if each.startswith("gap"))
+    assert f"The predictions associate group and task {text}" in sentence
+
+
 def test_what_strata_explain_is_as_kitagawa_splits_it():
     """Different strata at mean rates, and different rates at mean strata (Kitagawa 1955)."""
     rows = sample(1500, push=0.5)

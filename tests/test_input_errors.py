@@ -1,7 +1,10 @@
 """Errors about the input: whoever reads them finds the names that they used."""
 
+import ast
 import copy
 import pickle
+from pathlib import Path
+from string import Formatter
 
 import pytest
 
@@ -86,3 +89,27 @@ def test_the_cause_is_kept():
 def test_booleans_are_not_called_numbers():
     with pytest.raises(ValueError, match=r"y_true holds booleans \(False and True\)"):
         skbiasamp.audit([True, False], ["yes", "no"], sensitive_features=["f", "m"])
+
+
+def messages():
+    """Yield where an error is raised, its template and the names of its data."""
+    for path in sorted(Path(skbiasamp.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            if not named or node.func.id not in ("InputError", "InputTypeError"):
+                continue
+            if node.args and isinstance(node.args[0], ast.Constant):
+                data = {keyword.arg for keyword in node.keywords}
+                yield f"{path.name}:{node.lineno}", node.args[0].value, data
+
+
+def test_every_message_has_its_data():
+    """A format or a conversion is of data, since roles have none; and data is shown."""
+    read = list(messages())
+    assert len(read) > 200
+    for where, template, data in read:
+        fields = [(name, form, how) for _, name, form, how in Formatter().parse(template) if name]
+        assert None in data or data <= {name for name, *_ in fields}, where
+        for name, form, how in fields:
+            assert None in data or name in data or not (form or how), f"{where}: {name}"
+            assert name in data or name not in ("seen", "known", "n", "rows", "columns"), where

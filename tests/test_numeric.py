@@ -497,6 +497,18 @@ def test_two_models_are_compared_on_the_same_rows():
     assert "Rows gained" not in page
 
 
+def test_the_largest_change_of_numbers_is_that_in_standard_deviations():
+    """Prices of women rise by 100, a tenth of their spread, and their days by 5, a half."""
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 300)
+    tasks = pd.DataFrame({"price": rng.normal(0, 1_000, 600), "days": rng.normal(0, 10, 600)})
+    tasks += np.c_[200 * (sex == "f"), 2 * (sex == "f")]
+    models = {"old": tasks, "new": tasks + np.c_[100 * (sex == "f"), 5 * (sex == "f")]}
+    auditor = NumericAuditor(reference="test", n_resamples=19, random_state=0)
+    sentence = auditor.compare(tasks, models, sensitive_features=sex).sentence("new")
+    assert "Largest change: the value for 'days' in the group f" in sentence
+
+
 def test_a_search_chooses_a_regressor_by_its_amplification():
     rng = np.random.default_rng(0)
     price, _, sex = TRAIN

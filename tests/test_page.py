@@ -769,7 +769,7 @@ def test_the_pair_named_first_changes_most_beside_what_all_share():
     pair = result.affected
     assert pair["group"] == "b"
     assert pair["delta"] == pytest.approx(0.08)
-    assert pair["beside_all"] == pytest.approx(0.08 - 0.53 / 3)
+    assert f"{100 * (0.08 - 0.53 / 3):+.1f} percentage points compared with all" in result.sentence
     assert "Largest change compared with all rows: the group b is predicted" in result.sentence
 
 

@@ -109,6 +109,8 @@ def test_small_cells_are_left_out_and_reported(store):
         "text": f"{small.sum()} rows in {len(small)} small cell{'s' * (len(small) > 1)} are not in "
         "the store.",
     }
+    alone = rows.assign(hired=[1, *[0] * (len(rows) - 1)], predicted=[0, *[1] * (len(rows) - 1)])
+    assert store.add(cells_of(alone), "2026-03", min_cell=1)["suppressed_cells"] == 0
     with pytest.raises(ValueError, match=r"All cells have fewer than min_cell rows"):
         store.add(cells, "2026-02", min_cell=1000)
 

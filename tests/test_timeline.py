@@ -568,6 +568,8 @@ def test_nothing_after_the_reference_is_not_measured(steady):
         ({}, {"reference": "2025-01"}, r"reference must name a period that has rows"),
         ({}, {"reference": 0.5}, r"reference must be a number of first periods, the name"),
         ({}, {"alpha": 5}, r"alpha must be a number between 0 and 1"),
+        ({}, {"alpha": 1}, r"alpha must be a number between 0 and 1"),
+        ({}, {"alpha": 0.0}, r"alpha must be a number between 0 and 1"),
         ({}, {"prediction": None}, r"nothing to audit"),
         ({}, {"n_draws": 3}, r"n_draws must be"),
         ({}, {"auditor": "directional"}, r"auditor must be"),
@@ -728,6 +730,23 @@ def test_many_periods_are_drawn_with_a_mean_by_rows():
     assert means[81] == pytest.approx(days["value"][81])
 
 
+def test_a_reference_whose_periods_differ_by_more_than_chance_is_noted():
+    """In every other period the model predicts one group more often."""
+    rng = np.random.default_rng(0)
+
+    def period(push):
+        sex, hired = rng.choice(["f", "m"], 2_000), rng.random(2_000)
+        labels = hired < np.where(sex == "f", 0.3, 0.5)
+        guesses = hired < np.where(sex == "f", 0.3, 0.5 + push)
+        return Contingency.from_labels(labels, guesses, sensitive_features=sex)
+
+    for pushes, noted in (([0.0, 0.2] * 4, True), ([0.1] * 8, False)):
+        periods = {f"2026-{i + 1:02}": period(push) for i, push in enumerate(pushes)}
+        timeline = skbiasamp.audit_over(periods, reference=6, random_state=0)
+        texts = " ".join(note["text"] for note in timeline.notes)
+        assert ("differ from one another by more than chance" in texts) == noted
+
+
 def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_reference():
     """Of three groups, so that no pair has the value of the whole."""
     rng = np.random.default_rng(0)
@@ -740,6 +759,7 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
     assert second["expected"] == pytest.approx(first["value"], abs=0.01)
     assert np.abs(timeline.pairs["value"] - first["value"]).min() > 0.02
     assert second["difference"] == pytest.approx(second["value"] - second["expected"])
+    assert timeline.params["direction"] == "A->T"
     pairs = timeline.pairs.query("period == '2026-02'").set_index("group")
     (table,) = (
         item

@@ -16,7 +16,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
 
     `base` says where the rate to compare with is from: "test", "train", or else the user.
     """
-    pair = result.affected
+    pair, own = result.most_changed or (None, 0.0)
     if result.verdict in (CANNOT, CANNOT_KNOW) or np.isnan(result._column("delta", np.nan)).all():
         return ""
     if pair is None:
@@ -49,22 +49,22 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
         effect = "; whether this widens the difference is uncertain"
     people = beside = ""
-    if pair["beside_all"] != pair["delta"]:
-        beside = f"; {100 * pair['beside_all']:+.1f} percentage points compared with all rows"
+    if own != pair["delta"]:
+        beside = f"; {100 * own:+.1f} percentage points compared with all rows"
     if result.direction == "A->T":
         people = f" ({in_people(pair['delta'])} of this group{beside})"
     # What all groups share is a part of the pair's change, and widens or narrows nothing.
     if gap_of(result) or (people and abs(result.statistics.get("shift", 0.0)) >= 5e-5):
         effect = ""
     known = of.get(base, "is the given base rate")
-    return f" {_largest(result, pair)}: {text}{known}{effect}{people}."
+    return f" {_largest(result, own, pair)}: {text}{known}{effect}{people}."
 
 
-def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
+def _largest(result: AuditResult, own: float, pair: dict[str, Any]) -> str:
     """Return of which changes the reported one is the largest, if not of all."""
     every = np.abs(beside_all(result)[result._column("sign", np.nan) != 0])
-    beside = " compared with all rows" * bool(pair["beside_all"] != pair["delta"])
-    if abs(pair["beside_all"]) >= np.fmax.reduce(every, initial=np.nan):
+    beside = " compared with all rows" * bool(own != pair["delta"])
+    if abs(own) >= np.fmax.reduce(every, initial=np.nan):
         return f"Largest change{beside}"
     significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)

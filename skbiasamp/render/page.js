@@ -1,4 +1,6 @@
 "use strict";
+// On a phone, the latest periods of a picture that is wider come into view.
+for (const wide of document.querySelectorAll(".timeline .wide")) wide.scrollLeft = wide.scrollWidth;
 // Headings sort their table; without this script the strongest come first.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -154,6 +155,10 @@ def _steps(report: ComparisonReport) -> list[Text]:
                     f"{abs(value):.4f} with a probability of 80 %."
                 )
             steps.append(Text(text, "Precision.", "Audit more rows, or decide by accuracy."))
+        elif DIRECTION_OF.get(verdict, 0) > 0 >= accuracies.get(model, math.nan):
+            text = f"'{name}' {verdict} than '{reference}', and is no more accurate."
+            action = f"Keep '{reference}', unless something else speaks for '{name}'."
+            steps.append(Text(text, "No gain.", action))
         elif DIRECTION_OF.get(verdict, 0) < 0 and accuracies.get(model, 0) < 0:
             cost = points(accuracies[model])
             text = f"'{name}' {verdict} than '{reference}', and its accuracy is {cost} lower."
