@@ -1,0 +1,111 @@
+"""Sentences and tables of reports, each number and condition against what it is made of."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
+from skbiasamp.results import GroupDifferences
+
+SEX = np.repeat(["f", "m"], 400)
+HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
+ANALYTIC = {"auditor": DirectionalAuditor(interval="analytic", reference="test")}
+
+
+def guessed(women, men):
+    """Return predictions of so many women and men."""
+    return np.concatenate([np.arange(400) < women, np.arange(400) < men]).astype(int)
+
+
+def by_chance(women, men):
+    """Return as many predictions, of any rows of each group."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.permutation(part) for part in np.split(guessed(women, men), 2)])
+
+
+def texts_of(report):
+    items = [item for section in report.to_document().sections for item in section.items]
+    return " ".join(map(repr, items))
+
+
+def test_a_step_about_precision_has_the_interval_of_the_difference():
+    report = skbiasamp.audit(HIRED, by_chance(97, 204), sensitive_features=SEX, **ANALYTIC)
+    result = report["directional A->T"]
+    assert result.verdict == "no clear effect"
+    (step,) = (finding for finding in report.findings if finding.topic == "precision")
+    low, high = (f"{200 * end:+.1f}".replace("-", "−") for end in (result.low, result.high))
+    assert f"changes of the difference from {low} to {high} percentage points" in step.text
+
+
+def test_chance_is_named_where_it_can_explain_the_change_of_a_difference():
+    for women, men, named in ((97, 204, True), (40, 300, False)):
+        predicted = by_chance(women, men)
+        report = skbiasamp.audit(HIRED, predicted, sensitive_features=SEX, **ANALYTIC)
+        assert ("Chance alone can explain such a change." in texts_of(report)) == named
+
+
+def test_pairs_of_a_comparison_begin_with_the_largest_change():
+    models = {"old": HIRED, "new": guessed(90, 280)}
+    report = skbiasamp.compare(HIRED, models, sensitive_features=SEX, random_state=0)
+    (table,) = (
+        item
+        for section in report.to_document().sections
+        for part in section.items
+        for item in getattr(part, "items", ())
+        if getattr(item, "id", "") == "pairs-1"
+    )
+    changes = [row.cells[table.columns.index("Change, percentage points")] for row in table.rows]
+    assert [cell.value for cell in changes] == pytest.approx([20.0, -2.5])
+    shares = skbiasamp.compare(HIRED, models, sensitive_features=SEX, auditor=MALSAuditor())
+    assert "new: rates in the predictions, the largest change first" in texts_of(shares)
+
+
+def test_a_number_is_one_difference():
+    row = {"group": "a", "other": "b", "task": 1, "difference": 0.25}
+    assert float(GroupDifferences(pd.DataFrame([row]), 0.95)) == 0.25
+    with pytest.raises(ValueError, match="There are 2 differences, and a number is one of them"):
+        float(GroupDifferences(pd.DataFrame([row, row]), 0.95))
+
+
+def test_scores_of_a_frame_need_decisions_of_their_own():
+    frame = pd.DataFrame({"sex": SEX, "hired": HIRED, "score": 0.1 + 0.8 * HIRED})
+    columns = {"target": "hired", "prediction": "score", "sensitive": "sex"}
+    with pytest.raises(ValueError, match="needs predicted labels: pass these, and leave threshold"):
+        skbiasamp.audit(frame, **columns, score="score", threshold=0.5)
+    decided = frame.assign(decided=HIRED)
+    report = skbiasamp.audit(
+        decided, **columns | {"prediction": "decided"}, score="score", **ANALYTIC
+    )
+    assert report["directional A->T"].value == 0
+
+
+def test_periods_before_the_reference_are_named_so():
+    cells = Contingency.from_labels(HIRED, guessed(90, 220), sensitive_features=SEX)
+    periods = {f"2026-0{month}": cells for month in range(1, 6)}
+    timeline = skbiasamp.audit_over(periods, reference="2026-03", random_state=0)
+    roles = dict(zip(timeline.periods["period"], timeline.periods["role"], strict=True))
+    assert [roles[f"2026-0{month}"] for month in (1, 2)] == ["before the reference"] * 2
+    assert roles["2026-03"] == "reference"
+    assert {roles[f"2026-0{month}"] for month in (4, 5)} == {"watched"}
+
+
+def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
+    rng = np.random.default_rng(0)
+    runs = {
+        name: [np.where(rng.random(800) < share, 1 - HIRED, HIRED) for _ in range(2)]
+        for name, share in (("a", 0.1), ("b", 0.3))
+    }
+    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    churn = auditor.compare(HIRED, runs, sensitive_features=SEX).churn.set_index("group")
+    for group in "fm":
+        rows = group == SEX
+        changed = [(new != old)[rows].sum() for new in runs["b"] for old in runs["a"]]
+        assert churn.loc[group, "changed"] == pytest.approx(np.mean(changed))
+
+
+def test_the_association_of_predictions_is_measured_where_the_model_reduces():
+    for women, men, measured in ((40, 300, False), (130, 170, True)):
+        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        result = auditor.audit(HIRED, guessed(women, men), sensitive_features=SEX)
+        assert ("association_predictions_low" in result.statistics) == measured
