@@ -96,10 +96,9 @@ def _influences(
             weight, influences = cells.weight[rows], []
             for i, (x, inside, (*_, times)) in enumerate(zip(values, met, terms, strict=True)):
                 y, whole = inside[rows, None], (inside * times)[rows, None]
-                n = weight @ whole
+                n, chosen = weight @ whole, y * (x if centred else x[rows])
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    rate = weight @ (y * x[rows]) / n
-                    part = (y * x[rows] - whole * rate) / n
+                    part = (chosen - whole * (weight @ chosen / n)) / n
                 influences.append(part + overall[i] if centred else part)
             yield (condition, block), rows, influences
 
@@ -242,7 +241,7 @@ def _sum_of_products(cells: Cells, rows: Array, left: Array, right: Array) -> Ar
     clusters = cells.clusters
     if clusters is None:
         weight = (cells.weight * cells.row_weight)[rows]
-        return np.asarray(np.einsum("i,ij,ij->j", weight, left, right))
+        return np.asarray(weight @ (left * right))
     first = clusters.sums(rows, cells.weight, left)
     second = first if right is left else clusters.sums(rows, cells.weight, right)
     return clusters.n @ (first * second)
