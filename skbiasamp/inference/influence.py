@@ -87,16 +87,18 @@ def _influences(
     size = max(1, _BLOCK // max(1, cells.n_cells))
     for low in range(0, width, size):
         block = np.arange(low, min(low + size, width))
-        values = [label.select(block).dense(slice(None), float) for label, *_ in terms]
-        overall = [(cells.weight @ x / cells.total - x) / cells.total for x in values if centred]
+        labels = [label.select(block) for label, *_ in terms]
+        values = [label.dense(slice(None), float) for label in labels if centred]
+        overall = [(cells.weight @ x / cells.total - x) / cells.total for x in values]
         # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
         for condition in range(conditions):
             met = [given.column(condition) for _, given, _ in terms]
             rows = np.arange(cells.n_cells) if centred else np.flatnonzero(np.any(met, axis=0))
             weight, influences = cells.weight[rows], []
-            for i, (x, inside, (*_, times)) in enumerate(zip(values, met, terms, strict=True)):
+            for i, (label, inside, (*_, times)) in enumerate(zip(labels, met, terms, strict=True)):
+                x = values[i] if centred else label.take(rows).dense(slice(None), float)
                 y, whole = inside[rows, None], (inside * times)[rows, None]
-                n, chosen = weight @ whole, y * (x if centred else x[rows])
+                n, chosen = weight @ whole, y * x
                 with np.errstate(invalid="ignore", divide="ignore"):
                     part = (chosen - whole * (weight @ chosen / n)) / n
                 influences.append(part + overall[i] if centred else part)
