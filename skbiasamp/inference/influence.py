@@ -87,19 +87,20 @@ def _influences(
     size = max(1, _BLOCK // max(1, cells.n_cells))
     for low in range(0, width, size):
         block = np.arange(low, min(low + size, width))
-        values = [label.select(block).dense(slice(None), float) for label, *_ in terms]
-        overall = [(cells.weight @ x / cells.total - x) / cells.total for x in values if centred]
+        labels = [label.select(block) for label, *_ in terms]
+        values = [label.dense(slice(None), float) for label in labels if centred]
+        overall = [(cells.weight @ x / cells.total - x) / cells.total for x in values]
         # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
         for condition in range(conditions):
             met = [given.column(condition) for _, given, _ in terms]
             rows = np.arange(cells.n_cells) if centred else np.flatnonzero(np.any(met, axis=0))
             weight, influences = cells.weight[rows], []
-            for i, (x, inside, (*_, times)) in enumerate(zip(values, met, terms, strict=True)):
+            for i, (label, inside, (*_, times)) in enumerate(zip(labels, met, terms, strict=True)):
+                x = values[i] if centred else label.take(rows).dense(slice(None), float)
                 y, whole = inside[rows, None], (inside * times)[rows, None]
-                n = weight @ whole
+                n, chosen = weight @ whole, y * x
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    rate = weight @ (y * x[rows]) / n
-                    part = (y * x[rows] - whole * rate) / n
+                    part = (chosen - whole * (weight @ chosen / n)) / n
                 influences.append(part + overall[i] if centred else part)
             yield (condition, block), rows, influences
 
@@ -242,7 +243,7 @@ def _sum_of_products(cells: Cells, rows: Array, left: Array, right: Array) -> Ar
     clusters = cells.clusters
     if clusters is None:
         weight = (cells.weight * cells.row_weight)[rows]
-        return np.asarray(np.einsum("i,ij,ij->j", weight, left, right))
+        return np.asarray(weight @ (left * right))
     first = clusters.sums(rows, cells.weight, left)
     second = first if right is left else clusters.sums(rows, cells.weight, right)
     return clusters.n @ (first * second)

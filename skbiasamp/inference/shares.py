@@ -292,21 +292,28 @@ class RowSets:
         last[self._source] = self.owner
         return bool((last[self._source] != self.owner).any())
 
-    def _sums(self, values: Array) -> Any:
-        """Return the sums of each row, or cluster, in each set (sources × sets)."""
+    @cached_property
+    def _units(self) -> tuple[Array, Array, Array]:
+        """Return the unit of each entry, a source in a set, and of each unit these two."""
+        key, unit = np.unique(self._source * self.width + self.owner, return_inverse=True)
+        return unit.reshape(-1), *np.divmod(key, self.width)
+
+    def _sums(self, values: Array) -> Array:
+        """Return the sum of each unit."""
         cells = self.cells
         each = cells.row_weight if cells.clusters is None else cells.clusters.each(cells.weight)
-        at = self._source, self.owner
-        shape = (len(self._times), self.width)
-        return sparse.csr_array((each[self.cell] * values, at), shape=shape)
+        return np.bincount(self._units[0], each[self.cell] * values)
 
     def _squared(self, values: Array) -> Array:
         """Return for each set the sum over rows or clusters of squares of their sums."""
-        return np.asarray(self._times @ self._sums(values).power(2))
+        _, source, owner = self._units
+        squares = self._times[source] * self._sums(values) ** 2
+        return np.bincount(owner, squares, minlength=self.width)
 
     def _products(self, values: Array) -> Array:
         """Return sums over rows or clusters of products, sets × sets."""
-        sums = self._sums(values)
+        shape = (len(self._times), self.width)
+        sums = sparse.csr_array((self._sums(values), self._units[1:]), shape=shape)
         products = np.asarray((sums.T @ sums.multiply(self._times[:, None])).todense())
         np.fill_diagonal(products, 0.0)
         return products
