@@ -345,6 +345,7 @@ def test_a_report_is_read_and_works_or_is_refused():
     content = REPORT.to_dict()
     rng = np.random.default_rng(0)
     every = [path for path in paths(content) if "params" not in path][::6]
+    every += [path for path in paths(content) if "attacker" in path or "n_small_pairs" in path]
     read = 0
     for path in every:
         for value in (HOSTILE[i] for i in rng.choice(len(HOSTILE), 3, replace=False)):

@@ -48,6 +48,7 @@ _WORDS = {"source": str, "target": Name, "word": str, "weight": float}
 _WORDS |= {"share": Share, "share_others": Share}
 # Statistics that verdicts and sentences read.
 _NUMBERS = (
+    "shift",
     "row_weighted",
     "signed_mean",
     "signed_mean_low",
@@ -56,7 +57,8 @@ _NUMBERS = (
     "association_predictions_high",
     "above_chance_low",
 )
-_STATISTICS = object_reader(may_lack(float, *_NUMBERS), rest=Annotated[Any, nan_if_none])
+_SHOWN = may_lack(float, *_NUMBERS) | may_lack(Count, "n_small_pairs") | may_lack(str, "attacker")
+_STATISTICS = object_reader(_SHOWN, rest=Annotated[Any, nan_if_none])
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
