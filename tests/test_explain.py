@@ -303,6 +303,14 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
     means = [np.average(total[inside == k], weights=weight[inside == k]) for k in (0, 1)]
     assert weighted.features["value"].sum() == pytest.approx((means[1] - means[0]) / 2, abs=EXACT)
     assert any(text.startswith("proxy: ") for text in explanation.sentences)
+    assert explanation.audit.params["random_state"] == 0
+    again = DirectionalAuditor(**explanation.audit.params).audit(
+        rows["label"], rows["decision"], sensitive_features=rows["sex"]
+    )
+    assert (again.low, again.high) == (explanation.audit.low, explanation.audit.high)
+    for more in ({"pos_label": 1}, {"y_train": rows["label"], "sensitive_train": rows["sex"]}):
+        again = skbiasamp.explain(rows["label"], rows["decision"], **given, **more)
+        pd.testing.assert_frame_equal(again.features, explanation.features)
 
 
 class Shap:

@@ -192,6 +192,9 @@ def explained(
         require_predictions(divided.fine, ("task_pred",), what="An explanation")
     divided.check_numbers()
     parts, explanation = _explained(divided, train, rng, call)
+    # The audit drew first: the same seed gives its numbers again.
+    params = {**explanation.audit.params, "random_state": random_state}
+    explanation = replace(explanation, audit=replace(explanation.audit, params=params))
     seed = int(rng.integers(2**32))
     if attributions is not None:
         by_row = source.labels | source.how
@@ -360,6 +363,7 @@ def _of_features(
         text = "{attributions} are of one task, and the labels have {n}."
         raise InputError(text, n=len(tasks))
     label = np.asarray(one_column(rows.pop("y_true"), "y_true")) == tasks[0]
+    rows.pop("pos_label", None)  # which class the only task is, is known by now
     names = list(rows["y_pred"])
     if len(names) == 1:
         raise InputError("{attributions} must have a column for each of two features or more.")
