@@ -1,0 +1,733 @@
+"""Results of many kinds, for `whole_documents.py`, which keeps what they say."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import skbiasamp
+from skbiasamp import (
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    LICAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    NumericAuditor,
+    metrics,
+    mitigation,
+    model_selection,
+    text,
+)
+from skbiasamp.attackers import ExactAttacker
+from skbiasamp.datasets import load_compas
+from skbiasamp.results import AnswerReport
+
+QUICK = {"n_resamples": 99, "random_state": 0}
+WAYS = [0.45, 0.25, 0.25, 0.05]
+EVEN = [0.3, 0.3, 0.35, 0.05]
+SCENARIOS = {}
+
+
+def scenario(make):
+    SCENARIOS[make.__name__] = make
+    return make
+
+
+def table(n=400, seed=0, *, bias=0.15, growth=0.1, accuracy=0.8, tasks=("cook",)):
+    """Return rows: sex and region, tasks, predictions of two models, scores and so on."""
+    rng = np.random.default_rng(seed)
+    sex = np.where(rng.random(n) < 0.45, "woman", "man")
+    frame = pd.DataFrame({"sex": sex, "region": rng.choice(["east", "north", "west"], n)})
+    side = np.where(sex == "woman", 1.0, -1.0)
+    for number, task in enumerate(tasks):
+        shift = (bias / (1 + number)) * side
+        label = rng.random(n) < 0.4 + shift
+        score = np.clip(np.where(label, accuracy, 1 - accuracy) + growth * side, 0.02, 0.98)
+        score = np.round(np.clip(score + rng.normal(0, 0.15, n), 0.02, 0.98), 3)
+        frame[task] = label.astype(int)
+        frame[f"{task}_score"] = score
+        frame[f"{task}_new"] = (score > 0.5).astype(int)
+        frame[f"{task}_old"] = np.where(rng.random(n) < 0.85, label, rng.random(n) < 0.5).astype(
+            int
+        )
+    frame["weight"] = np.round(rng.uniform(0.5, 3.0, n), 2)
+    frame["person"] = rng.integers(0, n // 3, n)
+    frame["grade"] = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
+    return frame
+
+
+ROWS = functools.cache(lambda: table())
+TRAIN = functools.cache(lambda: table(600, 1))
+TASKS = ["cook", "nurse", "pilot"]
+MANY = functools.cache(lambda: table(500, 2, tasks=tuple(TASKS)))
+MANY_TRAIN = functools.cache(lambda: table(900, 3, tasks=tuple(TASKS)))
+NEW, OLD = ([f"{task}_{model}" for task in TASKS] for model in ("new", "old"))
+
+
+def trained(rows):
+    return {"y_train": rows["cook"], "sensitive_train": rows["sex"]}
+
+
+def report(rows, prediction="cook_new", *, by="sex", random_state=0, **options):
+    return skbiasamp.audit(
+        rows["cook"],
+        rows[prediction],
+        sensitive_features=rows[by],
+        auditor=options.pop("auditor", DirectionalAuditor(**QUICK)),
+        random_state=random_state,
+        **options,
+    )
+
+
+@scenario
+def trained_labels():
+    return report(ROWS(), **trained(TRAIN()), limit=0.1, favourable=1, model_name="cooks 2")
+
+
+@scenario
+def no_training_labels():
+    return report(ROWS(), data_name="June")
+
+
+@scenario
+def labels_of_selected_rows():
+    rows, released = ROWS(), ROWS()["cook_old"] == 1
+    rows = rows.assign(cook=rows["cook"].where(released))
+    return report(rows, labels="selected", decision=np.where(released, "released", "detained"))
+
+
+@scenario
+def two_columns():
+    rows, train = ROWS(), TRAIN()
+    columns = ["sex", "region"]
+    return report(rows, by=columns, y_train=train["cook"], sensitive_train=train[columns])
+
+
+@scenario
+def scores():
+    return report(ROWS(), y_score=ROWS()["cook_score"], **trained(TRAIN()))
+
+
+@scenario
+def given_a_column():
+    return report(ROWS(), given=ROWS()["grade"])
+
+
+@scenario
+def missing_groups():
+    rows = ROWS().copy()
+    rows.loc[::7, "sex"] = None
+    return report(rows, missing="group")
+
+
+@scenario
+def missing_rows():
+    rows = ROWS().copy()
+    rows.loc[::7, "sex"] = None
+    return report(rows, missing="drop")
+
+
+@scenario
+def probable_groups():
+    rows = ROWS()
+    woman = np.where(rows["sex"] == "woman", 0.9, 0.2)
+    chances = pd.DataFrame({"man": 1 - woman, "woman": woman})
+    return skbiasamp.audit(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=chances,
+        groups="probabilities",
+        check=rows["sex"].where(np.arange(400) % 4 == 0),
+        random_state=0,
+    )
+
+
+@scenario
+def weights_of_rows():
+    return report(ROWS(), sample_weight=ROWS()["weight"])
+
+
+@scenario
+def people_with_several_rows():
+    return report(ROWS(), clusters=ROWS()["person"])
+
+
+@scenario
+def few_rows():
+    return report(ROWS().iloc[:24])
+
+
+@scenario
+def predictions_that_agree():
+    return report(ROWS(), "cook")
+
+
+@scenario
+def one_prediction_only():
+    return report(ROWS().assign(cook_new=0))
+
+
+@scenario
+def bias_reversed():
+    rows = ROWS().copy()
+    rows["cook_new"] = np.where(rows["sex"] == "man", 1, rows["cook_new"])
+    return report(rows, **trained(TRAIN()), limit=0.02)
+
+
+@scenario
+def groups_predicted():
+    rng = np.random.default_rng(5)
+    rows = ROWS()
+    guess = np.where(rng.random(len(rows)) < 0.8, rows["sex"], rng.choice(["man", "woman"], 400))
+    auditor = DirectionalAuditor("T->A", **QUICK)
+    return report(rows, sensitive_pred=guess, auditor=auditor, **trained(TRAIN()))
+
+
+@scenario
+def several_tasks():
+    rows, train = MANY(), MANY_TRAIN()
+    return skbiasamp.audit(
+        rows[TASKS],
+        rows[NEW].to_numpy(),
+        sensitive_features=rows["sex"],
+        y_train=train[TASKS],
+        sensitive_train=train["sex"],
+        auditor=[DirectionalAuditor(simultaneous=True, **QUICK), MALSAuditor(**QUICK)],
+        random_state=0,
+        favourable=["cook", "pilot"],
+    )
+
+
+@scenario
+def classes():
+    rows, train = MANY(), MANY_TRAIN()
+    job, guess, before = (
+        np.select([frame[a] == 1, frame[b] == 1], ["cook", "nurse"], "other")
+        for frame, a, b in [
+            (rows, "cook", "nurse"),
+            (rows, "cook_new", "nurse_new"),
+            (train, "cook", "nurse"),
+        ]
+    )
+    return skbiasamp.audit(
+        job,
+        guess,
+        sensitive_features=rows["region"],
+        y_train=before,
+        sensitive_train=train["region"],
+        auditor=DirectionalAuditor(interval="analytic", adjust=None),
+        random_state=0,
+    )
+
+
+@scenario
+def numbers():
+    rng = np.random.default_rng(6)
+    rows = ROWS()
+    wage = np.round(20 + 3 * rng.normal(size=400) - 2 * (rows["sex"] == "woman"), 1)
+    predicted = np.round(20 + 0.7 * (wage - 20) - 0.8 * (rows["sex"] == "woman"), 1)
+    return skbiasamp.audit(
+        wage,
+        predicted,
+        sensitive_features=rows["sex"],
+        auditor=NumericAuditor(**QUICK),
+        random_state=0,
+    )
+
+
+@scenario
+def other_metrics():
+    rows, train = MANY(), MANY_TRAIN()
+    return skbiasamp.audit(
+        rows[TASKS],
+        rows[NEW].to_numpy(),
+        sensitive_features=rows["sex"],
+        y_train=train[TASKS],
+        sensitive_train=train["sex"],
+        auditor=[
+            MultiAttributeAuditor(**QUICK),
+            metrics.BiasDisparityAuditor(**QUICK),
+            metrics.DifferentialFairnessAuditor(**QUICK),
+            metrics.LabelAuditor(**QUICK),
+            metrics.PercentageAuditor(**QUICK),
+            metrics.SignedMultiAttributeAuditor(**QUICK),
+        ],
+        random_state=0,
+    )
+
+
+@scenario
+def attackers():
+    rows, train = ROWS(), TRAIN()
+    exact = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
+    auditor = [LeakageAuditor(**exact), DPAAuditor(**exact), DPAAuditor("T->A", **exact)]
+    return report(rows, sensitive_pred=rows["sex"], auditor=auditor, **trained(train))
+
+
+@scenario
+def captions():
+    rng = np.random.default_rng(7)
+    rows = ROWS().iloc[:160]
+    people = np.where(rows["sex"] == "woman", "woman", "man")
+    likely = np.where(rows["sex"] == "woman", "kitchen", "garage")
+    places, objects = ["kitchen", "garage", "street"], ["bike", "dog", "pan", "ball"]
+
+    def written(share):
+        place = np.where(rng.random(160) < share, likely, rng.choice(places, 160))
+        return [
+            f"a {person} with a {thing} in a {where} {number}"
+            for number, (person, where, thing) in enumerate(
+                zip(people, place, rng.choice(objects, 160), strict=True)
+            )
+        ]
+
+    return LICAuditor(
+        attacker=make_pipeline(CountVectorizer(), BernoulliNB()),
+        quality="accuracy",
+        cv=4,
+        n_draws=2,
+        **QUICK,
+    ).audit(written(0.3), written(0.8), sensitive_features=people)
+
+
+@scenario
+def one_result():
+    rows = ROWS()
+    auditor = DirectionalAuditor(**QUICK).fit(TRAIN()["cook"], sensitive_features=TRAIN()["sex"])
+    return auditor.audit(rows["cook"], rows["cook_new"], sensitive_features=rows["sex"])
+
+
+@scenario
+def few_labels():
+    rows = table(1500, 8)
+    return skbiasamp.audit(
+        None,
+        rows["cook_new"],
+        sensitive_features=rows["sex"],
+        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
+        **trained(TRAIN()),
+        random_state=0,
+    )
+
+
+@scenario
+def labels_of_some_rows():
+    rows = table(1500, 8)
+    return metrics.prediction_powered_rates(
+        rows["cook_new"],
+        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
+        sensitive_features=rows["sex"],
+    )
+
+
+@scenario
+def selection_rates():
+    rows = ROWS()
+    return skbiasamp.selection_rates(
+        rows["cook_new"],
+        y_true=rows["cook"],
+        sensitive_features=rows[["sex", "region"]],
+        sample_weight=rows["weight"],
+    )
+
+
+@scenario
+def selection_rates_of_classes():
+    rows = ROWS()
+    return skbiasamp.selection_rates(
+        rows["grade"], sensitive_features=rows["sex"], clusters=rows["person"]
+    )
+
+
+@scenario
+def matched_pairs():
+    rows = ROWS().iloc[:200]
+    pairs = [*range(100)] * 2
+    sex = ["man"] * 100 + ["woman"] * 100
+    return metrics.MatchedPairsAuditor(**QUICK).audit(
+        rows["cook_new"], sensitive_features=sex, pairs=pairs
+    )
+
+
+@scenario
+def report_of_pairs():
+    rows = ROWS().iloc[:200].assign(sex=["man"] * 100 + ["woman"] * 100)
+    return report(rows, pairs=[*range(100)] * 2)
+
+
+@scenario
+def explanation():
+    rows, train = ROWS(), TRAIN()
+    return skbiasamp.explain(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=rows["sex"],
+        y_score=rows["cook_score"],
+        given=rows["grade"],
+        attributions=pd.DataFrame({"age": rows["weight"] - 1.5, "years": rows["cook_score"] - 0.5}),
+        **trained(train),
+        random_state=0,
+    )
+
+
+def comparison(rows, models, **options):
+    options.setdefault("auditor", DirectionalAuditor(**QUICK))
+    return skbiasamp.compare(
+        rows["cook"],
+        {name: rows[column] for name, column in models.items()},
+        sensitive_features=rows["sex"],
+        random_state=0,
+        **options,
+    )
+
+
+@scenario
+def two_models():
+    return comparison(ROWS(), {"old": "cook_old", "new": "cook_new"}, **trained(TRAIN()))
+
+
+@scenario
+def three_models():
+    rows = ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"])
+    models = {"old": "cook_old", "new": "cook_new", "same": "same", "odd": "odd"}
+    return comparison(rows, models, reference="old", clusters=rows["person"])
+
+
+@scenario
+def models_given_a_column():
+    rows = ROWS()
+    models = {"old": "cook_old", "new": "cook_new"}
+    return comparison(rows, models, given=rows["grade"], sample_weight=rows["weight"])
+
+
+@scenario
+def one_comparison():
+    rows, train = MANY(), MANY_TRAIN()
+    auditor = DirectionalAuditor(**QUICK).fit(train[TASKS], sensitive_features=train["sex"])
+    models = {"old": rows[OLD].to_numpy(), "new": rows[NEW].to_numpy()}
+    return auditor.compare(rows[TASKS], models, sensitive_features=rows["sex"])
+
+
+def months(growth=0.0, seeds=range(8), start=5):
+    frames = [
+        table(150, 20 + seed, growth=growth if number >= start else 0.0).assign(
+            month=f"2026-{number + 1:02d}-15", version="1" if number < start else "2"
+        )
+        for number, seed in enumerate(seeds)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+WATCHED = {"time": "month", "target": "cook", "prediction": "cook_new", "sensitive": "sex"}
+
+
+@scenario
+def watch():
+    return skbiasamp.audit_over(
+        months(0.3), **WATCHED, reference=3, version="version", n_draws=199, random_state=0
+    )
+
+
+@scenario
+def watch_without_alarm():
+    return skbiasamp.audit_over(
+        months(), **WATCHED, n_draws=199, random_state=0, weight="weight", model_name="cooks"
+    )
+
+
+@scenario
+def watch_without_labels():
+    watched = {name: column for name, column in WATCHED.items() if name != "target"}
+    return skbiasamp.audit_over(
+        months(0.3),
+        **watched,
+        reference=2,
+        auditor=MALSAuditor(**QUICK),
+        n_draws=199,
+        random_state=0,
+    )
+
+
+@scenario
+def threshold_curve():
+    return model_selection.amplification_curve(
+        ROWS()["cook"],
+        ROWS()["cook_score"],
+        sensitive_features=ROWS()["sex"],
+        interval="analytic",
+    )
+
+
+def features(rows):
+    return np.column_stack([rows["cook_score"].round(1), rows["weight"].round()])
+
+
+@scenario
+def folds():
+    return skbiasamp.cross_audit(
+        {"deep": DecisionTreeClassifier(max_depth=4, random_state=0), "bayes": BernoulliNB()},
+        features(ROWS()) > [0.5, 1],
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        auditor=DirectionalAuditor(**QUICK),
+        cv=4,
+        random_state=0,
+    )
+
+
+@scenario
+def folds_of_one_model():
+    return skbiasamp.cross_audit(
+        BernoulliNB(),
+        features(ROWS()) > [0.5, 1],
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        auditor=DirectionalAuditor(**QUICK),
+        cv=4,
+        n_repeats=2,
+        random_state=0,
+    )
+
+
+@scenario
+def found_mitigations():
+    searched = mitigation.search(
+        BernoulliNB(),
+        features(ROWS()) > [0.5, 1],
+        ROWS()["cook"].to_numpy(),
+        sensitive_features=ROWS()["sex"].to_numpy(),
+        auditor=DirectionalAuditor(**QUICK),
+        candidates={},
+        cv=3,
+        random_state=0,
+    )
+    searched.table["seconds"] = 0.0
+    return searched
+
+
+@scenario
+def certificate():
+    rows = table(4000, 9, growth=0.02)
+    model = BernoulliNB().fit(features(rows) > [0.5, 1], rows["cook"])
+    return (
+        mitigation.AmplificationController(model, limit=0.2, random_state=0)
+        .fit(features(rows) > [0.5, 1], rows["cook"], sensitive_features=rows["sex"])
+        .certificate_
+    )
+
+
+def answers_like(seed, ways):
+    rng = np.random.default_rng(seed)
+    item = np.arange(400)
+    conditions = np.where(item % 2, "disambig", "ambig")
+    frame = pd.DataFrame({"item": item, "template": item // 4, "condition": conditions})
+    frame["category"] = np.where(item < 200, "age", "religion")
+    frame["polarity"] = np.where(item // 2 % 2, "neg", "nonneg")
+    frame["answer"] = rng.choice(["stereotyped", "other", "unknown", "(no label)"], 400, p=ways)
+    known = np.where(item % 4 == 1, "stereotyped", "other")
+    frame["truth"] = np.where(conditions == "ambig", "unknown", known)
+    return frame.assign(correct=frame["answer"] == frame["truth"])
+
+
+@scenario
+def answers():
+    return AnswerReport(text.answer_scores(answers_like(1, WAYS)))
+
+
+@scenario
+def compas():
+    compas = load_compas()
+    return skbiasamp.audit(
+        compas.target,
+        compas.decile_score >= 5,
+        sensitive_features=compas.sensitive_features,
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+
+
+@scenario
+def overlapping_groups():
+    rng = np.random.default_rng(12)
+    rows = MANY()
+    groups = pd.DataFrame({"old": rng.integers(0, 2, 500), "woman": rows["sex"].eq("woman") * 1})
+    return skbiasamp.audit(
+        rows[TASKS],
+        rows[NEW].to_numpy(),
+        sensitive_features=groups,
+        groups="indicator",
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+
+
+@scenario
+def gate():
+    return report(ROWS(), **trained(TRAIN())).gate(0.02)
+
+
+@scenario
+def gate_of_models():
+    models = {"old": "cook_old", "new": "cook_new"}
+    return comparison(ROWS(), models, **trained(TRAIN())).gate(0.05)
+
+
+@scenario
+def probabilities_of_classes():
+    rows, train = MANY(), MANY_TRAIN()
+    scores = rows[[f"{task}_score" for task in TASKS]]
+    return skbiasamp.audit(
+        rows[TASKS],
+        scores.to_numpy(),
+        sensitive_features=rows["sex"],
+        y_train=train[TASKS],
+        sensitive_train=train["sex"],
+        auditor=[DirectionalAuditor(**QUICK), DirectionalAuditor(base="train", **QUICK)],
+        clusters=rows["person"],
+        random_state=0,
+    )
+
+
+@scenario
+def scores_above_a_threshold():
+    rows = ROWS()
+    auditor = DirectionalAuditor(ties="negative", interval="analytic", confidence_level=0.9)
+    return report(rows, "cook_score", threshold=0.6, auditor=auditor, **trained(TRAIN()))
+
+
+@scenario
+def many_groups():
+    rows = ROWS().assign(shop=[f"shop {person % 11}" for person in ROWS()["person"]])
+    return report(rows, by="shop", auditor=None)
+
+
+@scenario
+def no_labels():
+    rows, train = MANY(), MANY_TRAIN()
+    return skbiasamp.audit(
+        None,
+        rows[NEW].to_numpy(),
+        sensitive_features=rows["sex"],
+        y_train=train[TASKS],
+        sensitive_train=train["sex"],
+        random_state=0,
+        auditor=[MALSAuditor(**QUICK), DirectionalAuditor(base="train", **QUICK)],
+    )
+
+
+@scenario
+def model_that_amplifies():
+    rows, train = table(2000, 14, growth=0.25), table(3000, 15)
+    options = {"favourable": 1, "limit": 0.02, "model_name": "cooks", "data_name": "May"}
+    return report(
+        rows, y_score=rows["cook_score"], given=rows["grade"], **options, **trained(train)
+    )
+
+
+@scenario
+def model_that_reduces():
+    rows, train = table(2000, 16, growth=-0.2), table(3000, 15)
+    return report(rows, clusters=rows["person"], limit=0.02, **trained(train))
+
+
+@scenario
+def numbers_of_models():
+    rng = np.random.default_rng(17)
+    woman = (ROWS()["sex"] == "woman").to_numpy()
+    wage = 20 + 3 * rng.normal(size=400) - 2 * woman
+    models = {"old": 20 + 0.8 * (wage - 20), "new": 20 + 0.8 * (wage - 20) - 1.2 * woman}
+    return skbiasamp.compare(
+        wage,
+        models,
+        sensitive_features=ROWS()["sex"],
+        auditor=NumericAuditor(**QUICK),
+        clusters=ROWS()["person"],
+        random_state=0,
+    )
+
+
+@scenario
+def groups_predicted_by_models():
+    rng = np.random.default_rng(18)
+    rows = ROWS()
+    guess = {
+        name: np.where(rng.random(400) < share, rows["sex"], rng.choice(["man", "woman"], 400))
+        for name, share in {"old": 0.9, "new": 0.6}.items()
+    }
+    return skbiasamp.compare(
+        rows["cook"],
+        sensitive_features=rows["sex"],
+        sensitive_preds=guess,
+        auditor=DirectionalAuditor("T->A", **QUICK),
+        random_state=0,
+    )
+
+
+@scenario
+def attacks_on_models():
+    exact = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
+    auditor = [LeakageAuditor(**exact), DirectionalAuditor(**QUICK)]
+    return comparison(MANY(), {"old": "cook_old", "new": "cook_new"}, auditor=auditor)
+
+
+@scenario
+def scores_of_models():
+    models = {"old": "cook_old", "new": "cook_score"}
+    return comparison(ROWS(), models, threshold=0.45, **trained(TRAIN()))
+
+
+@scenario
+def metrics_of_models():
+    rows, train = MANY(), MANY_TRAIN()
+    return skbiasamp.compare(
+        rows[TASKS],
+        {"old": rows[OLD].to_numpy(), "new": rows[NEW].to_numpy()},
+        sensitive_features=rows["region"],
+        y_train=train[TASKS],
+        sensitive_train=train["region"],
+        auditor=[
+            MALSAuditor(**QUICK),
+            MultiAttributeAuditor(**QUICK),
+            metrics.DifferentialFairnessAuditor(**QUICK),
+        ],
+        random_state=0,
+    )
+
+
+@scenario
+def watch_of_strata():
+    return skbiasamp.audit_over(
+        months(0.3),
+        **WATCHED,
+        reference=2,
+        given="grade",
+        every="month",
+        n_draws=199,
+        random_state=0,
+    )
+
+
+@scenario
+def watch_of_several_tasks():
+    rows = pd.concat(
+        [
+            table(200, 40 + month, growth=0.25 * (month > 3), tasks=tuple(TASKS)).assign(
+                month=f"2026-{month:02d}-01"
+            )
+            for month in range(1, 8)
+        ],
+        ignore_index=True,
+    )
+    watched = {"time": "month", "target": TASKS, "prediction": NEW, "sensitive": ["sex", "region"]}
+    return skbiasamp.audit_over(rows, **watched, reference=2, strict=True, alpha=0.1, n_draws=199)
+
+
+@scenario
+def answers_of_two_models():
+    first, second = (answers_like(seed, ways) for seed, ways in [(1, WAYS), (2, EVEN)])
+    return AnswerReport(text.answer_scores(first, second), {"model_name": "new"})

@@ -1,0 +1,90 @@
+"""Everything that results of many kinds say: tests/data/documents holds it.
+
+    .venv/bin/python tests/whole_documents.py             # write the files anew
+    .venv/bin/python tests/whole_documents.py watch gate  # some of them
+
+Then read in git what has changed.
+"""
+
+import json
+import math
+import re
+import sys
+from decimal import Decimal
+from itertools import zip_longest
+from pathlib import Path
+
+from scenarios import SCENARIOS
+
+FOLDER = Path(__file__).parent / "data" / "documents"
+NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+
+
+def texts_differ(found, kept):
+    """Return the first line that differs in a word, or in a number by more than its last digit."""
+    for line, (new, old) in enumerate(zip_longest(found.splitlines(), kept.splitlines()), start=1):
+        if None in (new, old) or NUMBER.split(new) != NUMBER.split(old):
+            return f"line {line}: {new!r}, kept {old!r}"
+        for a, b in zip(NUMBER.findall(new), NUMBER.findall(old), strict=True):
+            unit = Decimal(1).scaleb(exponent_of(b))
+            if a != b and (exponent_of(a) != exponent_of(b) or abs(value(a) - value(b)) > unit):
+                return f"line {line}: {a}, kept {b}, in {new!r}"
+    return None
+
+
+def value(number):
+    return Decimal(number.replace(",", "").replace("−", "-"))
+
+
+def exponent_of(number):
+    return value(number).as_tuple().exponent
+
+
+def values_differ(found, kept, place=""):
+    """Return the first place where two contents of JSON differ."""
+    if type(found) is not type(kept):
+        return f"{place}: {found!r}, kept {kept!r}"
+    if isinstance(kept, str):
+        return texts_differ(found, kept) and f"{place}: {texts_differ(found, kept)}"
+    if isinstance(kept, dict | list):
+        keys, kept_keys = (list(x) if isinstance(x, dict) else range(len(x)) for x in (found, kept))
+        if keys != kept_keys:
+            return f"{place}: {keys}, kept {kept_keys}"
+        each = (values_differ(found[key], kept[key], f"{place}[{key!r}]") for key in kept_keys)
+        return next(filter(None, each), None)
+    near = math.isclose(found, kept, rel_tol=1e-5, abs_tol=1e-8) if kept is not None else True
+    return None if near else f"{place}: {found}, kept {kept}"
+
+
+def text_of(result):
+    """Return what a result says as text, in Markdown and in LaTeX, without time and versions."""
+    parts = [str(result)]
+    parts += [
+        getattr(result, name)() for name in ("to_markdown", "to_latex") if hasattr(result, name)
+    ]
+    whole = "\n\n=====\n\n".join(part.strip() for part in parts) + "\n"
+    return re.sub(
+        r"Versions: .*", "Versions", re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
+    )
+
+
+def values_of(result):
+    """Return the content of a result's JSON, without time and versions; numbers are rounded."""
+    content = json.loads(result.to_json(), parse_float=lambda text: float(f"{float(text):.6g}"))
+    for name in ("date", "versions"):
+        content.get("context", {}).pop(name, None)
+    return content
+
+
+def main(names):
+    """Write the texts and numbers of scenarios into files, a key of JSON a line."""
+    for name in names or SCENARIOS:
+        result = SCENARIOS[name]()
+        (FOLDER / f"{name}.md").write_text(text_of(result), encoding="utf-8")
+        if hasattr(result, "to_json"):
+            lines = (f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values_of(result).items())
+            (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
