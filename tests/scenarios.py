@@ -454,6 +454,21 @@ def watch_without_labels():
 
 
 @scenario
+def watch_of_pairs():
+    rows = months(0.3)
+    return skbiasamp.audit_over(
+        rows.assign(pair=np.arange(len(rows)) // 2, sex=["man", "woman"] * (len(rows) // 2)),
+        time="month",
+        pair="pair",
+        prediction="cook_new",
+        sensitive="sex",
+        reference=2,
+        n_draws=199,
+        random_state=0,
+    )
+
+
+@scenario
 def threshold_curve():
     return model_selection.amplification_curve(
         ROWS()["cook"],

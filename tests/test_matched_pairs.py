@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 import skbiasamp
+from skbiasamp import DirectionalAuditor
 from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import MatchedPairsAuditor, matched_difference
-from skbiasamp.results import AuditReport
+from skbiasamp.results import AuditReport, Timeline
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "missing"))
 RESUMES = DATA / "resume_callbacks.csv.gz"
@@ -443,3 +444,128 @@ def test_models_have_the_same_tasks_whatever_their_columns_and_classes_are_calle
     zeros = MatchedPairsAuditor().compare({"old": models["old"], "none": 0 * models["old"]}, **by)
     result = MatchedPairsAuditor().compare(words, **by)
     assert result.table["difference"].tolist() == zeros.table["difference"].tolist()
+
+
+# ------------------------------------------------------------------------------ over time
+
+
+def watched(n_months=6, n=150, *, drop=0.0, start=4, seed=0):
+    """Return pairs of both sexes a month; from month `start` on, women lose decisions."""
+    rng = np.random.default_rng(seed)
+    size = n_months * n
+    month = np.repeat(np.arange(n_months), n)
+    men = rng.random(size) < 0.4
+    women = np.where(rng.random(size) < 0.2, rng.random(size) < 0.4, men)
+    women &= (month < start) | (rng.random(size) >= drop)
+    frame = pd.DataFrame({"advert": [*range(size)] * 2, "month": [*month] * 2})
+    frame["day"] = "2026-" + (1 + frame["month"]).map("{:02d}".format) + "-15"
+    frame["sex"] = ["w"] * size + ["m"] * size
+    frame["chosen"] = np.r_[women, men].astype(int)
+    return frame.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+PAIRS = {"time": "day", "pair": "advert", "prediction": "chosen", "sensitive": "sex"}
+
+
+def test_a_watch_of_pairs_has_the_difference_of_each_month():
+    frame = watched(drop=0.5)
+    timeline = skbiasamp.audit_over(frame, **PAIRS, reference=3, random_state=0)
+    for row in timeline.periods.to_dict("records"):
+        rows = frame[frame["day"].str.startswith(row["period"])]
+        alone = audited(rows["chosen"], rows["sex"], rows["advert"]).table.iloc[0]
+        assert row["value"] == pytest.approx(alone["difference"], abs=1e-12)
+        assert row["n"] == alone["n_pairs"]
+        ratio = (row["high"] - row["low"]) / (alone["high"] - alone["low"])
+        assert 0.8 < ratio < 1.25  # of resamples, not of Agresti and Min
+    assert (timeline.verdict, timeline.onset) == ("alarm", "2026-05")
+    assert "m minus w" in timeline.question
+    assert timeline.pairs.empty
+    again = Timeline.from_json(timeline.to_json())
+    assert again.sentence == timeline.sentence
+
+
+def test_pairs_that_change_nothing_raise_few_alarms():
+    # At most 5 %: of 60 watches without a change, 8 or more alarms have a chance of 1 %.
+    alarms = [
+        skbiasamp.audit_over(watched(seed=seed, n=60), **PAIRS, n_draws=99, reference=2).verdict
+        for seed in range(60)
+    ]
+    assert alarms.count("alarm") < 8
+    # A change of both groups is none of the difference.
+    frame = watched(drop=0.0, seed=1)
+    frame["chosen"] = np.where(frame["month"] >= 3, 1 - frame["chosen"], frame["chosen"])
+    swapped = skbiasamp.audit_over(frame, **PAIRS, reference=3, random_state=0)
+    assert swapped.verdict == "no alarm"
+
+
+def test_a_pair_belongs_to_the_month_of_its_earlier_row_and_weights_repeat_it():
+    frame = watched(n_months=4, n=40).assign(
+        chosen=lambda rows: rows["chosen"].map({0: "no", 1: "yes"})
+    )
+    frame.loc[frame["sex"] == "m", "day"] = "2026-12-31"
+    plain = skbiasamp.audit_over(frame, **PAIRS, n_draws=19)
+    assert plain.periods["n"].tolist() == [40] * 4
+    other = skbiasamp.audit_over(frame, **PAIRS, n_draws=19, pos_label="no")
+    np.testing.assert_allclose(other.periods["value"], -plain.periods["value"], atol=1e-12)
+    twice = skbiasamp.audit_over(frame.assign(times=2), **PAIRS, n_draws=19, weight="times")
+    assert twice.periods["n"].tolist() == [80] * 4
+    assert twice.periods["value"].tolist() == plain.periods["value"].tolist()
+    lazy = skbiasamp.audit_over(pl.from_pandas(frame).lazy(), **PAIRS, n_draws=19)
+    assert lazy.periods["value"].tolist() == plain.periods["value"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"target": "chosen"}, "target.* plays no part where matched pairs are watched"),
+        ({"given": "month"}, "given.* plays no part"),
+        ({"auditor": DirectionalAuditor()}, "auditor plays no part"),
+        ({"groups": "marginal"}, "groups plays no part"),
+        ({"prediction": None}, "prediction must name a column of the frame beside pair"),
+        ({"sensitive": None}, "sensitive must name a column of the frame beside pair"),
+        ({"sensitive": "age"}, "two groups"),
+        ({"prediction": "score"}, "one decision of 0 or 1"),
+        ({"pair": "month"}, "one row of each group to be watched; 592 rows repeat"),
+    ],
+)
+def test_what_a_watch_of_pairs_cannot_be_asked(more, says):
+    frame = watched(n_months=2)
+    frame = frame.assign(age=np.arange(len(frame)) % 3, score=np.arange(len(frame)) / 1000)
+    if more.get("sensitive") == "age":
+        frame["advert"] = np.arange(len(frame)) // 3
+    if "pair" in more:
+        frame["month"] = np.arange(len(frame)) % 4
+    with pytest.raises(InputError, match=says):
+        skbiasamp.audit_over(frame, **PAIRS | more)
+
+
+def test_a_store_keeps_pairs(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = watched(drop=0.5)
+    for month, rows in frame.groupby("month"):
+        rows.to_csv(f"{month}.csv", index=False)
+        line = f"watch add store {month}.csv --period 2026-0{month + 1} --prediction chosen"
+        assert main(f"{line} --sensitive sex --pair advert".split()) == 0
+    assert "has 150 rows now" in capsys.readouterr().out
+    assert main(["watch", "show", "store", "--reference", "3", "--json", "page.json"]) == 0
+    stored = Timeline.from_json(Path("page.json"))
+    whole = skbiasamp.audit_over(frame, **PAIRS, reference=3)
+    pd.testing.assert_series_equal(stored.periods["value"], whole.periods["value"])
+    assert "Verdict (matched pairs): alarm" in capsys.readouterr().out
+    line = "watch add store 0.csv --period 2026-07 --prediction chosen --sensitive sex"
+    assert main(f"{line} --pair advert --target month".split()) == 2
+    assert "--target month plays no part" in capsys.readouterr().err
+
+
+def test_a_table_of_clusters_may_hold_the_pairs_too():
+    frame = watched(n_months=1).assign(name=lambda rows: rows["advert"] % 9)
+    values, sex, pairs = frame["chosen"], frame["sex"], frame["advert"]
+    one = audited(values, sex, pairs, clusters=frame["name"]).table
+    for clusters in (frame[["advert", "name"]], frame[["name", "advert"]].to_numpy()):
+        both = audited(values, sex, pairs, clusters=clusters).table
+        pd.testing.assert_frame_equal(both, one)
+    named = {"prediction": "chosen", "sensitive": "sex", "pair": "advert"}
+    columns = MatchedPairsAuditor().audit(frame, **named, cluster=["advert", "name"]).table
+    pd.testing.assert_series_equal(columns["standard_error"], one["standard_error"])
+    with pytest.raises(InputError, match="of two columns must be the ids of pairs and one more"):
+        audited(values, sex, pairs, clusters=frame[["name", "month"]])

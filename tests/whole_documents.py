@@ -70,10 +70,14 @@ def text_of(result):
 
 def values_of(result):
     """Return the content of a result's JSON, without time and versions; numbers are rounded."""
-    content = json.loads(result.to_json(), parse_float=lambda text: float(f"{float(text):.6g}"))
-    for name in ("date", "versions"):
-        content.get("context", {}).pop(name, None)
-    return content
+
+    def lasting(pairs):
+        return {name: value for name, value in pairs if name not in ("date", "versions")}
+
+    def rounded(number):
+        return float(f"{float(number):.6g}")
+
+    return json.loads(result.to_json(), parse_float=rounded, object_pairs_hook=lasting)
 
 
 def main(names):

@@ -16,8 +16,8 @@ from skbiasamp.cli._files import (
 )
 from skbiasamp.cli._options import add, add_command
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_files
-from skbiasamp.counts.contingency import Contingency
 from skbiasamp.monitoring import Store
+from skbiasamp.monitoring.pairs import counted_period
 
 _WATCH = """\
 Watch a model over time. "add" counts the rows of a period and puts the counts
@@ -58,6 +58,7 @@ def add_watch(commands: Any) -> None:
     add(counting, "--prediction", required=True, help=labels)
     add(counting, "--sensitive", required=True)
     add(counting, "--sensitive-prediction", "--positive", "--threshold", "--groups", "--missing")
+    add(counting, "--pair")
     counting.add_argument("--model-version", metavar="NAME", help="version of the model")
     counting.add_argument(
         "--min-cell",
@@ -96,15 +97,9 @@ def _add(options: argparse.Namespace) -> int:
     reading = rows_of_files(options, options.files, named, missing=options.missing)
     with speaking({**names_of_options(named), **flags}):
         with reading as (rows, files):
-            cells = Contingency.from_frame(
-                rows,
-                **columns_by_role(named),
-                joint=True,
-                groups=options.groups,
-                missing=options.missing,
-                pos_label=options.positive,
-                threshold=options.threshold,
-            )
+            how = {"groups": options.groups, "missing": options.missing}
+            how |= {"pos_label": options.positive, "threshold": options.threshold}
+            cells = counted_period(rows, columns_by_role(named), how)
         with speaking(source=", ".join(options.files)):
             added = store.add(
                 cells,

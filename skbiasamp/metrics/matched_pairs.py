@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.containers import to_native
+from skbiasamp._input.containers import columns_of, is_table, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
 from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import codes_of
@@ -147,11 +147,12 @@ class MatchedPairsAuditor(WithOptions):
             An id a row: rows of one pair (or block of more rows) have the same.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole weights, the same for all rows of a pair, which counts as so many pairs.
-        clusters : array-like of shape (n_samples,), default=None
-            A second id a row, such as the name. Rows with the same are not independent.
+        clusters : array-like of shape (n_samples,) or (n_samples, 2), default=None
+            A second id a row, such as the name. Rows with the same are not independent. A table of
+            two columns may have the ids of `pairs` beside it.
         **columns : column name
             If `y_pred` is a frame: `prediction`, `sensitive`, `pair`, `weight` and `cluster`
-            name its columns.
+            name its columns. ``cluster=["pair", "name"]`` says the same as ``cluster="name"``.
 
         Returns
         -------
@@ -164,8 +165,11 @@ class MatchedPairsAuditor(WithOptions):
                 text = "got an unexpected keyword argument {seen!r}{meant}"
                 raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
         if columns := {name: column for name, column in columns.items() if column is not None}:
+            if isinstance(named := columns.get("cluster"), list | tuple):
+                beside = [name for name in named if name != columns.get("pair")]
+                columns["cluster"] = beside[0] if len(beside) == 1 else named
             _, given, _ = row_by_row(y_pred, given | {"y_pred": None}, columns)
-        rows = _Rows.read(given, self.pos_label)
+        rows = PairedRows.read(given, self.pos_label)
         values, rng = rows.values[0], generator(self.random_state)
         return self._result(list(self._compared(rows, values, _is_binary(values), rng)), rows)
 
@@ -205,7 +209,7 @@ class MatchedPairsAuditor(WithOptions):
         rng, table_rows = generator(self.random_state), []
         for name in (name for name in y_preds if name != first):
             with collected(), of_the_model(name):  # all models have the same pairs
-                rows = _Rows.read(given, self.pos_label, y_preds[name])
+                rows = PairedRows.read(given, self.pos_label, y_preds[name])
             before, own = rows.values
             binary = [_is_binary(values) for values in rows.values]
             # Within pairs, a difference changes by the difference of the rows' changes.
@@ -218,7 +222,7 @@ class MatchedPairsAuditor(WithOptions):
         return self._result(table_rows, rows, f"{_TITLE}: models compared with {name_of(first)}")
 
     def _result(
-        self, table_rows: list[dict[str, Any]], rows: _Rows, title: str = _TITLE
+        self, table_rows: list[dict[str, Any]], rows: PairedRows, title: str = _TITLE
     ) -> GroupDifferences:
         table = pd.DataFrame(table_rows)
         table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
@@ -226,7 +230,7 @@ class MatchedPairsAuditor(WithOptions):
         return GroupDifferences(*known, title=title, notes=(_NOT_CAUSAL,))
 
     def _compared(
-        self, rows: _Rows, values: Array, limit: int, rng: np.random.Generator
+        self, rows: PairedRows, values: Array, limit: int, rng: np.random.Generator
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of the table; `limit` is that of a difference, 0 if there is none."""
         for (i, group), (j, other) in combinations(enumerate(rows.names), 2):
@@ -236,7 +240,7 @@ class MatchedPairsAuditor(WithOptions):
                 yield names | self._two_groups(rows, sides, x, limit, rng)
 
     def _two_groups(
-        self, rows: _Rows, sides: Array, x: Array, limit: int, rng: np.random.Generator
+        self, rows: PairedRows, sides: Array, x: Array, limit: int, rng: np.random.Generator
     ) -> dict[str, Any]:
         """Return the numbers of two groups, whose rows are the two `sides`."""
         n, sums = (
@@ -290,7 +294,7 @@ class MatchedPairsAuditor(WithOptions):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class PairedRows:
     """Rows as numbers: groups, pairs with their weights, clusters, and values (rows × tasks).
 
     There are values of one model or, if models are compared, of the reference and of another.
@@ -306,7 +310,8 @@ class _Rows:
     clusters: Array | None
 
     @classmethod
-    def read(cls, given: dict[str, Any], pos_label: Any, other: Any = None) -> _Rows:
+    def read(cls, given: dict[str, Any], pos_label: Any, other: Any = None) -> PairedRows:
+        """Read arrays, and check that they are pairs."""
         for name in ("y_pred", "pairs"):
             if given[name] is None:
                 raise InputError("{name} is None: pass it for every row.", name=name)
@@ -340,7 +345,7 @@ class _Rows:
             raise InputError(text)
         group, names = codes_of(rows.group), rows.group.names
         if (clusters := given["clusters"]) is not None:
-            clusters, _ = read_clusters(clusters, len(pair))
+            clusters, _ = read_clusters(_beside(given["pairs"], clusters), len(pair))
         columns = () if rows.group.columns == (0,) else rows.group.columns
         _check_pairs(pair, group, given["pairs"])
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
@@ -359,6 +364,18 @@ class _Rows:
         of_clusters, m = _by(cluster, influence * times, np.ones(cluster.max() + 1))
         of_both, _ = _by(cell, influence, times[first])
         return max(of_pairs, of_pairs + of_clusters - of_both), min(n, m) - 1
+
+
+def _beside(pairs: Any, clusters: Any) -> Any:
+    """Return ids of clusters, without those of the pairs if a table has both."""
+    table = to_native(clusters, "clusters")
+    if not is_table(table) or len(columns := columns_of(table)) != 2:
+        return clusters
+    known = np.asarray(to_native(pairs, "pairs")).astype(str)
+    others = [ids for _, ids in columns if (np.asarray(ids).astype(str) != known).any()]
+    if len(others) != 1:
+        raise InputError("{clusters} of two columns must be the ids of {pairs} and one more.")
+    return others[0]
 
 
 def _is_binary(values: Array) -> bool:

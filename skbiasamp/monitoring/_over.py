@@ -29,6 +29,7 @@ from skbiasamp.monitoring._counted_periods import (
 )
 from skbiasamp.monitoring._period_tables import name_causes, pairs_table, period_table
 from skbiasamp.monitoring._watch import varies, watched
+from skbiasamp.monitoring.pairs import auditor_of_pairs, check_paired, pairs_as_rows
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
@@ -56,6 +57,7 @@ def audit_over(
     weight: Hashable = None,
     version: Hashable = None,
     given: Any = None,
+    pair: Hashable = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -99,6 +101,10 @@ def audit_over(
         Columns that make strata, such as department: what changes within them? Each stratum counts
         in every group and period by its share of the rows of the reference. If `frame` holds
         counts, these are columns of its groups.
+    pair : column name, default=None
+        Column of matched pairs: rows with the same id differ only in the group. Two groups, one row
+        of each a pair, and decisions of 0 and 1. Watched is the mean difference within pairs, the
+        first group that sorts minus the other. A pair belongs to the period of its earlier row.
     auditor : auditor, default=None
         The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
         ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or
@@ -176,13 +182,26 @@ def audit_over(
     if strata and sensitive_prediction is not None:
         raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
-        counted = periods_of_counts(frame, {**columns, "time": time, "version": version})
+        named = {**columns, "time": time, "version": version, "pair": pair}
+        counted = periods_of_counts(frame, named)
     else:
         how = asked.how
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
         if strata:
             columns["sensitive"] = [*names_of(sensitive), *strata]
+        if pair is not None:
+            check_paired(vars(asked))
+            known = {"time": time, "version": version}
+            frame, columns, known = pairs_as_rows(
+                frame, columns | {"pair": pair}, pos_label, **known
+            )
+            time, version, pos_label, how["pos_label"] = (
+                known["time"],
+                known.get("version"),
+                None,
+                None,
+            )
         counted = periods_of_rows(frame, columns, time, every, version, reference, **how)
     return over(counted, asked, pos_label)
 
@@ -304,6 +323,8 @@ def _parts_like(
 
 def _auditor_for(first: Contingency, auditor: Any) -> Any:
     """Return the auditor of a watch: the user's, or the first that the reference allows."""
+    if (of_pairs := auditor_of_pairs(first)) is not None:
+        return of_pairs
     chosen = allowed(first) if auditor is None else [auditor]
     if not chosen:
         raise InputError(
