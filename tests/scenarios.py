@@ -270,29 +270,114 @@ def attackers():
 
 
 @scenario
-def captions():
-    rng = np.random.default_rng(7)
-    rows = ROWS().iloc[:160]
-    people = np.where(rows["sex"] == "woman", "woman", "man")
-    likely = np.where(rows["sex"] == "woman", "kitchen", "garage")
-    places, objects = ["kitchen", "garage", "street"], ["bike", "dog", "pan", "ball"]
+def attacks_in_folds():
+    rows, train = ROWS(), TRAIN()
+    how = {"attacker": BernoulliNB(), "cv": 3, "n_draws": 2, **QUICK}
+    attackers = [LeakageAuditor(**how), DPAAuditor(normalize=False, **how)]
+    return report(rows, auditor=attackers, clusters=rows["person"], **trained(train))
 
-    def written(share):
-        place = np.where(rng.random(160) < share, likely, rng.choice(places, 160))
-        return [
-            f"a {person} with a {thing} in a {where} {number}"
-            for number, (person, where, thing) in enumerate(
-                zip(people, place, rng.choice(objects, 160), strict=True)
-            )
+
+@scenario
+def models_attacked_in_folds():
+    how = {"attacker": BernoulliNB(), "cv": 3, "n_draws": 2, **QUICK}
+    auditor = [LeakageAuditor(**how), DPAAuditor(**how)]
+    return comparison(ROWS(), {"old": "cook_old", "new": "cook_new"}, auditor=auditor)
+
+
+@scenario
+def own_base():
+    rows, train = MANY(), MANY_TRAIN()
+    rates = pd.DataFrame({"man": [0.3, 0.4, 0.4], "woman": [0.5, 0.6, 0.4]}, index=TASKS).T
+    signs = pd.DataFrame({"man": [-1, 0, 1], "woman": [1, -1, 0]}, index=TASKS).T
+    return skbiasamp.audit(
+        rows[TASKS],
+        rows[NEW].to_numpy(),
+        sensitive_features=rows["sex"],
+        y_train=train[TASKS],
+        sensitive_train=train["sex"],
+        auditor=[
+            DirectionalAuditor(base=rates, **QUICK),
+            DirectionalAuditor(sign=signs, **QUICK),
+            DirectionalAuditor(base=rates, ties="negative", interval="analytic"),
+            DirectionalAuditor(base=rates, reference="test", **QUICK),
+            MultiAttributeAuditor("T->A", combinations="all", max_size=2, base="test", **QUICK),
+        ],
+        sensitive_pred=rows["sex"].iloc[::-1].to_numpy(),
+        random_state=0,
+    )
+
+
+@scenario
+def masked_words():
+    rng = np.random.default_rng(19)
+    people = np.array(["man", "woman"] * 60)
+    human, model = (
+        [f"a {person} with a {thing}" for person, thing in zip(people, things, strict=True)]
+        for things in (
+            rng.choice(["bike", "pan", "dog"], 120),
+            np.where(rng.random(120) < 0.5, np.where(people == "man", "bike", "pan"), "dog"),
+        )
+    )
+    how = {"attacker": attacker_of_texts(), "quality": "accuracy", "cv": 3, "n_draws": 1, **QUICK}
+    auditor = metrics.DBACAuditor(tasks={"bike": ["bike"], "pan": ["pan"]}, **how)
+    return auditor.audit(human, model, sensitive_features=people)
+
+
+@scenario
+def subgroups():
+    rows, train = ROWS(), TRAIN()
+    explanation = skbiasamp.explain(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=rows["sex"],
+        **trained(train),
+        random_state=0,
+    )
+    return explanation.subgroups(rows[["region", "grade"]], min_rows=40)
+
+
+@scenario
+def wrong_labels():
+    return one_result().sensitivity()
+
+
+def written(people, shares, seed=7):
+    """Return captions with the places that are likely for a group, in such shares."""
+    rng, likely = np.random.default_rng(seed), np.where(people == "woman", "kitchen", "garage")
+    places, things = ["kitchen", "garage", "street"], ["bike", "dog", "pan", "ball"]
+    for share in shares:
+        where = np.where(rng.random(len(people)) < share, likely, rng.choice(places, len(people)))
+        rows = zip(people, rng.choice(things, len(people)), where, strict=True)
+        yield [
+            f"a {who} with a {thing} in a {place} {at}"
+            for at, (who, thing, place) in enumerate(rows)
         ]
 
-    return LICAuditor(
-        attacker=make_pipeline(CountVectorizer(), BernoulliNB()),
-        quality="accuracy",
-        cv=4,
-        n_draws=2,
-        **QUICK,
-    ).audit(written(0.3), written(0.8), sensitive_features=people)
+
+def attacker_of_texts():
+    return make_pipeline(CountVectorizer(), BernoulliNB())
+
+
+@scenario
+def captions():
+    people = ROWS()["sex"].to_numpy()[:160]
+    human, model = written(people, [0.3, 0.8])
+    how = {"quality": "accuracy", "cv": 4, "n_draws": 2, **QUICK}
+    auditor = LICAuditor(attacker=attacker_of_texts(), **how)
+    return auditor.audit(human, model, sensitive_features=people)
+
+
+@scenario
+def captions_of_models():
+    people = ROWS()["sex"].to_numpy()[:160]
+    human, old, new = written(people, [0.3, 0.5, 0.8])
+    return skbiasamp.compare(
+        human,
+        {"old": old, "new": new},
+        sensitive_features=people,
+        auditor=LICAuditor(attacker=attacker_of_texts(), cv=4, n_draws=2, **QUICK),
+        random_state=0,
+    )
 
 
 @scenario
@@ -403,6 +488,12 @@ def models_given_a_column():
     rows = ROWS()
     models = {"old": "cook_old", "new": "cook_new"}
     return comparison(rows, models, given=rows["grade"], sample_weight=rows["weight"])
+
+
+@scenario
+def no_amplification_to_compare():
+    rows = ROWS().assign(same=ROWS()["cook_old"])
+    return comparison(rows, {"old": "cook_old", "same": "same"}, **trained(TRAIN()))
 
 
 @scenario

@@ -59,6 +59,7 @@ from skbiasamp.inference import (
     intervals as _intervals,
 )
 from skbiasamp.inference import runs as runs_module
+from skbiasamp.inference.hypothesis_tests import normal_test
 from skbiasamp.results import COLUMNS
 from skbiasamp.results.pair_tables import uncounted
 
@@ -587,6 +588,12 @@ def test_pairs_without_an_exact_test_have_the_normal_test_of_their_interval(name
         (plain.sign == 0) & (plain.kind == "MALS" or not plain.multi), np.nan, expected
     )
     assert_allclose(numbers(result, "p_value"), expected, rtol=1e-6)
+
+
+def test_what_does_not_vary_is_tested_only_if_it_is_nothing():
+    estimate, variance = [0.0, 1e-17, 0.1, 0.1, 0.0], [0.0, 1e-30, 0.0, 0.0025, 0.0025]
+    expected = [1.0, 1.0, np.nan, 2 * stats.norm.sf(2), 1.0]
+    assert_allclose(normal_test(np.array(estimate), np.array(variance)), expected, rtol=1e-12)
 
 
 # --------------------------------------------------------------------------- many tests

@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import zip_longest
 from pathlib import Path
 
+import pandas as pd
 from scenarios import SCENARIOS
 
 FOLDER = Path(__file__).parent / "data" / "documents"
@@ -58,6 +59,8 @@ def values_differ(found, kept, place=""):
 
 def text_of(result):
     """Return what a result says as text, in Markdown and in LaTeX, without time and versions."""
+    if isinstance(result, pd.DataFrame):
+        return result.to_csv(float_format="%.6g")
     parts = [str(result)]
     parts += [
         getattr(result, name)() for name in ("to_markdown", "to_latex") if hasattr(result, name)
@@ -85,7 +88,7 @@ def main(names):
     for name in names or SCENARIOS:
         result = SCENARIOS[name]()
         (FOLDER / f"{name}.md").write_text(text_of(result), encoding="utf-8")
-        if hasattr(result, "to_json"):
+        if hasattr(result, "verdict"):
             lines = (f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values_of(result).items())
             (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
