@@ -285,6 +285,14 @@ def models_attacked_in_folds():
 
 
 @scenario
+def attacks_on_scores():
+    rows = ROWS().assign(other=ROWS()["cook_score"].round(1).clip(0.1, 0.8))
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    auditor = LeakageAuditor(attacker=tree, cv=3, n_draws=2, **QUICK)
+    return comparison(rows, {"fine": "cook_score", "rounded": "other"}, auditor=auditor)
+
+
+@scenario
 def own_base():
     rows, train = MANY(), MANY_TRAIN()
     rates = pd.DataFrame({"man": [0.3, 0.4, 0.4], "woman": [0.5, 0.6, 0.4]}, index=TASKS).T

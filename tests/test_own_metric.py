@@ -1,6 +1,7 @@
 """A metric of a user's own, in about fifteen lines, gets what the package's metrics have."""
 
 import copy
+import inspect
 import json
 import pickle
 import re
@@ -20,7 +21,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
-from skbiasamp import AuditedClassifier, Contingency, amplification_scorer, cross_audit
+from skbiasamp import (
+    AuditedClassifier,
+    Contingency,
+    DirectionalAuditor,
+    amplification_scorer,
+    cross_audit,
+)
 from skbiasamp.metrics import (
     CooccurrenceAuditor,
     DifferentialFairnessAuditor,
@@ -28,6 +35,7 @@ from skbiasamp.metrics import (
     Pairs,
     PercentageAuditor,
     Rates,
+    function_of,
 )
 
 
@@ -533,3 +541,9 @@ def test_the_command_names_the_auditor_that_was_meant(capsys):
         import_module("skbiasamp.cli").main(["audit", "x.csv", "--auditor", "directional"])
     error = capsys.readouterr().err
     assert "got 'directional': did you mean skbiasamp.metrics:DirectionalAuditor?" in error
+
+
+def test_a_function_takes_no_validation_rows_unless_it_is_told():
+    for given, expected in ({}, False), ({"validation": True}, True):
+        function = function_of(DirectionalAuditor, **given)
+        assert ("validation" in inspect.signature(function).parameters) == expected

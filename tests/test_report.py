@@ -1548,3 +1548,11 @@ def test_a_verdict_of_a_column_counts_that_others_were_tested():
     table = report.by_column.set_index("column")
     assert table["p_value"]["sex"] < 0.05 < table["p_adjusted"]["sex"]
     assert table["verdict"]["sex"] == "no clear effect"
+
+
+def test_attackers_that_are_trained_have_fewer_draws_in_a_report():
+    rng = np.random.default_rng(0)
+    sex, label = rng.choice(["f", "m"], 60), rng.integers(0, 2, 60)
+    for predicted, n_draws in ((label, 10), (rng.random(60).round(3), 4)):
+        report = skbiasamp.audit(label, predicted, sensitive_features=sex, random_state=0)
+        assert report["leakage"].params["n_draws"] == n_draws
