@@ -10,6 +10,8 @@ import json
 import math
 import re
 import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
 from itertools import zip_longest
 from pathlib import Path
@@ -18,6 +20,16 @@ import pandas as pd
 from scenarios import SCENARIOS
 
 FOLDER = Path(__file__).parent / "data" / "documents"
+# The glossary and the record of a call are the same for many: Markdown has them once.
+REPEATED = ("glossary", "record")
+IN_MARKDOWN = (
+    "trained_labels",
+    "several_tasks",
+    "two_models",
+    "watch",
+    "selection_rates",
+    "answers",
+)
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -57,18 +69,53 @@ def values_differ(found, kept, place=""):
     return None if near else f"{place}: {found}, kept {kept}"
 
 
-def text_of(result):
-    """Return what a result says as text, in Markdown and in LaTeX, without time and versions."""
+def shown(value):
+    """Return a value in a line: of an object, what is not usual in it."""
+    if is_dataclass(value):
+        return " ".join(f"{name}={shown(part)}" for name, part in unusual(value))
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def unusual(item):
+    """Yield the fields that differ from their defaults."""
+    for field in fields(item):
+        value = getattr(item, field.name)
+        usual = field.default if field.default_factory is MISSING else field.default_factory()
+        if usual is MISSING or value != usual:
+            yield field.name, value
+
+
+def lines_of(item, depth=0):
+    """Yield a document's item and, below it, the items inside: what is on the page only too."""
+    inside, own = [], []
+    for name, value in unusual(item):
+        nested = isinstance(value, list | tuple) and any(map(is_dataclass, value))
+        if nested and name != "cells":
+            inside += filter(None, value)
+        elif name not in ("version", "made", "facts"):
+            own.append(f"{name}={shown(value)}")
+    yield f"{'  ' * depth}{type(item).__name__} {', '.join(own)}"
+    for part in inside:
+        if getattr(part, "id", "") not in REPEATED:
+            yield from lines_of(part, depth + 1)
+
+
+def text_of(result, *, markdown=False):
+    """Return all that a result says, without time and versions."""
     if isinstance(result, pd.DataFrame):
         return result.to_csv(float_format="%.6g")
     parts = [str(result)]
-    parts += [
-        getattr(result, name)() for name in ("to_markdown", "to_latex") if hasattr(result, name)
-    ]
+    if hasattr(result, "to_document"):
+        parts.append("\n".join(lines_of(result.to_document())))
+    names = ["to_latex", *["to_markdown"] * markdown]
+    parts += [getattr(result, name)() for name in names if hasattr(result, name)]
     whole = "\n\n=====\n\n".join(part.strip() for part in parts) + "\n"
-    return re.sub(
-        r"Versions: .*", "Versions", re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
-    )
+    whole = re.sub(r"(Versions: ).*", r"\1", whole)
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
 
 
 def values_of(result):
@@ -87,7 +134,9 @@ def main(names):
     """Write the texts and numbers of scenarios into files, a key of JSON a line."""
     for name in names or SCENARIOS:
         result = SCENARIOS[name]()
-        (FOLDER / f"{name}.md").write_text(text_of(result), encoding="utf-8")
+        (FOLDER / f"{name}.md").write_text(
+            text_of(result, markdown=name in IN_MARKDOWN), encoding="utf-8"
+        )
         if hasattr(result, "verdict"):
             lines = (f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values_of(result).items())
             (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
