@@ -654,6 +654,43 @@ def answers():
 
 
 @scenario
+def answers_that_differ():
+    first, second = answers_like(1, WAYS), answers_like(2, [0.05, 0.75, 0.15, 0.05])
+    return AnswerReport(text.answer_scores(first, second))
+
+
+@scenario
+def nothing_certified():
+    rows = table(400, 9, growth=0.3)
+    model = BernoulliNB().fit(features(rows) > [0.5, 1], rows["cook"])
+    controller = mitigation.AmplificationController(
+        model, limit=0.01, random_state=0, uncertified="warn"
+    )
+    controller.fit(features(rows) > [0.5, 1], rows["cook"], sensitive_features=rows["sex"])
+    return controller.certificate_
+
+
+@scenario
+def four_combinations():
+    rows = ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no"))
+    return report(rows, by=["sex", "young"], threshold=None, y_score=rows["cook_score"])
+
+
+@scenario
+def report_of_texts():
+    people = ROWS()["sex"].to_numpy()[:160]
+    human, model = written(people, [0.3, 0.8])
+    how = {"cv": 4, "n_draws": 1, "quality": "accuracy", **QUICK}
+    return skbiasamp.audit(
+        human,
+        model,
+        sensitive_features=people,
+        auditor=LICAuditor(attacker=attacker_of_texts(), **how),
+        random_state=0,
+    )
+
+
+@scenario
 def compas():
     compas = load_compas()
     return skbiasamp.audit(

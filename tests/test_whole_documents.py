@@ -5,6 +5,7 @@ and every number that is another one.
 """
 
 import json
+from dataclasses import FrozenInstanceError
 
 import pytest
 from scenarios import SCENARIOS
@@ -57,3 +58,10 @@ def test_contents_are_compared_by_keys_types_and_values():
         {name: kept[name] for name in reversed(kept)},
     ):
         assert values_differ(other, kept)
+
+
+@pytest.mark.parametrize("name", ["one_result", "trained_labels", "two_models", "watch", "gate"])
+def test_results_cannot_be_changed(name):
+    result = SCENARIOS[name]()
+    with pytest.raises(FrozenInstanceError):
+        result.metric = "another"
