@@ -677,6 +677,21 @@ def four_combinations():
 
 
 @scenario
+def explanation_of_three_groups():
+    rows = ROWS().assign(cook_new=(ROWS()["cook_score"] > 0.3).astype(int))
+    return skbiasamp.explain(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=rows["region"],
+        y_score=rows["cook_score"],
+        given=rows["grade"],
+        y_train=TRAIN()["cook"],
+        sensitive_train=TRAIN()["region"],
+        random_state=0,
+    )
+
+
+@scenario
 def report_of_texts():
     people = ROWS()["sex"].to_numpy()[:160]
     human, model = written(people, [0.3, 0.8])

@@ -307,24 +307,31 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
         rest = sum(row["value"] for row in shown if row not in largest)
         left = {"name": f"{len(shown) - most} others", "value": rest, "low": None, "high": None}
         shown = [row for row in shown if row in largest] + [left]
-    reached = 0.0
-    for row in shown:
+    rows, reached, title = shown, 0.0, _SUMS.get(name, "value")
+    shown = []
+    for row in rows:
+        if row.get("part") in _PLAIN and len(shown) > 0 and title == "value" and name != "change":
+            title = "published value"
+            shown.append(_sum("estimate, as in the verdict", reached))
         row["from"], reached = reached, reached + row["value"]
-        row["to"] = reached
-    whole = {"name": _SUMS.get(name, "value"), "value": reached, "from": 0.0, "to": reached}
-    shown.append(whole | {"low": None, "high": None})
+        shown.append(row | {"to": reached})
+    shown.append(_sum(title, reached))
     level = level_of(explanation.context["confidence_level"])
     return Table.of(
         shown,
         {"Value": with_interval("value", number, _ENDS)},
         _mark,
         id=f"why-{name}",
-        caption=f"Parts of the {whole['name']}, with {level} intervals: each begins where the one "
+        caption=f"Parts of the {title}, with {level} intervals: each begins where the one "
         "above it ends",
         first="Part",
         marks="Waterfall",
         axis=Axis.around([row["to"] for row in shown]),
     )
+
+
+def _sum(name: str, value: float) -> dict[str, Any]:
+    return {"name": name, "value": value, "from": 0.0, "to": value, "low": None, "high": None}
 
 
 def _mark(row: Mapping[str, Any]) -> dict[str, Any]:
