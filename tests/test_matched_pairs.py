@@ -569,3 +569,20 @@ def test_a_table_of_clusters_may_hold_the_pairs_too():
     pd.testing.assert_series_equal(columns["standard_error"], one["standard_error"])
     with pytest.raises(InputError, match="of two columns must be the ids of pairs and one more"):
         audited(values, sex, pairs, clusters=frame[["name", "month"]])
+
+
+def test_a_report_of_pairs_takes_the_positive_class():
+    frame = watched(n_months=1, drop=0.5, start=0)
+    words = frame["chosen"].map({0: "no", 1: "yes"})
+    given = {"sensitive_features": frame["sex"], "pairs": frame["advert"], "random_state": 0}
+    differences = [
+        skbiasamp.audit(words, words, pos_label=label, **given).matched["difference"].iloc[0]
+        for label in ("yes", "no")
+    ]
+    assert differences[0] == -differences[1] != 0
+
+
+def test_one_pair_has_a_difference_and_no_interval():
+    row = audited([1, 0], ["a", "b"], [1, 1]).table.iloc[0]
+    assert (row["difference"], row["n_pairs"]) == (1.0, 1.0)
+    assert np.isnan(row["standard_error"])

@@ -682,3 +682,13 @@ def test_generations_are_watched_against_generation_0():
             assert watch.periods["value"].iloc[0] == 0
     assert alarms["learns"] >= 18
     assert alarms["stays"] <= 3  # 5 % of 20, and two standard errors
+
+
+def test_labels_that_are_not_there_are_asked_for_as_a_column_of_a_frame():
+    frame = pd.DataFrame({"p": [0, 1] * 40, "sex": ["f", "f", "m", "m"] * 20})
+    frame["day"] = ["2026-01-01", "2026-02-01"] * 40
+    columns = {"prediction": "p", "sensitive": "sex"}
+    with pytest.raises(InputError, match="name their column: target="):
+        skbiasamp.audit(frame, **columns)
+    with pytest.raises(InputError, match=r"compares predictions with labels: pass target\."):
+        skbiasamp.audit_over(frame, **columns, time="day", auditor=LabelAuditor())

@@ -184,6 +184,10 @@ def of_columns(columns: Mapping[str, Any]) -> dict[str, Spoken]:
         names[parameter] = Role(option, shown=shown)
         for text in texts:
             names[f"{parameter} {text}"] = Role(option, f" {text}", f"{text} ({option})")
+    if "y_pred" in names or "sensitive_features" in names:
+        # Labels that no column was named for are asked for as a column.
+        for option in ("target", "sensitive_prediction"):
+            names.setdefault(PARAMETER_OF[option], Role(option))
     return names
 
 

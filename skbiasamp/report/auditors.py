@@ -113,9 +113,9 @@ def require_reference(test: Contingency, train: Contingency | None) -> None:
             train.require("task")
     elif not test.has("task"):
         raise InputError(
-            "There are no labels to compare the predictions with: pass {y_true}, or the labels of "
-            "other rows as {y_train and sensitive_train}. Rates alone need none: use "
-            "selection_rates(y_pred, ...)."
+            "There are no labels to compare the predictions with: pass {y_true} (of a frame, name "
+            "their column: target=), or the labels of other rows as {y_train and sensitive_train}. "
+            "Rates alone need none: use selection_rates(y_pred, ...)."
         )
 
 
