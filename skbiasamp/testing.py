@@ -164,7 +164,8 @@ def _listed(pairs: pd.DataFrame, side: int) -> str:
     if pairs.empty:
         return ""
     shown = pairs.sort_values("amplification", ascending=side < 0, kind="stable").head(_MOST)
-    rest = f"\n(and {len(pairs) - _MOST} more pairs)" if len(pairs) > _MOST else ""
+    n = len(pairs) - _MOST
+    rest = f"\n(and {n} more pair{'s' * (n != 1)})" if n > 0 else ""
     columns = [name for name in _SHOWN if name in shown and shown[name].notna().any()]
     return shown[columns].to_string(index=False, float_format="{:.4f}".format) + rest
 

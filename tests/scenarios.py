@@ -692,6 +692,26 @@ def explanation_of_three_groups():
 
 
 @scenario
+def two_groups_below_four_fifths():
+    rows = ROWS()
+    north = rows["region"].where(rows["region"] == "north", "south")
+    favoured = (rows["cook_new"] == 1) & (rows["person"] % 3 == 0)
+    return report(rows.assign(band=north.where(~favoured, "centre")), by="band", favourable=1)
+
+
+@scenario
+def scores_of_three_tasks_that_are_not_calibrated():
+    rows = MANY()
+    return skbiasamp.explain(
+        rows[TASKS],
+        rows[NEW].to_numpy(),
+        sensitive_features=rows["sex"],
+        y_score=rows[[f"{task}_score" for task in TASKS]].to_numpy(),
+        random_state=0,
+    )
+
+
+@scenario
 def report_of_texts():
     people = ROWS()["sex"].to_numpy()[:160]
     human, model = written(people, [0.3, 0.8])

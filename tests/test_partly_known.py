@@ -368,3 +368,11 @@ def test_the_command_compares_with_bounds(tmp_path, capsys):
     for more in (decided, probable):
         assert main([*call, *more]) == 0
         assert "cannot be known" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [{"y_score": [0.2, 0.6] * 4}, {"given": ["x", "y"] * 4}])
+def test_groups_with_probabilities_have_no_parts(more):
+    share = pd.DataFrame({"a": [0.5] * 8, "b": [0.5] * 8})
+    labels = [0, 1, 1, 0] * 2
+    with pytest.raises(InputError, match="need rows whose labels and groups are known"):
+        skbiasamp.audit(labels, labels, sensitive_features=share, groups="probabilities", **more)

@@ -1140,7 +1140,7 @@ def test_small_cells_are_said(n, said):
     assert ("small cells" in topics(report)) is said
     if said:
         text = next(one.text for one in report.findings if one.topic == "small cells")
-        assert text == "1 of 2 pairs of directional A->T have fewer than 10 rows: (m; 1)."
+        assert text == "1 of 2 pairs of directional A->T has fewer than 10 rows: (m; 1)."
 
 
 def test_attributes_left_out_are_counted():

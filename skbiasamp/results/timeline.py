@@ -242,7 +242,8 @@ class Timeline(Paged, OfMetric):
         causes = [cause for cause in self.causes if cause != "the value"]
         if causes:
             text += f"There is an alarm for {listed(causes[:_MOST])}"
-            text += f" and {len(causes) - _MOST} more pairs. " if len(causes) > _MOST else ". "
+            n = len(causes) - _MOST
+            text += f" and {n} more pair{'s' * (n != 1)}. " if n > 0 else ". "
         return text + kept
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:

@@ -299,7 +299,9 @@ class ImpactRatio(Check):
         wanted = context["favourable"]
         wanted = wanted if isinstance(wanted, list) else [wanted]
         wanted = [f"'{task_of(name)}'" for name in wanted]
-        more = f" {len(below) - 1} more groups are clearly below it." * (len(below) > 1)
+        others = len(below) - 1
+        who = "group is" if others == 1 else "groups are"
+        more = f" {others} more {who} clearly below it." * (others > 0)
         return (
             f"What people want ({listed(wanted)}) is predicted for the group {group} "
             f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "

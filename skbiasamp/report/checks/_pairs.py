@@ -47,6 +47,7 @@ class _Flagged(Check):
         words = {"labels": "labels", "rows": "labelled rows"}
         if not audited.report[name].labelled:
             words = dict.fromkeys(words, "reference rows")
+        words["have"] = "has" if len(pairs) == 1 else "have"
         what, action = (text.format_map(words) for text in (self.what, self.action))
         return (
             f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} {what}: "
@@ -62,7 +63,7 @@ class UncertainSigns(_Flagged):
     rank = 100
     flag = "sign_certain"
     what = (
-        "have a correlation in the {labels} that is not statistically distinguishable from 0, so "
+        "{have} a correlation in the {labels} that is not statistically distinguishable from 0, so "
         "amplification and reduction could be the other way round"
     )
     action = "Do not report a direction for these pairs, or measure it on more {rows}."
@@ -74,7 +75,7 @@ class SmallCells(_Flagged):
     topic = "small cells"
     rank = 110
     flag = "reliable"
-    what = "have fewer than 10 rows"
+    what = "{have} fewer than 10 rows"
     action = "Do not report these pairs one by one; collect more rows, or merge small groups."
 
 
