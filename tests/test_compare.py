@@ -244,6 +244,16 @@ def test_churn_of_many_rows_and_of_many_groups_has_pearsons_test():
             assert stats.fisher_exact(table).pvalue == pytest.approx(expected, abs=0.01)
 
 
+def test_few_changes_in_many_rows_have_fishers_test():
+    group, y = np.repeat(["a", "b"], 2_000), np.tile([0, 1], 2_000)
+    new = y.copy()
+    new[[*range(5), *range(2_000, 2_015)]] ^= 1
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    result = auditor.compare(y, {"old": y, "new": new}, sensitive_features=group)
+    expected = stats.fisher_exact([[5, 15], [1_995, 1_985]]).pvalue
+    assert result.churn["p_value"].iloc[0] == pytest.approx(expected)
+
+
 def test_p_values_are_adjusted_for_the_number_of_models(rows):
     table = compared(AUDITORS[0], rows).table
     np.testing.assert_array_equal(table["p_adjusted"], adjust_p_values(table["p_value"]))

@@ -1566,6 +1566,7 @@ def test_the_summary_counts_the_flags():
     ("gained", "lost", "said"),
     [
         ([-1], [5], "gained must hold numbers of rows, whole and not negative; got -1"),
+        ([1, -2, -3], 5, "gained must hold numbers of rows, whole and not negative; got -2"),
         ([1], [0.5], "lost must hold numbers of rows, .* got 0.5"),
         ([np.nan], [1], "gained must hold numbers of rows, .* got nan"),
         ([1], [np.inf], "lost must hold numbers of rows, .* got inf"),
