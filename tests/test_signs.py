@@ -43,7 +43,7 @@ from skbiasamp import (
     amplification_scorer,
 )
 from skbiasamp.inference import independent_signs
-from skbiasamp.inference.independent_signs import signs_beside
+from skbiasamp.inference.independent_signs import Doubt, doubted, signs_beside
 from skbiasamp.inference.influence import association_moments
 from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor, SignedMultiAttributeAuditor
 from skbiasamp.results import AuditResult, ComparisonResult
@@ -1126,3 +1126,11 @@ def test_a_change_that_is_independent_of_an_association_leaves_its_sign():
     association[0], change[0] = 0.5, 5.0
     change[1:300, 0] = np.nan
     assert (signs_beside(association, [change]) == 1).all()
+
+
+def test_ends_count_the_doubts_of_a_model_and_of_the_one_beside_it():
+    own, other = Doubt(turned=0.5, bias=0.2), Doubt(turned=0.7, bias=0.3)
+    np.testing.assert_allclose(doubted((-1.0, 1.0), own, other), [-1.3, 1.2])
+    # An end that excludes 0 may be that of turned signs.
+    np.testing.assert_allclose(doubted((1.0, 2.0), own, other), [0.7 - 0.5, 2.2])
+    np.testing.assert_allclose(doubted((-2.0, -1.0), own, other), [-2.3, -0.8 + 0.7])
