@@ -21,7 +21,7 @@ _PAIRED = "matched pairs"  # names the column of two groups, in stores too
 _COLUMNS = {"target": "lower", "prediction": "higher", "sensitive": _PAIRED, "weight": "weight"}
 
 
-class PairDifference(CooccurrenceAuditor):
+class _PairDifference(CooccurrenceAuditor):
     """The mean difference of two groups within matched pairs, of pairs counted as rows."""
 
     metric = "matched pairs"
@@ -63,11 +63,11 @@ class PairDifference(CooccurrenceAuditor):
         return value, pairs[:, :0]
 
 
-def auditor_of_pairs(cells: Contingency) -> PairDifference | None:
+def auditor_of_pairs(cells: Contingency) -> _PairDifference | None:
     """Return the auditor of counts whose rows are pairs; None of others."""
     if cells.group_columns != (_PAIRED,):
         return None
-    auditor = PairDifference()
+    auditor = _PairDifference()
     auditor._compared = cells.groups[0]
     return auditor
 
