@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from scenarios import SCENARIOS
 FOLDER = Path(__file__).parent / "data" / "documents"
 # The glossary and the record of a call are the same for many: Markdown has them once.
 REPEATED = ("glossary", "record")
+HAS_JINJA = find_spec("jinja2") is not None
+LATEX = "\n\n=====\n\n\\begin{tabular}"
 IN_MARKDOWN = (
     "trained_labels",
     "several_tasks",
@@ -111,11 +114,17 @@ def text_of(result, *, markdown=False):
     parts = [str(result)]
     if hasattr(result, "to_document"):
         parts.append("\n".join(lines_of(result.to_document())))
-    names = ["to_latex", *["to_markdown"] * markdown]
+    names = ["to_markdown"] * markdown + ["to_latex"] * HAS_JINJA
     parts += [getattr(result, name)() for name in names if hasattr(result, name)]
     whole = "\n\n=====\n\n".join(part.strip() for part in parts) + "\n"
-    whole = re.sub(r"(Versions: ).*", r"\1", whole)
+    whole = re.sub(r"Versions: .*", "Versions", whole)
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
+
+
+def kept_text(name):
+    """Return the text that was kept, without LaTeX if nothing can make it here."""
+    whole = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    return whole if HAS_JINJA else whole.partition(LATEX)[0].strip() + "\n"
 
 
 def values_of(result):
