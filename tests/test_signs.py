@@ -1134,3 +1134,22 @@ def test_ends_count_the_doubts_of_a_model_and_of_the_one_beside_it():
     # An end that excludes 0 may be that of turned signs.
     np.testing.assert_allclose(doubted((1.0, 2.0), own, other), [0.7 - 0.5, 2.2])
     np.testing.assert_allclose(doubted((-2.0, -1.0), own, other), [-2.3, -0.8 + 0.7])
+
+
+def test_rounding_of_weights_opens_no_sign():
+    """All rows predicted so are of one group: their share does not vary, but for rounding."""
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.2, 3.0, 80)
+    group, y = np.repeat(["a", "b"], 40), rng.integers(0, 2, 80)
+    predicted = np.where(group == "a", rng.integers(0, 2, 80), 0)
+    train = {"y_train": [1] * 9 + [0] * 11, "sensitive_features": ["a"] * 4 + ["b"] * 16}
+    auditor = MALSAuditor(interval="analytic").fit(**train)
+    signs = {
+        tuple(
+            auditor.audit(
+                y, predicted, sensitive_features=group, sample_weight=weight * scale
+            ).table["sign_used"]
+        )
+        for scale in np.linspace(0.1, 2.0, 39)
+    }
+    assert len(signs) == 1

@@ -84,7 +84,8 @@ def signs_of(
         # A half if labels and predictions are exchangeable, 1 of calibrated scores, and more of
         # scores that are nearer to their mean.
         part = np.where(spread > _NOISE**2, np.maximum(-shared / spread, 0.0), 0.0)
-        before, after = np.sqrt(np.maximum([moments.labels, moments.predictions], 0.0))
+        variances = np.array([moments.labels, moments.predictions])
+        before, after = np.sqrt(np.where(variances > _NOISE**2, variances, 0.0))
         z, z_predicted = association / before, (association + change) / after
         common, product = moments.both / (before * after), z * z_predicted
         noise = 1 + common**2
