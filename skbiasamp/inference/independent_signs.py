@@ -92,10 +92,11 @@ def signs_of(
         own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
         # |X| is too large by 2φ(z) standard errors, at the true z: this is as much on average.
         bias = 1.4 * np.exp(-(z**2)) * np.abs(shared) / before
+        agree = product - common
     # If the model reverses associations, what is independent of the change says nothing of their
     # signs. Noise that labels and predictions share makes them agree as far as they correlate.
-    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(product - common)
-    agreement = (product - common)[open_].sum()
+    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(agree)
+    agreement = agree[open_].sum()
     error = own_noise[open_].sum() ** 0.5
     opposed = agreement < _OPPOSED * error
     own = ~open_ | opposed
