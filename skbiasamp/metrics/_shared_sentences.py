@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._utils.formatting import CANNOT, CANNOT_KNOW, DIRECTION_OF, in_people, rate, task_of
+from skbiasamp._utils.formatting import (
+    CANNOT,
+    CANNOT_KNOW,
+    DIRECTION_OF,
+    in_people,
+    number,
+    rate,
+    task_of,
+)
 from skbiasamp.results import AuditResult, gap_of, reference_labels
 from skbiasamp.results.pair_tables import beside_all
 
@@ -50,7 +58,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
         effect = "; whether this widens the difference is uncertain"
     people = beside = ""
     if own != pair["delta"]:
-        beside = f"; {100 * own:+.1f} percentage points compared with all rows"
+        beside = f"; {number(100 * own, '+.1f')} percentage points compared with all rows"
     if result.direction == "A->T":
         people = f" ({in_people(pair['delta'])} of this group{beside})"
     # What all groups share is a part of the pair's change, and widens or narrows nothing.

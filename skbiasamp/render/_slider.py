@@ -17,21 +17,26 @@ _MOST = 6  # groups that have a line
 
 def lines(slider: Slider) -> dict[str, Any]:
     """Return the lines of a picture: rates of groups and accuracy above, amplification below."""
-    rates, *values = Slider.numbers(slider.above, slider.signs)
+    rates, *values = *Slider.numbers(slider.above), slider.amplification
     ends = np.stack(values)[:, None] + [[-1], [1]] * np.array(slider.reach)[:, None]
-    rates, accuracy, amplification = (numbers.tolist() for numbers in (rates, *values))
+    rates, accuracy, amplification = (np.asarray(numbers).tolist() for numbers in (rates, *values))
     n = len(accuracy) - 1
-    size = max(float(np.abs(ends[1]).max()), slider.limit or 0.0) or 1.0
+    size = max(float(np.abs(ends[1, :, 1:]).max()), slider.limit or 0.0) or 1.0
     spans = [*np.clip(ends[:1, :, slider.start], 0, 1).tolist(), ends[1, :, slider.start].tolist()]
 
+    # Of many groups, those whose rates are furthest apart.
+    order = sorted(range(len(rates)), key=lambda at: rates[at][slider.start])
+    half = _MOST // 2
+    drawn = range(len(rates)) if len(rates) <= _MOST else sorted(order[:half] + order[-half:])
+
     def x(at: int) -> float:
-        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * at / n, 1)
+        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * (at - 1) / max(n - 1, 1), 1)
 
     def low(value: float) -> float:
         return round((_LOWER + _BOTTOM) / 2 - value / size * (_BOTTOM - _LOWER) / 2, 1)
 
     def line(values: list[float], y: Any) -> str:
-        return " ".join(f"{x(at)},{y(value)}" for at, value in enumerate(values))
+        return " ".join(f"{x(at)},{y(value)}" for at, value in enumerate(values) if at)
 
     def high(value: float) -> float:
         return round(_MIDDLE - value * (_MIDDLE - _TOP), 1)
@@ -44,7 +49,8 @@ def lines(slider: Slider) -> dict[str, Any]:
         "left": _LEFT,
         "right": _WIDTH - _RIGHT,
         "x": x(slider.start),
-        "rates": [line(values, high) for values in rates[:_MOST]],
+        "rates": [(slider.groups[at], line(rates[at], high)) for at in drawn],
+        "n_left_out": len(rates) - len(drawn),
         "accuracy": line(accuracy, high),
         "amplification": line(amplification, low),
         "band": " ".join([lower, *upper.split()[::-1]]),
@@ -63,7 +69,7 @@ def lines(slider: Slider) -> dict[str, Any]:
         "json": json.dumps(
             {
                 "groups": slider.above,
-                "signs": slider.signs,
+                "amplification": [None, *amplification[1:]],
                 "counted": slider.counted,
                 "thresholds": slider.thresholds,
                 "limit": slider.limit,

@@ -188,39 +188,33 @@ class Slider:
     """Decisions at thresholds of a score, which the reader of a page can move.
 
     `above` are the rows of each group with a score above each threshold, without and with the
-    label. The first threshold is none: all rows are above it. `signs` of the groups make the
-    amplification, the rates of groups that are `counted` are compared, and `start` is the position
-    of the threshold in use. `reach` says by how much the intervals of accuracy and of amplification
-    reach to either side at each threshold.
+    label. The first threshold is none: all rows are above it, and no decision is shown. The rates
+    of groups that are `counted` are compared, and `start` is the position of the threshold in use.
+    `reach` says by how much the intervals of accuracy and of amplification reach to either side at
+    each threshold.
     """
 
     caption: str
     groups: Sequence[str]
     thresholds: Sequence[float | None]
     above: Sequence[Sequence[Sequence[float]]]
-    signs: Sequence[int]
+    amplification: Sequence[float]
     counted: Sequence[bool]
     start: int
     reach: Sequence[Sequence[float]]
     limit: float | None = None
 
     @staticmethod
-    def numbers(above: Any, signs: Any) -> tuple[Any, Any, Any]:
-        """Return at each threshold the rate of each group, the accuracy and the amplification.
+    def numbers(above: Any) -> tuple[Any, Any]:
+        """Return at each threshold the rate of each group, and the accuracy.
 
         `above` may hold several such tables: groups × labels × thresholds are the last axes.
         """
         others, labelled = np.moveaxis(np.asarray(above, dtype=float), -2, 0)
         # All rows are above the first threshold; a group without rows has rates of 0.
         sizes = np.maximum((others + labelled)[..., :1], np.finfo(float).tiny)
-        total = sizes.sum(axis=-2)
-        rates = (others + labelled) / sizes
         right = others[..., :1] - others + labelled
-        changes = rates - labelled[..., :1] / sizes
-        # What all groups share is no gap.
-        changes -= (changes * sizes).sum(axis=-2, keepdims=True) / total[..., None]
-        gaps = np.asarray(signs)[:, None] * changes
-        return rates, right.sum(axis=-2) / total, gaps.mean(axis=-2)
+        return (others + labelled) / sizes, right.sum(axis=-2) / sizes.sum(axis=-2)
 
 
 @dataclass(frozen=True)

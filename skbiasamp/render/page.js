@@ -32,7 +32,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 // A slider moves the threshold; without this script picture and numbers are of the one in use.
 for (const figure of document.querySelectorAll("figure.slider")) {
-  const {groups, signs, counted, thresholds, limit, reach, x} = JSON.parse(figure.dataset.counts);
+  const {groups, amplification, counted, thresholds, limit, reach, x} = JSON.parse(figure.dataset.counts);
   const input = figure.querySelector("input");
   const say = (key, text) => {
     for (const one of figure.querySelectorAll(`[data-say="${key}"]`)) one.textContent = text;
@@ -48,11 +48,8 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const at = Number(input.value);
     const rates = groups.map(([others, labelled], i) => (others[at] + labelled[at]) / sizes[i]);
     const right = groups.map(([others, labelled]) => others[0] - others[at] + labelled[at]);
-    const changes = rates.map((rate, i) => rate - groups[i][1][0] / sizes[i]);
-    const shift = sum(changes.map((change, i) => change * sizes[i])) / sum(sizes);
-    const value = sum(changes.map((change, i) => signs[i] * (change - shift))) / rates.length;
-    const level = thresholds[at];
-    const name = level === null ? "all rows" : `above ${Number(level.toPrecision(4))}`;
+    const value = amplification[at];
+    const name = `above ${Number(thresholds[at].toPrecision(4))}`;
     say("threshold", name);
     input.setAttribute("aria-valuetext", name);
     const accuracy = sum(right) / sum(sizes);
@@ -61,7 +58,7 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("accuracy", percent(accuracy));
     say("accuracy-interval", span(accuracy, reach[0], share));
     const known = rates.filter((_, i) => counted[i]);
-    say("gap", percent(Math.max(...known) - Math.min(...known)));
+    say("gap", (100 * (Math.max(...known) - Math.min(...known))).toFixed(1));
     say("amplification", signed(value));
     say("amplification-interval", span(value, reach[1], signed));
     const [size, own] = [Math.abs(value), reach[1][at]];

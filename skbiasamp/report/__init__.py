@@ -248,7 +248,7 @@ def _audited(asked: Asked) -> AuditReport:
         of_parts = (given, scores, asked.attributions, random_state, asked.call)
         tables["explanation"] = explained(source, train, *of_parts)
     if scored is not None and own is None:
-        tables |= threshold_tables(source, y_score, scored, train)
+        tables |= threshold_tables(source, y_score, test, scored, train)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
     n_given = None if asked.sample_weight is None else len(asked.sample_weight)
@@ -276,6 +276,9 @@ def _columns_of(asked: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
 def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
     """Return what the user declared of the rows, as the report's context holds it."""
     declared: dict[str, Any] = {}
+    target = asked.columns.get("target", getattr(asked.y_true, "name", None))
+    if asked.reads == "labels" and isinstance(target, str):
+        declared["target"] = target
     if asked.reads == "labels" and not test.has("task"):
         declared["labelled"] = False
     if asked.favourable is not None:

@@ -21,11 +21,12 @@ _MOST_GROUPS = 20  # whose rows above thresholds a report holds
 
 
 def threshold_tables(
-    source: RowSource, y_score: Any, scored: Contingency, train: Contingency | None
+    source: RowSource, y_score: Any, test: Contingency, scored: Contingency, train: Any
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of a report about thresholds of the scores, if these are of one task.
 
-    ``curve`` is the estimate at percentiles of the scores, and at the base rate; ``passed`` are the
+    ``curve`` is the estimate at percentiles of the scores, at the base rate and at the rate of the
+    predictions of `test`; ``passed`` are the
     rows of each group with and without the label above each threshold, unless groups are many.
     """
     scores = np.squeeze(np.asarray(y_score))
@@ -35,7 +36,10 @@ def threshold_tables(
     labels: dict[str, Any] = {name: given.get(name) for name in _READ}
     scores = as_numbers(pd.Series(scores), "y_score")
     base = float(scored.count("task")[0] / scored.total)
-    percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], 1 - base]
+    shares = [base]
+    if test.has("task_pred") and len(test.tasks) == 1:  # decisions of a threshold, probably
+        shares.append(float(test.count("task_pred")[0] / test.total))
+    percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], *(1 - share for share in shares)]
     thresholds = np.unique(np.quantile(scores, percentiles, method="inverted_cdf"))
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
     with collected():

@@ -16,6 +16,7 @@ from skbiasamp._utils.formatting import (
     BALANCED,
     CANNOT,
     CANNOT_KNOW,
+    INCONCLUSIVE,
     NO_EFFECT,
     NOT_MEASURED,
     REDUCES,
@@ -23,6 +24,7 @@ from skbiasamp._utils.formatting import (
     REVEALS_MORE,
     REVERSES,
     SIDE_OF,
+    WITHIN,
     group_of,
     in_people,
     level_of,
@@ -31,6 +33,7 @@ from skbiasamp._utils.formatting import (
     name_of,
     number,
     p_value,
+    points,
     rate,
     task_of,
 )
@@ -74,6 +77,11 @@ _HEADLINES = {
     NOT_MEASURED: "Not measured.",
 }
 
+_LIMITED = {
+    WITHIN: "The model changes the association by less than the limit of ±{limit:g}.",
+    INCONCLUSIVE: "Inconclusive: these rows do not show whether the model is within ±{limit:g}.",
+}
+
 _REFERENCE = "what the model was trained on, or real rows if the model generated these."
 
 # Why a metric may differ from the verdict: what it compares.
@@ -104,7 +112,7 @@ def audit_document(report: AuditReport) -> Document:
         own = {key: result.params[key] for key in result.params if key in result.settings}
         settings[f"{metric_name(name)}: parameters"] = own
         settings[f"{metric_name(name)}: statistics"] = result.statistics
-    steps: list[Item | None] = [Bullets(urgent, numbered=True), curve_table(report.curve)]
+    steps: list[Item | None] = [Bullets(urgent, numbered=True), curve_table(report)]
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
@@ -158,36 +166,50 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     lead, _, rest = result.sentence.partition(". ")
     gap = gap_of(result)
     rest = rest.removeprefix(gap).strip()
+    change, _, of_largest = rest.partition(": ")
+    if change.startswith("Largest"):
+        rest = of_largest
+    else:
+        change = ""
     # A metric of a user's own file may say it in another way.
     sure = lead.partition(": ")[2].rstrip(".") or (
         f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
     )
     p = p_value(result.p_value)
-    tested = "measured" if p == "–" else f"p-value {p},"
-    tested += f" from {count(result.n_samples)} rows. 0 means no change."
+    tested = f"measured from {count(result.n_samples)} rows. 0 means no change."
+    if p != "–":
+        tested = (
+            f"p-value {p}, from {count(result.n_samples)} rows: how often chance alone would show so "
+            "large a change if the model changed nothing."
+        )
     if result.confidence_level is None:
         sure = f"estimate {number(result.estimate)} without an interval"
         sure += ", so chance cannot be ruled out."
     elif is_half_of_gap(result):
-        half = "The metric counts half of this change, the mean over both groups"
-        sure = f"{tested} {half}: {sure}."
+        sure = (
+            f"{tested} The metric is {sure}, where 0 means no change: the mean over both groups, "
+        )
+        sure += "half of the change of their difference."
     else:
         sure += f"; {tested}"
     if gap and result.verdict == NO_EFFECT:
         gap += " Chance alone can explain such a change."
-    headline = _headline(result, report.context)
+    headline, compared = _headline(report, result), report._compared
     if alone := [name for names in columns_alone(report).values() for name in names]:
         headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
         sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
-    compared = report._compared
     word = _word(result) if compared is None else compared.word
+    effect = ""
+    if word in _LIMITED and not alone:
+        headline, effect = _LIMITED[word].format(limit=report.limit), headline
     paragraphs = [
         # A verdict with a limit stands before what was found.
-        None if compared is None else Text(compared._against(report.limit), "Limit:"),
+        Text(effect) if effect else None,
+        None if compared is None else Text(_of_limit(report, result), "Limit:"),
         None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
         _everybody(report),
-        Text(rest) if rest else None,
+        Text(rest, f"{change}:" * bool(change)) if rest else None,
     ]
     card = Card(
         word,
@@ -205,13 +227,25 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
                 sure,
                 "How sure:",
                 link=(numbered[name], f"Metric: {heading(name)}"),
-                after="A is the group, T is the task (what is predicted)."
+                after="(A is the group, T is the task: what is predicted.)"
                 if "→" in metric_name(name)
                 else "",
             ),
         ],
     )
     return [card, bars_of(report, result), columns_table(columns, result)]
+
+
+def _of_limit(report: AuditReport, result: AuditResult) -> str:
+    """Return how the estimate compares with the limit, and what the limit allows."""
+    limit, compared = report.limit, report._compared
+    assert limit is not None and compared is not None
+    text = compared._against(limit)
+    if gap_of(result):
+        text += f" It lets the difference between the groups change by {points(2 * limit)}."
+    if not is_half_of_gap(result):  # the change of the difference has its interval
+        text += f" Estimate and interval: {number(result.estimate)} ({interval_of(result)})."
+    return text
 
 
 def _of_columns(report: AuditReport) -> str:
@@ -229,7 +263,8 @@ def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
     if not columns:
         return ASSOCIATION
     task = f"'{task_of(tasks[0])}'" if len(tasks) == 1 else "the tasks"
-    return f"the association between {listed([name_of(name) for name in columns])} and {task}"
+    of = "combinations of " * (len(columns) > 1)
+    return f"the association between {of}{listed([name_of(name) for name in columns])} and {task}"
 
 
 def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
@@ -258,7 +293,7 @@ def _everybody(report: AuditReport) -> Text | None:
         return Text(f"'{task}' is predicted as often as it is labelled.", "Over all rows:")
     return Text(
         f"'{task}' is predicted for {rate(after)} of all rows, and {rate(before)} are labelled so "
-        f"({in_people(after - before)}). This shift is not part of the verdict.",
+        f"({in_people(after - before)}). The verdict is about groups, and leaves this out.",
         "Over all rows:",
     )
 
@@ -267,8 +302,9 @@ def _word(result: AuditResult) -> str:
     return BALANCED if result.verdict == CANNOT and not result.cannot else result.verdict
 
 
-def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
+def _headline(report: AuditReport, result: AuditResult) -> str:
     """Return the sentence that the page opens with; it names two groups and their one task."""
+    context = report.context
     verdict, headline = result.verdict, with_words_of(_HEADLINES[result.verdict], result)
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
     one_difference = len(groups) == 2 and len(tasks) == 1 and result.direction != "T->A"
@@ -280,7 +316,14 @@ def _headline(result: AuditResult, context: Mapping[str, Any]) -> str:
     if result.kind.has_attacker:
         return headline.replace("the group", f"the group ({first} or {other})")
     if verdict in (AMPLIFIES, REDUCES, REVERSES):
-        return f"The model {verdict} the difference in {task} between {first} and {other}{of}."
+        worse = ""
+        if "favourable" in context and verdict in (AMPLIFIES, REVERSES):
+            least: Any = report.rates.sort_values("impact_ratio").iloc[0]
+            worse = ", to the disadvantage of "
+            worse += first if str(least["group"]) == str(groups[0]) else other
+        return (
+            f"The model {verdict} the difference in {task} between {first} and {other}{of}{worse}."
+        )
     if verdict == NO_EFFECT:
         return f"No clear effect on the difference in {task} between {first} and {other}{of}."
     return headline
@@ -314,15 +357,18 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     if report.primary is None:
         return
     result = report[report.primary]
-    measured = _metric(report.primary, result, numbered[report.primary])
+    compared = report._compared
+    limited = "" if compared is None else f"limit ±{report.limit:g}: {compared.word}"
+    measured = _metric(report.primary, result, numbered[report.primary], limited=limited)
     yield Section("How was the verdict measured?", [measured], "measured", only="page")
     others = [name for name in report if name != report.primary]
     if not others:
         return
     several = len(others) > 1
     explained = (
-        "The verdict above is that of the metric chosen before looking. Each of these answers "
-        "another question, on a scale of its own: compare each value with 0, not with others."
+        "The verdict above is about the primary metric, whatever the others find. Each of these "
+        "answers another question, on a scale of its own: compare each value with 0, not "
+        "with others."
     )
     explained += (
         f" Their p-values and verdicts are adjusted for {len(others)} metrics (Holm)." * several
@@ -347,12 +393,15 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     )
 
 
-def _metric(name: str, result: AuditResult, key: str, *, conclusion: bool = False) -> Section:
+def _metric(
+    name: str, result: AuditResult, key: str, *, conclusion: bool = False, limited: str = ""
+) -> Section:
     """Return what one metric says: numbers, sentence, pairs and words."""
     numbers, p, title = [number(result.estimate)], p_value(result.p_value), metric_name(name)
     if result.confidence_level is not None:
         numbers.append(f"{level_of(result.confidence_level)} interval {interval_of(result)}")
     numbers += [f"p {p}" if "<" in p else f"p = {p}"] if p != "–" else []
+    numbers += [limited] * bool(limited)
     return Section(
         heading(name),
         [
@@ -398,7 +447,7 @@ def _errors(report: AuditReport) -> Section:
         instead = "Error rates are of classes, and the task is a number."
         explained = Text(explained.text.replace("These rates do.", instead))
     ratio = None
-    if rates is not None and "Impact ratio" in rates.columns:
+    if rates is not None and any(title.startswith("Impact ratio") for title in rates.columns):
         ratio = Text(ratios_read(as_json(report.context.get("favourable"))), quiet=True)
     # The last one is of all columns together: the rates have it.
     by_column = selection_tables(records(report.selection), columns)[:-1]

@@ -23,17 +23,20 @@ _APART = {
 _OF_LABELS = {
     "Balanced accuracy",
     "Equally accurate random labels",
-    "Selection rate",
+    "Predicted so",
     "True positive rate",
     "False positive rate",
     "Impact ratio",
 }
 _TERMS = {
     "Amplification": "The model exaggerates an association between group and task that is in its "
-    "labels. 0 means that the predictions are as associated with the group as the labels are, not "
-    "that they are fair.",
+    "labels: groups that are labelled more often than others are predicted even more often than "
+    "others (along the association). 0 means that the predictions are as associated with the group "
+    "as the labels are, not that they are fair.",
     "Group → task (A→T)": "A is the group, T is the task: what is predicted. Does the group shift "
     "the predicted task? Its reverse, task → group (T→A): does the task shift the predicted group?",
+    "Row, label, task": "A row is one case, such as a person. The task is what the model predicts, "
+    "and the label what is taken as the truth about the row.",
     "Pair": "One group and one task.",
     "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
     "these rows can not tell an effect from none.",
@@ -43,8 +46,9 @@ _TERMS = {
     "input has 1 / number of classes.",
     "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
     "What an attacker guesses from them is what errors alone would reveal.",
-    "Selection rate": "Share of a group's rows for which the task is predicted.",
-    "True positive rate": "Share of the rows with the label for which it is predicted.",
+    "Predicted so": "Share of a group's rows for which the task is predicted: its selection rate.",
+    "True positive rate": "Share of the rows with the label for which it is predicted. The rest, "
+    "the false negative rate, are missed.",
     "False positive rate": "Share of the rows without the label for which it is predicted.",
     "Impact ratio": "Selection rate of a group, or its rate of what people want if that was named, "
     "divided by the highest of any group. Below 0.8 it fails the four-fifths rule of US employment "

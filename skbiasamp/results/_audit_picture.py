@@ -35,8 +35,8 @@ _MEANS = ("base_rate", "predicted_rate", "change")
 def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     """Return rates of the task that is affected most, by group, or None without predictions.
 
-    Of many groups, those are shown in which most rows changed, the largest first. If a column alone
-    shows what all of them together do not, its groups are shown.
+    Of many groups, those are shown in which most rows changed, the largest change first. If a
+    column alone shows what all of them together do not, its groups are shown.
     """
     ends = ("base_rate", "predicted_rate")
     known = [row for row in rates_with_reference(report) if row["change"] is not None]
@@ -57,7 +57,8 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
             return row["group"] != pair["group"], -row["n"] * abs(row["change"])
 
-        rows = sorted(sorted(rows, key=by_rows_changed)[:_MOST_BARS], key=lambda row: -row["n"])
+        rows = sorted(rows, key=by_rows_changed)[:_MOST_BARS]
+        rows.sort(key=lambda row: -abs(row["change"] - shared))
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
     pairs = {repr((row["group"], row["task"])): row for row in of_task}
@@ -67,14 +68,18 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         sides = ("the labels", "the predictions")
         if not result.labelled:
             sides = ("the reference rows", "these rows")
+        higher = [
+            f" ({group_of(rows[side < 0]['group'], columns)} higher)" for side in (before, after)
+        ]
+        higher = higher if before * after < 0 else ["", ""]
         gap = (
-            f"Difference between the groups: {points(before)} in {sides[0]}, {points(after)} in "
-            f"{sides[1]}{_interval_of_gap(rows)}."
+            f"Difference between the groups: {points(before)} in {sides[0]}{higher[0]}, "
+            f"{points(after)} in {sides[1]}{higher[1]}{_interval_of_gap(rows)}."
         )
     elif shared:
         gap = (
-            f"All rows together: {in_points(shared).text} percentage points. The association "
-            "changes by what groups differ from that."
+            f"All rows together: {in_points(shared).text} percentage points. Only a "
+            "change that differs from this changes the association."
         )
     task = f"“{task_of(rows[0]['task'])}”"
     asked = f"How often is each group labelled {task}, and how often is it predicted so?"
@@ -82,7 +87,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         asked = f"How often is {task} in each group of the reference rows, and of these rows?"
     return Bars(
         asked,
-        [_bar(row, pairs, result, columns, shared) for row in rows],
+        [_bar(row, pairs, result, columns, shared, n_rows == 2) for row in rows],
         Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
         n_rows - len(rows),
@@ -98,7 +103,11 @@ def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
     ends = difference_interval(
         *sorted(([row[name] for name in names] for row in rows), reverse=True)
     )
-    return " (95 % interval: " + " to ".join(number(100 * end, ".1f") for end in ends) + ")"
+    return (
+        " (95 % interval of the latter: "
+        + " to ".join(number(100 * end, ".1f") for end in ends)
+        + ")"
+    )
 
 
 def gap_of_largest(report: AuditReport, column: str) -> str:
@@ -134,12 +143,14 @@ def _bar(
     result: AuditResult,
     columns: Any,
     shared: float,
+    gap: bool,
 ) -> Bar:
     verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
     change = f"{in_points(row['change']).text} percentage points, {in_people(row['change'])}"
     if shared:  # which is a part of the pair's change, and of no gap
         verdict = ""
-        change += f"; {in_points(row['change'] - shared).text} compared with all rows"
+    if gap and verdict != NO_EFFECT:  # the verdict is about the difference of the two
+        verdict = ""
     side = SIDE_OF.get(verdict, "across")
     name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
     return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)

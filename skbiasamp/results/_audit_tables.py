@@ -37,7 +37,12 @@ from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
-from skbiasamp.results.thresholds import at_base_rate
+from skbiasamp.results.thresholds import (
+    accuracy_at_thresholds,
+    at_base_rate,
+    nearest_to,
+    predicted_share,
+)
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
 _UNCOUNTED = "adds 0"
@@ -100,22 +105,28 @@ def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | Non
     )
 
 
-def curve_table(curve: pd.DataFrame) -> Table | None:
-    """Return the amplification at some thresholds."""
+def curve_table(report: AuditReport) -> Table | None:
+    """Return the amplification at some thresholds, and the accuracy if it is known."""
+    curve = report.curve.assign(accuracy=accuracy_at_thresholds(report))
     nearest = at_base_rate(curve)
     if nearest is None:
         return None
+    in_use = nearest_to(curve, predicted_share(report))
     at = [int((curve["predicted_rate"] - share).abs().argmin()) for share in _SHARES]
-    rows = records(curve.iloc[sorted({*at, list(curve["threshold"]).index(nearest["threshold"])})])
+    at += [list(curve["threshold"]).index(row["threshold"]) for row in (nearest, in_use)]
+    rows = records(curve.iloc[sorted(set(at))])
     return estimates_table(
         rows,
-        {"Predicted": shown("predicted_rate", rate)} | known_columns("Estimate", "Interval"),
+        {"Predicted": shown("predicted_rate", rate), "Accuracy": shown("accuracy", rate)}
+        | known_columns("Estimate", "Interval"),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
-            "notes": ("as often as labelled",) * (row == nearest),
+            "notes": ("as often as labelled",) * (row == nearest)
+            + ("as often as predicted now",) * (row == in_use),
         },
         id="curve-table",
-        caption="directional A→T at other thresholds of the score; each interval for itself",
+        caption="directional A→T at other thresholds of the score; each interval for itself. "
+        "Groups hardly differ where almost no row is predicted, or almost every one",
         first="Threshold",
     )
 
@@ -160,6 +171,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
+        if any("sign uncertain" in row["notes"] for row in rows):
+            explained += ". Where the sign is uncertain, read the change instead"
         if abs(result.statistics.get("shift", 0.0)) >= 5e-5:
             explained += ", what all rows share included"
     return Table.of(
@@ -294,17 +307,20 @@ def rates_table(report: AuditReport) -> Table | None:
         return None
     apart = not report.context.get("labelled", True)
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
+    wanted = _wanted(as_json(report.context.get("favourable")))
     predicted, labelled = (name in rows[0] for name in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
     columns = known_columns("Rows", *["Labelled so"] * (labelled and not apart))
     if apart and labelled:
         columns["Reference"] = shown("base_rate", rate)
     if predicted:
-        columns["Selection rate" if not apart else "Rate"] = with_interval("predicted_rate")
+        columns["Predicted so" if not apart else "Rate"] = with_interval("predicted_rate")
         if labelled:
             columns["Change, percentage points"] = lambda row: in_points(row["change"])
         errors = ("Accuracy", "True positive rate", "False positive rate")
-        columns |= known_columns("Impact ratio", *errors * (labelled and not apart))
+        (ratio,) = known_columns("Impact ratio").values()
+        columns[f"Impact ratio of {wanted}" if wanted else "Impact ratio"] = ratio
+        columns |= known_columns(*errors * (labelled and not apart))
     caption, marks = "labelled", "Labels"
     if predicted:
         caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
@@ -312,9 +328,6 @@ def rates_table(report: AuditReport) -> Table | None:
     if apart and labelled:
         caption = "of the reference (ring) and of these rows (dot), with 95 % intervals"
         marks = "From the reference to these rows"
-
-    favourable = as_json(report.context.get("favourable"))
-    wanted = "" if favourable is None else f"; impact ratios of {_wanted(favourable)}"
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = (row.get(end) for end in edges)
@@ -332,7 +345,7 @@ def rates_table(report: AuditReport) -> Table | None:
         columns,
         mark,
         id="rates-table",
-        caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows) + wanted,
+        caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows),
         first=heading,
         marks=marks,
         axis=Axis.around((row.get(end) for row in rows for end in edges), percent=True),
@@ -341,13 +354,12 @@ def rates_table(report: AuditReport) -> Table | None:
 
 def ratios_read(favourable: Any) -> str:
     """Return what impact ratios compare; `favourable` names what people want, if it is known."""
-    if favourable is None:
+    if not (wanted := _wanted(favourable)):
         return _RATIO.format(
             rate="selection rate",
             wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
             "not, it is the reverse. favourable= names the class that people want.",
         )
-    wanted = _wanted(favourable)
     return _RATIO.format(
         rate=f"the share of a group for which {wanted} is predicted",
         wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
@@ -355,5 +367,8 @@ def ratios_read(favourable: Any) -> str:
 
 
 def _wanted(favourable: Any) -> str:
+    """Return the names of the classes that people want, if they were declared."""
+    if favourable is None:
+        return ""
     names = favourable if isinstance(favourable, list) else [favourable]
     return listed([f"'{task_of(name)}'" for name in names])

@@ -65,12 +65,15 @@ def facts(context: Mapping[str, Any]) -> dict[str, str]:
     if len(columns) > 1 and len(groups) > 4:  # of many combinations, the columns
         sizes = [len({str(group[i]) for group in known_groups}) for i in range(len(columns))]
         groups = [f"{name_of(name)} ({n})" for name, n in zip(columns, sizes, strict=True)]
+    tasks, target = context.get("tasks", ()), context.get("target")
+    of = f" of the column {name_of(target)}" * bool(target)
     n_train, labelled = context.get("n_train"), context.get("labelled", True)
     known = {
         "Model": context.get("model_name") or "not named",
         "Data": context.get("data_name") or "not named",
         "Rows": context.get("rows", ""),
         "Groups": "; ".join(groups[:4]) + (f" and {len(groups) - 4:,} more" if groups[4:] else ""),
+        "Task": f"'{task_of(tasks[0])}'{of}" if len(tasks) == 1 else "",
         "Training labels": ""
         if context.get("data_kind") == "texts" or not labelled
         else "none given: the audited labels are used instead"

@@ -47,11 +47,11 @@ def conclusion(
     text += f" {gap}" * bool(gap)
     if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
         size = (
-            f"A change of this difference by {points(2 * effect)}"
+            f"a change of this difference by {points(2 * effect)}"
             if gap
-            else f"An effect of {points(effect)}"
+            else f"an effect of {points(effect)}"
         )
-        text += f" {size} would be found with a probability of 80 %."
+        text += f" If there were {size}, 80 % of audits of this size would find it."
     if not result.kind.is_signed:
         return text
     by_rows, (_, low, high) = result.statistics.get("row_weighted", math.nan), result.judged
@@ -130,7 +130,10 @@ def published(result: AuditResult) -> str:
         return f"{text}."
     says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
     named = [f"{number(part)} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
-    return f"{text}: the estimate, {listed(named)}. The verdict leaves these parts out."
+    return (
+        f"{text}: the estimate of {number(result.estimate)}, {listed(named)}. The verdict is about "
+        "the estimate."
+    )
 
 
 def _gap(result: AuditResult) -> tuple[float, float] | None:

@@ -219,11 +219,11 @@ _TABLES = ("change", "decision", "strata", "conditional", "gaps", "features")
 _MEANINGS = {
     "gap": "The predictions associate group and task {more} the labels do.",
     "shift": "Over all rows, tasks are predicted more or less often than they are labelled.",
-    "selection": "The audited labels chose the signs, and their noise adds this part.",
+    "selection": "The audited labels chose the signs, and their noise changes the value by this.",
     "small pairs": "Groups with fewer than 30 rows add this part.",
     "scores": "The scores associate group and task {more} the labels do.",
     "rounding": "Scores become decisions: each task is predicted as often as it is labelled.",
-    "threshold": "The decisions in use differ from those.",
+    "threshold": "The decisions in use are made at another threshold.",
     "within strata": "Within strata, predictions associate group and task {more} labels do.",
     "no overlap": "In these strata a group has no rows.",
     "strata": "These rows add this part.",

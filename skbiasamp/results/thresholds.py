@@ -27,19 +27,13 @@ def threshold_section(report: Any) -> Section:
     """Return decisions at thresholds of the scores; an empty section if there are none."""
     passed, result = report.passed, moved_by_thresholds(report)
     items: list[Item | None] = []
-    if len(passed) and result is not None:
+    if len(passed) and result is not None and report.curve["estimate"].notna().all():
         n, columns = len(report.curve) + 1, report.context.get("group_columns", ())
         counts = passed[["others", "labelled"]].to_numpy(float).T.reshape(2, -1, n)
         groups = passed["group"].iloc[::n].tolist()
         signs = dict(zip(result.table["group"], result.table["sign"].tolist(), strict=True))
-        rates = {}
-        if "predicted_rate" in report.rates:
-            rates = dict(zip(report.rates["group"], report.rates["predicted_rate"], strict=True))
-        sizes, base = counts[..., 0].sum(axis=0), counts[1, :, 0]
-        share = [
-            rates.get(name, of / size) for name, of, size in zip(groups, base, sizes, strict=True)
-        ]
-        predicted = counts.sum(axis=(0, 1)) / sizes.sum()
+        sizes = counts[..., 0].sum(axis=0)
+        in_use = nearest_to(report.curve, predicted_share(report))["threshold"]
         large = sizes >= FEWEST_ROWS
         above = counts.transpose(1, 0, 2)
         sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
@@ -50,9 +44,9 @@ def threshold_section(report: Any) -> Section:
             groups=[group_of(name, columns) for name in groups],
             thresholds=[None, *report.curve["threshold"].tolist()],
             above=above.tolist(),
-            signs=sign,
+            amplification=[0.0, *report.curve["estimate"]],
             counted=(large | ~large.any()).tolist(),
-            start=int(np.abs(predicted - np.average(share, weights=sizes)).argmin()),
+            start=1 + list(report.curve["threshold"]).index(in_use),
             reach=_reach(above, sign, errors).tolist(),
             limit=report.limit,
         )
@@ -64,8 +58,8 @@ def _reach(above: Array, signs: list[int], errors: Array) -> Array:
     """Return the half-widths of intervals of accuracy and amplification.
 
     They hold at all thresholds together: they are standard errors times a quantile of the largest
-    of all deviations, in drawn tables. The errors of the amplification are known; they count
-    weights, and so do those of the accuracy in proportion.
+    of all deviations, in drawn tables, at the `signs` of the labels. The errors of the
+    amplification are known; they count weights, and so do those of the accuracy in proportion.
     """
     cells = np.maximum(-np.diff(above, axis=-1, append=0), 0)
     share = cells.ravel() / cells.sum()
@@ -73,15 +67,27 @@ def _reach(above: Array, signs: list[int], errors: Array) -> Array:
     tables = drawn.reshape(-1, *cells.shape)[..., ::-1].cumsum(axis=-1)[..., ::-1]
     away = [
         values - middle
-        for values, middle in zip(
-            Slider.numbers(tables, signs)[1:], Slider.numbers(above, signs)[1:], strict=True
-        )
+        for values, middle in zip(_at_signs(tables, signs), _at_signs(above, signs), strict=True)
     ]
     spread = np.std(away, axis=1)
     most = np.abs(away / np.where(spread > 0, spread, np.inf)[:, None]).max(axis=2)
     known = np.isfinite(errors) & (spread[1, 1:] > 0)
     scale = np.median(errors[known] / spread[1, 1:][known]) if known.any() else 1.0
-    return scale * spread * np.quantile(most, 0.95, axis=1)[:, None]
+    reach: Array = np.quantile(most, 0.95, axis=1)[:, None] * [
+        scale * spread[0],
+        np.append(0.0, np.nan_to_num(errors)),
+    ]
+    return reach
+
+
+def _at_signs(above: Array, signs: list[int]) -> tuple[Array, Array]:
+    """Return accuracy and amplification of tables at given signs."""
+    rates, accuracy = Slider.numbers(above)
+    sizes = above[..., 0].sum(axis=-1)[..., None]
+    changes = rates - above[..., 1, :1] / np.maximum(sizes, 1)
+    # What all groups share is no gap.
+    changes -= (changes * sizes).sum(axis=-2, keepdims=True) / sizes.sum(axis=-2)[..., None]
+    return accuracy, (np.asarray(signs)[:, None] * changes).mean(axis=-2)
 
 
 def moved_by_thresholds(report: Any) -> Any:
@@ -95,4 +101,28 @@ def at_base_rate(curve: pd.DataFrame) -> dict[str, Any] | None:
     """Return the row at which a task is predicted as often as it is labelled."""
     if curve.empty:
         return None
-    return records(curve)[int((curve["predicted_rate"] - curve["base_rate"]).abs().argmin())]
+    return nearest_to(curve, curve["base_rate"])
+
+
+def nearest_to(curve: pd.DataFrame, share: Any) -> dict[str, Any]:
+    """Return the row of a curve at which a task is predicted for this share of all rows."""
+    return records(curve)[int((curve["predicted_rate"] - share).abs().argmin())]
+
+
+def predicted_share(report: Any) -> float:
+    """Return for which share of all rows a report's one task is predicted, or labelled."""
+    rates, sizes = report.rates, report.groups.set_index("group")["n"]
+    known = rates["predicted_rate" if "predicted_rate" in rates else "base_rate"]
+    n = rates["group"].map(sizes)
+    return float((known * n).sum() / n.sum())
+
+
+def accuracy_at_thresholds(report: Any) -> Array:
+    """Return the accuracy of decisions at each threshold of the curve, if it is known."""
+    passed = report.passed
+    if passed.empty:
+        return np.full(len(report.curve), np.nan)
+    above = passed.groupby("threshold", dropna=False)[["others", "labelled"]].sum()
+    every, above = above.loc[np.nan], above.loc[report.curve["threshold"]]
+    right: Array = (every["others"] - above["others"] + above["labelled"]).to_numpy(float)
+    return right / every.sum()

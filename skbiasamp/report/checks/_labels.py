@@ -11,7 +11,7 @@ import numpy as np
 from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.spelling import unspaced, visible
-from skbiasamp._utils.formatting import listed, points, rate, task_of
+from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import other_class
 from skbiasamp.report.checks import ALPHA, PAIRS, Audited, Check, Found
@@ -244,8 +244,8 @@ class TrainingLabels(Check):
             "No training labels were given, so the audited labels decide which change counts as "
             "amplification.",
             Said(
-                "Pass {y_train and sensitive_train} to measure against the labels that the model "
-                "was trained on."
+                "Get the labels that the model was trained on, and their groups, and pass them as "
+                "{y_train and sensitive_train}."
             ),
         )
 
@@ -314,14 +314,14 @@ def _bears(report: AuditReport) -> str:
     if primary is None or not bears_errors(primary):
         return ""
     every, *pairs = primary.sensitivity().to_dict("records")
-    text = f" The verdict of {primary.name} holds "
+    becomes = f"The verdict of {primary.name} becomes '{NO_EFFECT}' if"
     if pairs and pairs[0]["share"] <= 1:  # not NaN
         part, whose = rate(pairs[0]["share"]), primary.group_name(pairs[0]["group"])
         how = f"labelled '{task_of(pairs[0]['task'])}' {pairs[0]['label']}"
-        return f"{text}unless {part} of the labels of {whose} are wrong ({how})."
+        return f" {becomes} {part} of {whose} are wrongly labelled ({how})."
     if every["share"] <= 1:
         off = points(every["share"])
-        return f"{text}if every rate of the labels is off by less than {off}."
+        return f" {becomes} every rate of the labels is wrong by {off}."
     return ""
 
 

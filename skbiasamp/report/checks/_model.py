@@ -8,6 +8,7 @@ import numpy as np
 
 from skbiasamp._input.errors import Said
 from skbiasamp._utils.formatting import (
+    REVEALS_MORE,
     amount,
     group_of,
     listed,
@@ -107,8 +108,8 @@ class Threshold(Check):
         return (
             f"The model predicts '{task_of(test.tasks[first])}' for "
             f"{rate(predicted[first] / test.total)} of the rows, and "
-            f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold away "
-            "from the base rate changes the rates of all groups.",
+            f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold "
+            "away from the base rate changes the rates of all groups, and may be a part of it.",
             _at_base_rate(audited),
         )
 
@@ -129,8 +130,8 @@ def _at_base_rate(audited: Audited) -> Said | str:
         )
     if binary:
         return Said(
-            "Pass predicted labels, and their scores as {y_score}: the report then has the value "
-            "at other thresholds."
+            "Audit again with the scores of the predicted labels as {y_score}: the report then has "
+            "the value at other thresholds."
         )
     return f"Compare the model with one that predicts each task as often as it is labelled. {again}"
 
@@ -158,6 +159,14 @@ class Errors(Check):
         if accuracy >= _LOW_ACCURACY:
             return None
         attacked = any(result.kind.has_attacker for result in audited.report.values())
+        revealing = audited.names(lambda result: result.verdict == REVEALS_MORE)
+        if revealing:
+            return (
+                f"The accuracy of the model is {rate(accuracy)}. Its errors change "
+                f"{_not_attacks(audited)}, but random errors alone do not explain what "
+                f"{listed(revealing)} find: they compare with equally accurate random labels.",
+                "",
+            )
         return (
             f"The accuracy of the model is {rate(accuracy)}. Its errors and its bias are not "
             f"separated by {_not_attacks(audited)}. Attackers compare with equally accurate random "
@@ -205,31 +214,42 @@ class ErrorRates(Check):
         )
         (other,) = _LABELLED.keys() - {kind}
         known = [side[f"{other}_difference"] for side in (row, base)]
-        highest, lowest = (side[other] for side in (row, base))
         low, high = (
             number(100 * row[f"{kind}_difference_{end}"], ".1f") for end in ("low", "high")
         )
         # Of the rates as they are shown, so that a reader can check it.
         shown = round(row[kind], 3) - round(base[kind], 3)
-        also = (
-            f" Among rows {_LABELLED[other]} so: {rate(highest)} and {rate(lowest)} "
-            f"({_name(other)})."
-        ) * (not np.isnan(known).any())
+        labelled, verb, name = _LABELLED[kind]
+        rates = [_wrong(side, kind) for side in (row, base)]
+        also = ""
+        if not np.isnan(known).any():
+            of_other, verb_of_other, name_of_other = _LABELLED[other]
+            others = [_wrong(side, other) for side in (row, base)]
+            also = (
+                f" Among rows {of_other} so, it {verb_of_other} it for {others[0]} and {others[1]} "
+                f"({name_of_other})."
+            )
         return (
-            f"Among rows {_LABELLED[kind]} '{task_of(task)}', the model predicts it for "
-            f"{rate(row[kind])} of the group {most} and {rate(base[kind])} of the group {least} "
-            f"({_name(kind)}; difference {points(shown)}, 95 % interval {low} "
-            f"to {high}).{also} Amplification does not measure these error rates.",
-            f"Decide which of the two errors does more harm: to predict '{task_of(task)}' wrongly, "
-            "or to miss it. Compare its rate between groups before you use the model.",
+            f"Among rows {labelled} '{task_of(task)}', the model {verb} it for {rates[0]} of the "
+            f"group {most} and {rates[1]} of the group {least} ({name}; difference "
+            f"{points(shown)}, 95 % interval {low} to {high}).{also} Amplification does not "
+            "measure these error rates.",
+            f"Decide which of the two errors does more harm, to predict '{task_of(task)}' wrongly "
+            "or to miss it, and whether its difference between the groups is acceptable.",
         )
 
 
-_LABELLED = {"false_positive_rate": "not labelled", "true_positive_rate": "labelled"}
+# Of which rows an error is, what the model does there, and the name of its rate.
+_LABELLED = {
+    "false_positive_rate": ("not labelled", "wrongly predicts", "false positive rate"),
+    "true_positive_rate": ("labelled", "misses", "false negative rate"),
+}
 
 
-def _name(kind: str) -> str:
-    return kind.replace("_", " ")
+def _wrong(rates: Any, kind: str) -> str:
+    """Return the rate of an error."""
+    shown = round(rates[kind], 3)
+    return rate(1 - shown if kind == "true_positive_rate" else shown)
 
 
 class Probabilities(Check):
@@ -296,19 +316,29 @@ class ImpactRatio(Check):
             return None
         row: Any = below.sort_values("impact_ratio").iloc[0]
         group = group_of(row["group"], context.get("group_columns", ()))
-        wanted = context["favourable"]
-        wanted = wanted if isinstance(wanted, list) else [wanted]
-        wanted = [f"'{task_of(name)}'" for name in wanted]
+        names = context["favourable"]
+        names = names if isinstance(names, list) else [names]
+        wanted = [f"'{task_of(name)}'" for name in names]
         others = len(below) - 1
         who = "group is" if others == 1 else "groups are"
         more = f" {others} more {who} clearly below it." * (others > 0)
+        of_task = rates[rates["task"].map(str) == str(row["task"])]
+        most: Any = of_task.sort_values("impact_ratio").iloc[-1]
+        other = group_of(most["group"], context.get("group_columns", ()))
+        before = ""
+        if len(context["tasks"]) == 1 and "base_rate" in rates:
+            favours = str(row["task"]) in map(str, names)
+            labelled, of_most = (
+                side["base_rate"] if favours else 1 - side["base_rate"] for side in (row, most)
+            )
+            before = f" ({labelled / of_most:.2f} in the labels)" if of_most > 0 else ""
         return (
             f"What people want ({listed(wanted)}) is predicted for the group {group} "
             f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
-            f"{row['impact_ratio_high']:.2f}) as for the group for which it is predicted most "
-            f"often: below four fifths.{more}",
+            f"{row['impact_ratio_high']:.2f}) as for the group {other}{before}. This is below the "
+            f"four fifths of US employment guidelines.{more}",
             Said(
-                "Find out whether something explains it that has nothing to do with the group "
-                "(pass that as {given}), and which law applies."
+                "Find out whether a legitimate reason explains the difference (audit again with "
+                "its column as {given}, which compares like with like), and which law applies."
             ),
         )

@@ -64,9 +64,9 @@ class UncertainSigns(_Flagged):
     flag = "sign_certain"
     what = (
         "{have} a correlation in the {labels} that is not statistically distinguishable from 0, so "
-        "amplification and reduction could be the other way round"
+        "it is not known whether their changes widen or narrow the association"
     )
-    action = "Do not report a direction for these pairs, or measure it on more {rows}."
+    action = "Report these changes without a direction, or measure more {rows}."
 
 
 class SmallCells(_Flagged):

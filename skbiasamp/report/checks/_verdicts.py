@@ -54,7 +54,7 @@ class Mitigation(Check):
         by = f", with {listed(alone)} as the sensitive feature" if alone else ""
         return (
             "Mitigations differ in what they reduce, and in what they cost each group.",
-            f"Search for one on {rows}{by}, then audit the model that it chooses.",
+            f"Search for one on {rows}{by}, then audit the chosen model again.",
         )
 
 
@@ -93,22 +93,24 @@ class Precision(Check):
         estimate, low, high = primary.judged
         if not low < high:
             return None
-        effect = report.limit or abs(estimate)
-        rows = rows_to_find(primary, effect)
-        many = ""
-        sizes = [effect, primary.smallest_effect()]
-        values, what = f"values from {number(low)} to {number(high)}", "an amplification"
-        shown = [f"{size:.4f}" for size in sizes]
+        values, what = f"values from {number(low)} to {number(high)}", "amplification"
+        shown = [f"{size:.4f}" for size in (abs(estimate), primary.smallest_effect())]
         if is_half_of_gap(primary):
             ends = " to ".join(number(200 * end, "+.1f") for end in (low, high))
             values = f"changes of the difference from {ends} percentage points"
-            what, shown = "a change", [points(2 * size) for size in sizes]
+            what = "change"
+            shown = [points(2 * size) for size in (abs(estimate), primary.smallest_effect())]
+        rows, finds = rows_to_find(primary, abs(estimate)), f"find {shown[0]}"
+        if report.limit is not None:
+            (check,) = report.gate(report.limit, on=report.primary).checks
+            rows, finds = check.rows, "show whether the limit is kept, if the estimate stays so"
+        many = ""
         if primary.n_samples < rows < MOST_ROWS:
-            many = f": about {round_up(rows):,} rows like these would find {shown[0]}"
+            many = f": about {round_up(rows):,} rows like these in all would {finds}"
         return (
             f"No clear effect does not mean no effect: {values} "
-            f"agree with these rows ({report.primary}). With a probability of 80 %, this audit "
-            f"finds {what} of {shown[1]} or more.",
+            f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "
+            "of audits of this size would find it.",
             f"Audit more rows if a value in this range would matter{many}.",
         )
 
