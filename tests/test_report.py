@@ -276,8 +276,8 @@ def test_a_model_that_changes_nothing_is_said_to():
     )
     assert a_result(pairs=still, **zero | {"low": -0.1, "high": 0.2}).sentence.startswith(
         "No clear effect: 0.0000, on average 0.0 percentage points along the association "
-        "(the 95 % confidence interval −0.1000 to +0.2000 includes 0). An effect of "
-        "21.4 percentage points would be found with a probability of 80 %. No"
+        "(the 95 % confidence interval −0.1000 to +0.2000 includes 0). If there were an effect of "
+        "21.4 percentage points, 80 % of audits of this size would find it. No"
     )
 
 
@@ -290,8 +290,8 @@ def test_a_model_that_changes_nothing_is_said_to():
          "The model reverses the association: −0.1000, on average 10.0 percentage points"),
         (BELOW, "The model reduces the association: −0.1000, on average 10.0 percentage points "
          "against the association (95 % confidence interval −0.1500 to −0.0500)."),
-        (AROUND, "An effect of 14.3 percentage points would be found with a probability of "
-         "80 %."),
+        (AROUND, "If there were an effect of 14.3 percentage points, 80 % of audits of this size "
+         "would find it."),
         ({"low": np.nan, "high": np.nan, "confidence_level": None},
          "Not measured: the value is +0.1000, and no interval was requested."),
         ({"low": np.nan, "high": np.nan},
@@ -1076,10 +1076,11 @@ def test_low_accuracy_comes_with_what_attackers_find():
     report = report_of(OFTEN)
     (found,) = (one for one in report.findings if one.topic == "errors")
     assert found.text == (
-        "The accuracy of the model is 72.9 %. Its errors and its bias are not separated by "
-        "directional A->T and MALS. Attackers compare with equally accurate random labels."
+        "The accuracy of the model is 72.9 %. Its errors change directional A->T and MALS, but "
+        "random errors alone do not explain what leakage and DPA A->T find: they compare with "
+        "equally accurate random labels."
     )
-    assert found.action == "Read what attackers find, among the other metrics."
+    assert found.action == "Read what they find, among the other metrics."
 
 
 def test_a_group_without_audited_rows_does_not_spoil_the_findings():
@@ -1105,24 +1106,24 @@ def test_a_group_without_audited_rows_does_not_spoil_the_findings():
     [
         # 10 against 4 %, certain and not; and 10 against 6 %.
         ({("f", 0, 1): 100, ("f", 0, 0): 900, ("m", 0, 1): 40, ("m", 0, 0): 960},
-         "Among rows not labelled '1', the model predicts it for 10.0 % of the group f and 4.0 % "
-         "of the group m (false positive rate; difference 6.0 percentage points, 95 % interval "
-         "3.8 to 8.3). Amplification"),
+         "Among rows not labelled '1', the model wrongly predicts it for 10.0 % of the group f and "
+         "4.0 % of the group m (false positive rate; difference 6.0 percentage points, 95 % "
+         "interval 3.8 to 8.3). Amplification"),
         ({("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 4, ("m", 0, 0): 96}, None),
         ({("f", 0, 1): 100, ("f", 0, 0): 900, ("m", 0, 1): 60, ("m", 0, 0): 940}, None),
         ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30},
-         "Among rows labelled '1', the model predicts it for 70.0 % of the group m and 50.0 % of "
-         "the group f (true positive rate; difference 20.0 percentage points, 95 % interval 6.4 to "
-         "32.6). Amplification"),
+         "Among rows labelled '1', the model misses it for 30.0 % of the group m and 50.0 % of "
+         "the group f (false negative rate; difference 20.0 percentage points, 95 % interval 6.4 "
+         "to 32.6). Amplification"),
         ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30,
           ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
          "interval 6.4 to 32.6). Among rows not labelled "
-         "so: 15.0 % and 10.0 % (false positive rate)."),
+         "so, it wrongly predicts it for 15.0 % and 10.0 % (false positive rate)."),
         # As in the estimate, 29 rows are too few to speak of, 30 are not.
         ({("f", 0, 0): 100, ("m", 0, 1): 29}, None),
         ({("f", 0, 0): 100, ("m", 0, 1): 30},
-         "Among rows not labelled '1', the model predicts it for 100.0 % of the group m and 0.0 % "
-         "of the group f (false positive rate; difference 100.0 percentage points"),
+         "Among rows not labelled '1', the model wrongly predicts it for 100.0 % of the group m "
+         "and 0.0 % of the group f (false positive rate; difference 100.0 percentage points"),
     ],
 )  # fmt: skip
 def test_a_gap_of_error_rates_is_said(rows, expected):
@@ -1496,7 +1497,7 @@ def test_the_threshold_finding_says_what_predicting_as_often_as_labelled_changes
     assert f"directional A->T is {value:+.4f}" in finding.action
     assert "can worsen them" in finding.action
     (without,) = (one for one in audit_at(scored, 0.8).findings if one.topic == "threshold")
-    assert "predicted labels, and their scores as y_score" in without.action
+    assert "with the scores of the predicted labels as y_score" in without.action
 
 
 def test_small_groups_are_named_with_their_rows():

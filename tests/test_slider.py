@@ -45,7 +45,7 @@ def expected(rows, threshold, intervals):
     where = "above the limit" if low > 0.02 or high < -0.02 else "inconclusive"
     return {
         "accuracy": f"{100 * np.mean(above == y):.1f} %",
-        "gap": f"{100 * (max(rates) - min(rates)):.1f} %",
+        "gap": f"{100 * (max(rates) - min(rates)):.1f}",
         "amplification": f"{value:+.4f}".replace("-", "−"),
         "limit": "within the limit" if low >= -0.02 and high <= 0.02 else where,
         "rate": [f"{100 * rate:.1f} %" for rate in rates],

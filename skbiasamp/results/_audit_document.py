@@ -178,18 +178,14 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     p = p_value(result.p_value)
     tested = f"measured from {count(result.n_samples)} rows. 0 means no change."
     if p != "–":
-        tested = (
-            f"p-value {p}, from {count(result.n_samples)} rows: how often chance alone would show so "
-            "large a change if the model changed nothing."
-        )
+        tested = f"p-value {p} (how often chance alone shows so large a change), from "
+        tested += f"{count(result.n_samples)} rows. 0 means no change."
     if result.confidence_level is None:
         sure = f"estimate {number(result.estimate)} without an interval"
         sure += ", so chance cannot be ruled out."
     elif is_half_of_gap(result):
-        sure = (
-            f"{tested} The metric is {sure}, where 0 means no change: the mean over both groups, "
-        )
-        sure += "half of the change of their difference."
+        half = "the mean over both groups, half of the change of their difference"
+        sure = f"{tested.removesuffix(' 0 means no change.')} The metric is {sure}: {half}."
     else:
         sure += f"; {tested}"
     if gap and result.verdict == NO_EFFECT:
@@ -293,7 +289,7 @@ def _everybody(report: AuditReport) -> Text | None:
         return Text(f"'{task}' is predicted as often as it is labelled.", "Over all rows:")
     return Text(
         f"'{task}' is predicted for {rate(after)} of all rows, and {rate(before)} are labelled so "
-        f"({in_people(after - before)}). The verdict is about groups, and leaves this out.",
+        f"({in_people(after - before)}). The verdict is about groups.",
         "Over all rows:",
     )
 

@@ -35,8 +35,7 @@ _TERMS = {
     "as the labels are, not that they are fair.",
     "Group → task (A→T)": "A is the group, T is the task: what is predicted. Does the group shift "
     "the predicted task? Its reverse, task → group (T→A): does the task shift the predicted group?",
-    "Row, label, task": "A row is one case, such as a person. The task is what the model predicts, "
-    "and the label what is taken as the truth about the row.",
+    "Row, label": "A row is one case, such as a person. Its label is what is taken as the truth.",
     "Pair": "One group and one task.",
     "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
     "these rows can not tell an effect from none.",
@@ -47,8 +46,8 @@ _TERMS = {
     "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
     "What an attacker guesses from them is what errors alone would reveal.",
     "Predicted so": "Share of a group's rows for which the task is predicted: its selection rate.",
-    "True positive rate": "Share of the rows with the label for which it is predicted. The rest, "
-    "the false negative rate, are missed.",
+    "True positive rate": "Share of the rows with the label for which it is predicted. The rest is "
+    "the false negative rate.",
     "False positive rate": "Share of the rows without the label for which it is predicted.",
     "Impact ratio": "Selection rate of a group, or its rate of what people want if that was named, "
     "divided by the highest of any group. Below 0.8 it fails the four-fifths rule of US employment "

@@ -58,7 +58,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
             return row["group"] != pair["group"], -row["n"] * abs(row["change"])
 
         rows = sorted(rows, key=by_rows_changed)[:_MOST_BARS]
-        rows.sort(key=lambda row: -abs(row["change"] - shared))
+        rows.sort(key=lambda row: -round(abs(row["change"] - shared), 9))
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
     pairs = {repr((row["group"], row["task"])): row for row in of_task}

@@ -165,7 +165,7 @@ class Errors(Check):
                 f"The accuracy of the model is {rate(accuracy)}. Its errors change "
                 f"{_not_attacks(audited)}, but random errors alone do not explain what "
                 f"{listed(revealing)} find: they compare with equally accurate random labels.",
-                "",
+                "Read what they find, among the other metrics.",
             )
         return (
             f"The accuracy of the model is {rate(accuracy)}. Its errors and its bias are not "
