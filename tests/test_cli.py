@@ -196,7 +196,7 @@ def test_the_summary_fits_80_columns(folder, monkeypatch, capsys, test):
         assert report.sentences[name] in " ".join(printed.split())
     opening = " ".join(printed.split("\n\n")[1].split())
     assert opening.startswith(f"Verdict (directional A->T): amplifies {report.verdict}")
-    assert "Pass --train to measure against" in printed
+    assert "pass them as --train." in printed
 
 
 def test_pages_are_written_and_named(folder, capsys):
@@ -231,7 +231,7 @@ def test_a_report_has_names_and_the_command_that_made_it(folder, capsys):
     )
     # Findings name the options of the command, in files too.
     (found,) = (one for one in report.findings if one.topic == "training labels")
-    assert "Pass --train to measure" in found.action
+    assert "pass them as --train." in found.action
     named = audited(capsys, "test.csv", *NAMES, "--data-name", "march")
     assert named.context["data_name"] == "march"
 
@@ -719,7 +719,7 @@ def test_findings_name_options(folder, capsys, test):
     scores = ("--score", "score", "--positive", "1")
     assert main(["audit", "test.csv", *NAMES, *scores]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Pass --train to measure against the labels" in printed
+    assert "groups, and pass them as --train." in printed
     assert "If they are scores of '0', pass --positive 0." in printed
 
 

@@ -30,9 +30,8 @@ _OF_LABELS = {
 }
 _TERMS = {
     "Amplification": "The model exaggerates an association between group and task that is in its "
-    "labels: groups that are labelled more often than others are predicted even more often than "
-    "others (along the association). 0 means that the predictions are as associated with the group "
-    "as the labels are, not that they are fair.",
+    "labels. A change along the association widens it. 0 means that the predictions are as "
+    "associated with the group as the labels are, not that they are fair.",
     "Group → task (A→T)": "A is the group, T is the task: what is predicted. Does the group shift "
     "the predicted task? Its reverse, task → group (T→A): does the task shift the predicted group?",
     "Row, label": "A row is one case, such as a person. Its label is what is taken as the truth.",
