@@ -95,7 +95,7 @@ def test_a_size_is_drawn_by_the_difference_of_its_verdict():
     predicted = {name: np.column_stack([one, 1 - one]) for name, one in models.items()}
     auditor = MultiAttributeAuditor(reference="test", n_resamples=20, random_state=0)
     result = auditor.compare(tasks, predicted, sensitive_features=sex)
-    drawn = ComparisonDisplay.rows_of(result).iloc[0]
+    drawn = ComparisonDisplay.from_result(result).table.iloc[0]
     assert tuple(drawn[["difference", "low", "high"]]) == result.judged("model 1")
 
 

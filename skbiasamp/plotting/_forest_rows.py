@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp.plotting._checks import with_defaults
-from skbiasamp.plotting._common import axes_of, fitting, name_sides, room, tidy
+from skbiasamp.plotting._common import (
+    axes_of,
+    fitting,
+    name_sides,
+    room,
+    tidy,
+    with_defaults,
+)
 
 POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 

@@ -14,15 +14,22 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.formatting import in_words
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
-from skbiasamp.plotting._common import Display, axes_of, room, short_labels, tidy
+from skbiasamp.plotting._common import (
+    TableDisplay,
+    axes_of,
+    check_kind,
+    room,
+    short_labels,
+    tidy,
+    with_defaults,
+)
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
 
 
 @dataclass(eq=False, repr=False)
-class MitigationDisplay(Display):
+class MitigationDisplay(TableDisplay):
     """Show what mitigations take off amplification, and what they cost.
 
     One point a mitigation, with intervals on both sides; a line goes from the baseline through its
@@ -90,29 +97,20 @@ class MitigationDisplay(Display):
     Where matplotlib is installed, ``display.plot()`` draws them.
     """
 
-    table: pd.DataFrame
+    _needs = ("mitigation", "measure", "value", "low", "high")
+    _made_by = "MitigationSearch.measures"
+
     _: KW_ONLY
     score: str
     amplification: str
     baseline: str | None = None
 
     def __post_init__(self) -> None:
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a mitigation and a measure, as "
-            "MitigationSearch.measures is",
-            instead="A whole comparison is drawn with MitigationDisplay.from_result(result).",
-            numbers=["value", "low", "high"],
-            names=["mitigation", "measure"],
-        )
+        super().__post_init__()
         table = self.table if "noise" in self.table else self.table.assign(noise=np.nan)
         sides = []
         for name, axis in ((self.score, "x"), (self.amplification, "y")):
-            named = (
-                [measure == name for measure in table["measure"]] if isinstance(name, str) else []
-            )
-            side = table[np.array(named, dtype=bool)] if named else table.iloc[:0]
-            side = side.dropna(subset="value").set_index("mitigation")
+            side = table[table["measure"] == name].dropna(subset="value").set_index("mitigation")
             if side.empty:
                 raise InputError(
                     "The comparison has no measure {seen!r}; it has {known}.",
@@ -253,10 +251,10 @@ def _errorbar(
     ax: Any, points: pd.DataFrame, defaults: Mapping[str, Any], given: Mapping[str, Any] | None
 ) -> Any:
     """Draw points with their intervals on both sides."""
-    x, y = as_floats(points["x"]), as_floats(points["y"])
+    x, y = points["x"].to_numpy(float), points["y"].to_numpy(float)
 
     def reach(axis: str, at: Array) -> Array:
-        low, high = (as_floats(points[f"{axis}_{end}"]) for end in ("low", "high"))
+        low, high = (points[f"{axis}_{end}"].to_numpy(float) for end in ("low", "high"))
         return np.stack([at - low, high - at])
 
     return ax.errorbar(

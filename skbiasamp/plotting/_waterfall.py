@@ -7,26 +7,18 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._checks import (
-    as_floats,
-    check_drawable,
-    check_kind,
-    check_name_list,
-    with_defaults,
-)
-from skbiasamp.plotting._common import Display, literal
+from skbiasamp.plotting._common import TableDisplay, check_kind, literal, with_defaults
 from skbiasamp.plotting._forest_rows import axes_of_rows, draw_zero, label_rows
 from skbiasamp.results import Explanation
 from skbiasamp.results.kinds import Kind
 
 
 @dataclass(eq=False, repr=False)
-class WaterfallDisplay(Display):
+class WaterfallDisplay(TableDisplay):
     """Waterfall of the parts of a value: where the amplification comes from.
 
     One bar for each part, which begins where the one above it ends. The last bar is the value.
@@ -72,20 +64,13 @@ class WaterfallDisplay(Display):
     Where matplotlib is installed, ``WaterfallDisplay.from_explanation(explanation)`` draws them.
     """
 
-    table: pd.DataFrame
+    _needs = ("part", "value", "low", "high")
+    _made_by = "Explanation.change"
+    _drawn_by = "from_explanation(explanation)"
+
     _: KW_ONLY
     title: str | None = None
     part_columns: Sequence[Any] = ()
-
-    def __post_init__(self) -> None:
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a part, as Explanation.change is",
-            instead="An explanation is drawn with WaterfallDisplay.from_explanation(explanation).",
-            numbers=["value", "low", "high"],
-            names=["part"],
-        )
-        self.part_columns = check_name_list("part_columns", self.part_columns)
 
     @classmethod
     def from_explanation(
@@ -132,7 +117,7 @@ class WaterfallDisplay(Display):
         display : WaterfallDisplay
             This Display.
         """
-        value, low, high = (as_floats(self.table[name]) for name in ("value", "low", "high"))
+        value, low, high = map(self._numbers, ("value", "low", "high"))
         value = np.nan_to_num(value)
         ends = np.cumsum(value)
         total = ends[-1] if len(ends) else 0.0

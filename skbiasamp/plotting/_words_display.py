@@ -12,21 +12,21 @@ import pandas as pd
 from skbiasamp._input.checks import check_count, check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._checks import check_drawable, check_name_list, with_defaults
 from skbiasamp.plotting._common import (
-    Display,
+    TableDisplay,
     axes_of,
     import_pyplot,
     literal,
     short_labels,
     title_of,
+    with_defaults,
 )
 from skbiasamp.plotting._forest_rows import draw_zero, label_rows
 from skbiasamp.results import AuditResult
 
 
 @dataclass(eq=False, repr=False)
-class WordsDisplay(Display):
+class WordsDisplay(TableDisplay):
     """Bars of the words by which an attacker on texts recognises each group.
 
     Of two groups, the words of one point to the left and those of the other to the right. Of
@@ -36,7 +36,7 @@ class WordsDisplay(Display):
 
     Parameters
     ----------
-    words : DataFrame
+    table : DataFrame
         The words, as ``AuditResult.words`` has them: ``source``, ``target``, ``word``, ``weight``.
     title : str, default=None
         A title.
@@ -72,21 +72,12 @@ class WordsDisplay(Display):
     Where matplotlib is installed, ``WordsDisplay.from_result(result)`` draws them.
     """
 
-    words: pd.DataFrame
+    _needs = ("source", "target", "word", "weight")
+    _made_by = "AuditResult.words"
+
     _: KW_ONLY
     title: str | None = None
     group_columns: Sequence[Hashable] = ()
-
-    def __post_init__(self) -> None:
-        check_drawable(
-            self.words,
-            name="words",
-            says="must be a data frame as AuditResult.words is",
-            instead="A whole result is drawn with WordsDisplay.from_result(result).",
-            numbers=["weight"],
-            names=["source", "target", "word"],
-        )
-        self.group_columns = check_name_list("group_columns", self.group_columns)
 
     @classmethod
     def from_result(
@@ -136,7 +127,7 @@ class WordsDisplay(Display):
         """
         check_count("max_words", max_words)
         check_option("source", source, ("model texts", "human texts"))
-        own = self.words[self.words["source"] == source]
+        own = self.table[self.table["source"] == source]
         by_target = own.groupby(own["target"].map(repr), sort=False)
         return by_target.head(max_words).reset_index(drop=True)
 
