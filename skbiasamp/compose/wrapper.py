@@ -53,6 +53,8 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
 class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
     """A classifier that trains others."""
 
+    _two_classes: ClassVar[bool] = False  # whether it takes labels of two classes only
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata goes to which estimator.
 
@@ -70,6 +72,8 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
         tags = get_tags(self.estimator)
         tags.transformer_tags = None  # what else it may be, this is a classifier
         tags.array_api_support = False  # labels are counted on the CPU
+        if self._two_classes and tags.classifier_tags is not None:  # None: no classifier inside
+            tags.classifier_tags.multi_class = False
         return tags
 
 
@@ -149,7 +153,6 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
     # The sensitive feature is for this class alone; weights are for the classifier inside.
     __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
     _inside: ClassVar[list[str]] = ["estimator"]
-    _needs_sensitive: ClassVar[bool] = True
 
     def fit(
         self,

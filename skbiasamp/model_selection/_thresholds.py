@@ -91,6 +91,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     # Weights are for the classifier inside, and thresholds follow it.
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
 
+    _two_classes = True
+
     estimator: Any = PositionalOption(
         HasMethods(["fit", "predict", "predict_proba"]),
         HasMethods(["fit", "predict", "decision_function"]),
@@ -148,12 +150,6 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         check_is_fitted(self)
         positive = (self._scores(X) >= self.thresholds_).astype(int)
         return self.classes_[positive[:, 0]] if self._one_label else positive
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if tags.classifier_tags is not None:  # None where the estimator is no classifier
-            tags.classifier_tags.multi_class = False
-        return tags
 
     def _scores(self, X: Any) -> Array:
         output = response(self.estimator_, X)

@@ -98,4 +98,4 @@ def of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedCl
         blind = RowData(without(X, model.sensitive) if named else X, attribute)
         changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
     model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
-    return model, np.arange(len(attribute))[:, None]
+    return model, data.numbers

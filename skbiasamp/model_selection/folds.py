@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.errors import InputError, of_auditor, speaking
 from skbiasamp.results import ComparisonResult
 
 STRATIFY = ("task", "joint")
@@ -51,6 +51,11 @@ def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     )
 
 
+def strata_of(stratify: str, y: Any, attribute: Any) -> Any:
+    """Return what folds are stratified by: labels, or each combination of labels and attribute."""
+    return to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
+
+
 def joint_strata(y: Any, attribute: Any) -> Array:
     """Return a number for each combination of labels and attribute."""
     tables = [
@@ -68,6 +73,16 @@ def seeded_clone(estimator: Any, rng: np.random.RandomState) -> Any:
         if name.rpartition("__")[2] == "random_state" and value is None:
             made.set_params(**{name: rng.randint(2**31 - 1)})
     return made
+
+
+def fitted_auditor(
+    auditor: Any, rng: np.random.RandomState, y: Any, attribute: Any, sample_weight: Any = None
+) -> Any:
+    """Return a clone of an auditor, fitted on all rows."""
+    with speaking(of_auditor(auditor)):
+        return seeded_clone(auditor, rng).fit(
+            y, sensitive_features=attribute, sample_weight=sample_weight
+        )
 
 
 def tested_twice(splits: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
 from skbiasamp._utils.compat import has_method, take_rows
 from skbiasamp.compose.sensitive import finds, parameter_of, requests, routing
 from skbiasamp.compose.wrapper import ClassifierWrapper, available
@@ -22,6 +23,7 @@ class RowData:
         self.X = np.asarray(X) if isinstance(X, memoryview) else X
         self.attribute = attribute
         self.labels = labels  # what a sampler resamples by, if that is not what is learned
+        self.numbers = np.arange(len(to_native(attribute, "sensitive_features")))[:, None]
 
     def features(self, numbers: Any) -> Any:
         """Return the rows of X."""
