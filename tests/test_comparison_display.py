@@ -181,14 +181,6 @@ def test_a_part_of_a_figure_can_be_drawn_in():
     assert len(plt.get_fignums()) == 1
 
 
-def test_options_of_the_user_win():
-    display = ComparisonDisplay(table([0.1]), reference="old").plot(
-        point_kwargs={"s": 7}, interval_kwargs={"linewidth": 5}
-    )
-    assert display.points_.get_sizes() == [7]
-    assert display.intervals_.get_linewidths() == [5]
-
-
 def test_bad_input_says_what_to_pass(result, report):
     with pytest.raises(TypeError, match=r"ComparisonDisplay.from_report\(report\)"):
         ComparisonDisplay.from_result(report)

@@ -266,14 +266,6 @@ def test_what_all_pairs_share_is_said_once():
     assert y_labels(display) == ["f: task 0"]
 
 
-def test_options_of_the_user_win():
-    display = AmplificationDisplay(pairs([[0.1, 0.2]])).plot(
-        point_kwargs={"s": 5}, interval_kwargs={"linewidth": 7}
-    )
-    assert display.points_.get_sizes().tolist() == [5]
-    assert display.intervals_.get_linewidths().tolist() == [7]
-
-
 # --------------------------------------------------------------------------- any result
 
 SMALL = {"n_resamples": 20, "random_state": 0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -12,8 +11,15 @@ import pandas as pd
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE, in_words
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._common import TableDisplay, check_kind, short_labels, with_defaults
-from skbiasamp.plotting._forest_rows import POINT, axes_of_rows, draw_intervals, label_rows
+from skbiasamp.plotting._common import (
+    POINT,
+    TableDisplay,
+    axes_of_rows,
+    check_kind,
+    draw_intervals,
+    label_rows,
+    short_labels,
+)
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 _COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
@@ -161,8 +167,6 @@ class ComparisonDisplay(TableDisplay):
         *,
         kind: str = "differences",
         max_rows: int | None = 40,
-        point_kwargs: Mapping[str, Any] | None = None,
-        interval_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw differences, or the values of both models.
 
@@ -176,8 +180,6 @@ class ComparisonDisplay(TableDisplay):
         max_rows : int, default=40
             How many metrics and models at most, those with the largest differences; below the
             axes stands how many there are. None draws all.
-        point_kwargs, interval_kwargs : dict, default=None
-            Passed to ``Axes.scatter`` and ``Axes.hlines``.
 
         Returns
         -------
@@ -198,7 +200,7 @@ class ComparisonDisplay(TableDisplay):
         if kind == "values" and (~np.isnan(low)).any():
             ring = POINT | {"facecolors": "white", "edgecolors": "0.3"}
             at = np.arange(len(shown))
-            self.reference_points_ = ax.scatter(low, at, **with_defaults(ring, point_kwargs))
+            self.reference_points_ = ax.scatter(low, at, **ring)
         draw_intervals(
             self,
             point,
@@ -207,8 +209,6 @@ class ComparisonDisplay(TableDisplay):
             colour=to_rgba_array([UNCLEAR, ABOVE, BELOW])[change],  # of -1 the last
             clear=side != 0,
             filled=(side != 0) | (kind == "values"),
-            point_kwargs=point_kwargs,
-            interval_kwargs=interval_kwargs,
         )
         defined = ~np.isnan(point)
         if defined.any():

@@ -23,7 +23,6 @@ from skbiasamp.plotting._common import (
     name_sides,
     short_labels,
     tidy,
-    with_defaults,
 )
 from skbiasamp.results.kinds import Kind
 
@@ -278,7 +277,6 @@ class AmplificationCurveDisplay(Display):
         ax: Any = None,
         *,
         line_kwargs: Mapping[str, Any] | None = None,
-        rate_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -287,8 +285,8 @@ class AmplificationCurveDisplay(Display):
         ax : matplotlib Axes or two of them, default=None
             Where to draw: amplification and rates in two axes, or both in one. None makes a
             figure, with two axes if there are rates.
-        line_kwargs, rate_kwargs : dict, default=None
-            Passed to ``Axes.plot`` for the amplification and for the rates.
+        line_kwargs : dict, default=None
+            Passed to ``Axes.plot`` for the amplification.
 
         Returns
         -------
@@ -315,7 +313,7 @@ class AmplificationCurveDisplay(Display):
         self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = None if alone else "amplification"
-        (self.line_,) = self.ax_.plot(at, self.values, **with_defaults(style, line_kwargs))
+        (self.line_,) = self.ax_.plot(at, self.values, **{**style, **(line_kwargs or {})})
         self.band_ = self.operating_point_ = self.estimate_line_ = None
         name = "confidence interval"
         look: dict[str, Any]
@@ -349,9 +347,7 @@ class AmplificationCurveDisplay(Display):
                     # A label that began with an underscore would be left out of the legend.
                     "label": f"FPR {labels[group]}",
                 }
-                (self.rate_lines_[group],) = self.rates_ax_.plot(
-                    at, rate.to_numpy(), **with_defaults(style, rate_kwargs)
-                )
+                (self.rate_lines_[group],) = self.rates_ax_.plot(at, rate.to_numpy(), **style)
         axes = list(dict.fromkeys(axes))
         look = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1}
         labelled = {"label": "base rate: as many positives as in the labels"}

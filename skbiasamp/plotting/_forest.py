@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._common import PairsDisplay
-from skbiasamp.plotting._forest_rows import axes_of_rows, draw_intervals, label_rows
+from skbiasamp.plotting._common import PairsDisplay, axes_of_rows, draw_intervals, label_rows
 
 
 class AmplificationDisplay(PairsDisplay):
@@ -79,8 +77,6 @@ class AmplificationDisplay(PairsDisplay):
         ax: Any = None,
         *,
         max_pairs: int | None = 20,
-        point_kwargs: Mapping[str, Any] | None = None,
-        interval_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the pairs.
 
@@ -91,8 +87,6 @@ class AmplificationDisplay(PairsDisplay):
         max_pairs : int, default=20
             How many pairs at most, the strongest; below the axes stands how many there are. None
             draws all.
-        point_kwargs, interval_kwargs : dict, default=None
-            Passed to ``Axes.scatter`` and ``Axes.hlines``.
 
         Returns
         -------
@@ -117,8 +111,6 @@ class AmplificationDisplay(PairsDisplay):
             colour=to_rgba_array([BELOW if v < 0 else ABOVE if v > 0 else UNCLEAR for v in value]),
             clear=sure,
             filled=sure,
-            point_kwargs=point_kwargs,
-            interval_kwargs=interval_kwargs,
         )
         notes = [*common, *self._notes(drawn, hollow=bool((~sure & ~np.isnan(value)).any()))]
         sides = self.kind.sides

@@ -17,7 +17,6 @@ from skbiasamp.plotting._common import (
     check_kind,
     literal,
     tidy,
-    with_defaults,
 )
 from skbiasamp.render.periods import Picture
 from skbiasamp.results import Timeline
@@ -161,7 +160,7 @@ class TimelineDisplay(TableDisplay):
         style: dict[str, Any] = {"color": "0.3", "linewidth": 1.5, "label": "value"}
         many = len(names) > _MOST_MARKERS
         style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
-        (self.line_,) = ax.plot(at, picture.value, **with_defaults(style, line_kwargs))
+        (self.line_,) = ax.plot(at, picture.value, **{**style, **(line_kwargs or {})})
         self.mean_ = None
         if many and "n" in self.table:
             look = {"color": self.line_.get_color(), "linewidth": 2.5}

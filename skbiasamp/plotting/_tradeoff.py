@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from itertools import cycle
 from typing import Any, Self
@@ -21,7 +20,6 @@ from skbiasamp.plotting._common import (
     room,
     short_labels,
     tidy,
-    with_defaults,
 )
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
@@ -47,8 +45,6 @@ class MitigationDisplay(TableDisplay):
         The measure on the horizontal axis, such as "accuracy".
     amplification : str
         The measure on the vertical axis, such as "directional A->T".
-    baseline : str, default=None
-        The mitigation that is none, where the line begins.
 
     Attributes
     ----------
@@ -86,9 +82,7 @@ class MitigationDisplay(TableDisplay):
     ...         "high": [0.82, 0.12, 0.72, 0.07],
     ...     }
     ... )
-    >>> display = MitigationDisplay(
-    ...     table, score="accuracy", amplification="directional A->T", baseline="none"
-    ... )
+    >>> display = MitigationDisplay(table, score="accuracy", amplification="directional A->T")
     >>> display.points[["mitigation", "x", "y"]]
       mitigation    x     y
     0       none  0.8  0.10
@@ -103,7 +97,6 @@ class MitigationDisplay(TableDisplay):
     _: KW_ONLY
     score: str
     amplification: str
-    baseline: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,25 +151,16 @@ class MitigationDisplay(TableDisplay):
             result.measures,
             score=result.scores[0] if score is None else score,
             amplification=result.amplifications[0] if amplification is None else amplification,
-            baseline=BASELINE,
         )
         return display.plot(ax, **options)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        point_kwargs: Mapping[str, Any] | None = None,
-        noise_kwargs: Mapping[str, Any] | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the mitigations.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-        point_kwargs, noise_kwargs : dict, default=None
-            Passed to ``Axes.errorbar`` for mitigations, and for the line of noise.
 
         Returns
         -------
@@ -190,14 +174,14 @@ class MitigationDisplay(TableDisplay):
         self.noise_line_ = None
         if noisy.any():
             line = self.points[noisy].sort_values("noise")
-            start = mitigations[mitigations["mitigation"] == self.baseline]
+            start = mitigations[mitigations["mitigation"] == BASELINE]
             least, most = line["noise"].iloc[[0, -1]]
             label = f"noise {least:g}" + (f" to {most:g}" if most > least else "")
             look = {"color": "0.6", "marker": ".", "linestyle": "--", "linewidth": 1.2}
             look |= {"elinewidth": 0.8, "zorder": 2, "label": label}
             # Not with its empty column of noise, which pandas would have a say about.
             whole = pd.concat([start.drop(columns="noise"), line.drop(columns="noise")])
-            self.noise_line_ = _errorbar(ax, whole, look, noise_kwargs)
+            self.noise_line_ = _errorbar(ax, whole, look)
         labels = short_labels(mitigations["mitigation"], ", ")
         ax.set(
             xlabel=self.score,
@@ -214,7 +198,7 @@ class MitigationDisplay(TableDisplay):
             look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 7}
             look |= {"markerfacecolor": "none", "markeredgewidth": 1.6}
             look |= {"elinewidth": 1.4, "zorder": 3, "label": labels[row["mitigation"]]}
-            self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look, point_kwargs)
+            self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look)
         self._label()
         return self
 
@@ -247,9 +231,7 @@ class MitigationDisplay(TableDisplay):
             self.texts_.append(text)
 
 
-def _errorbar(
-    ax: Any, points: pd.DataFrame, defaults: Mapping[str, Any], given: Mapping[str, Any] | None
-) -> Any:
+def _errorbar(ax: Any, points: pd.DataFrame, look: dict[str, Any]) -> Any:
     """Draw points with their intervals on both sides."""
     x, y = points["x"].to_numpy(float), points["y"].to_numpy(float)
 
@@ -257,6 +239,4 @@ def _errorbar(
         low, high = (points[f"{axis}_{end}"].to_numpy(float) for end in ("low", "high"))
         return np.stack([at - low, high - at])
 
-    return ax.errorbar(
-        x, y, xerr=reach("x", x), yerr=reach("y", y), **with_defaults(defaults, given)
-    )
+    return ax.errorbar(x, y, xerr=reach("x", x), yerr=reach("y", y), **look)

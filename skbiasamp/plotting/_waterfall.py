@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -11,8 +11,14 @@ import numpy as np
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._common import TableDisplay, check_kind, literal, with_defaults
-from skbiasamp.plotting._forest_rows import axes_of_rows, draw_zero, label_rows
+from skbiasamp.plotting._common import (
+    TableDisplay,
+    axes_of_rows,
+    check_kind,
+    draw_zero,
+    label_rows,
+    literal,
+)
 from skbiasamp.results import Explanation
 from skbiasamp.results.kinds import Kind
 
@@ -102,15 +108,13 @@ class WaterfallDisplay(TableDisplay):
         display = cls(explanation.tables[chosen], title=chosen, part_columns=columns)
         return display.plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, bar_kwargs: Mapping[str, Any] | None = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the parts.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure as high as it needs.
-        bar_kwargs : dict, default=None
-            Passed to ``Axes.barh``.
 
         Returns
         -------
@@ -131,7 +135,7 @@ class WaterfallDisplay(TableDisplay):
         colour[pale, 3] = 0.4
         draw_zero(self)
         look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
-        self.bars_ = ax.barh(np.arange(len(size)), size, **with_defaults(look, bar_kwargs))
+        self.bars_ = ax.barh(np.arange(len(size)), size, **look)
         note = "pale: the interval includes 0" if pale.any() else ""
         sides = Kind.SIGNED.sides
         label_rows(self, [*labels, "value"], [note], title=self.title, sides=sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -15,13 +15,13 @@ from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._common import (
     TableDisplay,
     axes_of,
+    draw_zero,
     import_pyplot,
+    label_rows,
     literal,
     short_labels,
     title_of,
-    with_defaults,
 )
-from skbiasamp.plotting._forest_rows import draw_zero, label_rows
 from skbiasamp.results import AuditResult
 
 
@@ -137,7 +137,6 @@ class WordsDisplay(TableDisplay):
         *,
         source: str = "model texts",
         max_words: int = 10,
-        bar_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the strongest words of each target.
 
@@ -149,8 +148,6 @@ class WordsDisplay(TableDisplay):
             "model texts": words of the model. "human texts": words of people.
         max_words : int, default=10
             How many words of each target.
-        bar_kwargs : dict, default=None
-            Passed to ``Axes.barh``.
 
         Returns
         -------
@@ -167,7 +164,7 @@ class WordsDisplay(TableDisplay):
         side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
         width = shown["weight"].to_numpy(float) * side
         colours = [SERIES[i % len(SERIES)] for i in which]
-        look = with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
+        look = {"color": colours, "height": 0.7}
         self.bars_ = ax.barh(np.arange(len(shown)), width, **look)
         reach = 1.05 * max(shown["weight"].max() if len(shown) else 1.0, 1e-9)
         ax.set_xlim(-reach if two else 0, reach)
