@@ -369,26 +369,20 @@ def named_auditors(model: AuditedClassifier) -> dict[str, Any]:
     """Return the auditors of a model by name, or raise."""
     auditor = DirectionalAuditor() if model.auditor is None else model.auditor
     named: dict[str, Any] = {}
-    for auditor_of_list in auditor if isinstance(auditor, list) else [auditor]:
-        require_auditor(auditor_of_list)
-        name = (
-            auditor_of_list.metric
-            if auditor_of_list.direction is None
-            else f"{auditor_of_list.metric} {auditor_of_list.direction}"
-        )
+    for metric in auditor if isinstance(auditor, list) else [auditor]:
+        require_auditor(metric)
+        name = " ".join(filter(None, (metric.metric, metric.direction)))
         twins = sum(other.partition(" #")[0] == name for other in named)
-        named[f"{name} #{twins + 1}" if twins else name] = auditor_of_list
-        needs = model.sensitive_estimator is None
-        if (
-            auditor_of_list.direction == "T->A"
-            and needs
-            and not has_method(model.estimator, "predict_sensitive")
-        ):
+        named[f"{name} #{twins + 1}" if twins else name] = metric
+        able = model.sensitive_estimator is not None or has_method(
+            model.estimator, "predict_sensitive"
+        )
+        if metric.direction == "T->A" and not able:
             raise InputError(
                 "{auditor} needs predictions of the sensitive feature: pass "
                 "sensitive_estimator, a classifier that learns to predict it. If your model "
                 "does not predict it, measure direction='A->T'.",
-                auditor=str(auditor_of_list),
+                auditor=str(metric),
             )
     if not named:
         raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")

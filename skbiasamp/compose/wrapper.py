@@ -185,7 +185,7 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
         """
         self._validate_params()
         self._refuse_two(sensitive_features)
-        require_tasks(self.estimator, y)
+        require_labels(self, y)
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         routed = fit_params(self, self._inside, metadata, params)
         with progress(f"fitting {type(self).__name__}"):
@@ -238,8 +238,19 @@ class SensitivePredictor(SensitiveWrapper):
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
 
 
-def require_tasks(estimator: Any, y: Any) -> None:
-    """Raise if a classifier of several tasks gets one column of labels, which is one label."""
+def require_y(owner: Any, y: Any) -> None:
+    """Raise if there are no labels."""
+    if y is None:
+        raise InputError(
+            "{who} requires y to be passed, but the target {y} is None.",
+            who=type(owner).__name__,
+        )
+
+
+def require_labels(owner: Any, y: Any) -> None:
+    """Raise if there are no labels, or one column of them for a classifier of several tasks."""
+    require_y(owner, y)
+    estimator = owner.estimator
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if shape[1:] == (1,) and not get_tags(last).target_tags.single_output:

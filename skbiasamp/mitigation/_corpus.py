@@ -24,10 +24,8 @@ from skbiasamp.mitigation._constraints import ShareLimits, choose_tasks, constra
 from skbiasamp.mitigation._pairs import (
     Memberships,
     as_index,
-    check_frame,
     read_groups,
     read_pairs,
-    require_y,
 )
 from skbiasamp.model_selection.responses import task_scores
 
@@ -159,8 +157,6 @@ class CorpusConstraintClassifier(SensitivePredictor):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
-        check_frame(X)
-        require_y(self, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         learned = y

@@ -32,19 +32,18 @@ from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
-from skbiasamp.compose.sensitive import parameter_of, routes
+from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.mitigation._candidates import auto_candidates
 from skbiasamp.mitigation._noise import NoiseRandomizer
-from skbiasamp.mitigation._pairs import check_frame
 from skbiasamp.mitigation._ranking import Fold, Ranking
-from skbiasamp.model_selection.fold_runs import run_folds
 from skbiasamp.model_selection.folds import (
     STRATIFY,
     fitted_auditor,
+    fold_strata,
     of_each_row_once,
+    run_folds,
     seeded_clone,
     splits_of,
-    strata_of,
     tested_twice,
 )
 from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
@@ -212,7 +211,7 @@ def search(
     )
     named = named_auditors(audited)
     rng = check_random_state(random_state)
-    splits = splits_of(cv, X, strata_of(stratify, y, sensitive_features), groups, rng)
+    splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.
     plain = [clone(metric).set_params(interval=None) for metric in named.values()]
     trial = _Trial(RowData(X, sensitive_features), y, plain, sensitive_estimator, scoring)

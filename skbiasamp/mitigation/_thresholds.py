@@ -25,7 +25,7 @@ from skbiasamp.mitigation._operating import (
     score_of,
     signs_of_groups,
 )
-from skbiasamp.mitigation._pairs import as_index, check_frame, read_groups
+from skbiasamp.mitigation._pairs import as_index, read_groups
 from skbiasamp.model_selection.responses import (
     binary_labels,
     held_out,
@@ -150,8 +150,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
-        check_frame(X)
-        y = binary_labels(self, y, several=False)
+        y = binary_labels(y, several=False)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         folds = check_cv(5 if isinstance(self.cv, str) else self.cv, y, classifier=True)

@@ -25,16 +25,17 @@ from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics.comparing import mean_of_results
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
-from skbiasamp.model_selection.fold_runs import Repeat, run_folds
 from skbiasamp.model_selection.folds import (
     STRATIFY,
+    Repeat,
     fitted_auditor,
+    fold_strata,
     of_each_row_once,
     over_folds,
     pooled_comparison,
+    run_folds,
     seeded_clone,
     splits_of,
-    strata_of,
     tested_twice,
 )
 from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
@@ -177,7 +178,7 @@ def cross_audit(
         )
     models = audited_models(estimator if several else {"": estimator}, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features, "cross_audit")
-    strata = strata_of(stratify, y, attribute)
+    strata = fold_strata(stratify, y, attribute)
     rng = check_random_state(random_state)
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = named_auditors(next(iter(models.values())))

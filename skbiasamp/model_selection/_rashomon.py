@@ -27,8 +27,8 @@ from skbiasamp.counts.several_models import check_models
 from skbiasamp.inference.shares import share_interval
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.model_selection._cross_audit import attribute_of, audited_models
-from skbiasamp.model_selection.fold_runs import needs_rows, of_rows
 from skbiasamp.model_selection.folds import fitted_auditor, seeded_clone, splits_of, tested_twice
+from skbiasamp.model_selection.row_classifier import needs_rows, of_rows
 from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.results.exports import Exported, paper_of
 

@@ -13,7 +13,7 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_tasks
+from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_labels
 from skbiasamp.counts.passed import between, passed
 from skbiasamp.model_selection.responses import (
     binary_labels,
@@ -121,8 +121,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             The fitted classifier.
         """
         self._validate_params()
-        require_tasks(self.estimator, y)
-        y = labels = binary_labels(self, y, several=True)
+        require_labels(self, y)
+        y = labels = binary_labels(y, several=True)
         self._one_label = labels.ndim == 1
         routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
         inner = routed["estimator"]
