@@ -38,7 +38,6 @@ from test_answers import ITEM, answers_to_items
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.metrics.base import INTERNAL
-from skbiasamp.plotting import ComparisonDisplay
 
 # A call of them opens the network, or is of what users do not make.
 LEFT_OUT = {
@@ -221,7 +220,7 @@ def _drawn(of):
             "y_score": [SOFT],
         },
         "ComparisonDisplay": {
-            "table": [ComparisonDisplay.rows_of(comparison)],
+            "table": [_differences(comparison)],
             "result": [comparison],
             "report": [made("ComparisonReport")],
             "reference": ["a"],
@@ -241,10 +240,16 @@ def _drawn(of):
             "table": [explanation.change, "change"],
             "explanation": [explanation],
         },
-        "WordsDisplay": {"words": [words.words], "result": [words]},
+        "WordsDisplay": {"table": [words.words], "result": [words]},
     }.get(kind, {"table": [result.table], "result": [result, words]})
     labels = {name: LABELS[name][:1] for name in ("y_true", "y_pred", "y", "sensitive_features")}
     return own | labels | {"estimator": [fitted], "X": [X], "auditor": [None]}
+
+
+def _differences(comparison):
+    """Return the table of a ComparisonDisplay."""
+    table = comparison.table.assign(metric="m", verdict="", value=0.1, reference=0.2)
+    return table.assign(low=-0.1, high=0.1)
 
 
 SPOILS = [None, "x", float("nan"), float("inf"), -1, True, 1e308, object(), [1], pd.NaT, {}, ("a",)]

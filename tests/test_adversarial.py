@@ -571,8 +571,11 @@ class Pair(Forgetful):
         ({"module": Pair, "layer": "twice"}, "layer 'twice' returned a tuple"),
         ({"module": net(3, 5)}, r"returned \(2, 5\) .* must return logits of shape \(2, 2\)"),
         ({"adversary": [forgetful_adversary] * 2}, "has 2 networks for 1 layers"),
-        ({"hidden_layer_sizes": ()}, r"must be whole numbers from 1 on, one or more; got \(\)"),
-        ({"hidden_layer_sizes": (3, 0)}, "must be whole numbers from 1 on"),
+        ({"hidden_layer_sizes": ()}, "hidden_layer_sizes is empty. Pass a width"),
+        (
+            {"hidden_layer_sizes": (3, 0)},
+            "each of hidden_layer_sizes must be a whole number of 1 or more. Got 0",
+        ),
         ({"drop_sensitive": True}, "sensitive=None names none"),
         ({"learning_rate": 1e30}, "Training diverged"),
     ],

@@ -95,7 +95,7 @@ def test_a_size_is_drawn_by_the_difference_of_its_verdict():
     predicted = {name: np.column_stack([one, 1 - one]) for name, one in models.items()}
     auditor = MultiAttributeAuditor(reference="test", n_resamples=20, random_state=0)
     result = auditor.compare(tasks, predicted, sensitive_features=sex)
-    drawn = ComparisonDisplay.rows_of(result).iloc[0]
+    drawn = ComparisonDisplay.from_result(result).table.iloc[0]
     assert tuple(drawn[["difference", "low", "high"]]) == result.judged("model 1")
 
 
@@ -179,14 +179,6 @@ def test_a_part_of_a_figure_can_be_drawn_in():
     drawn = ComparisonDisplay(table([0.1, 0.2]), reference="old").plot(part.subplots())
     assert drawn.figure_ is part
     assert len(plt.get_fignums()) == 1
-
-
-def test_options_of_the_user_win():
-    display = ComparisonDisplay(table([0.1]), reference="old").plot(
-        point_kwargs={"s": 7}, interval_kwargs={"linewidth": 5}
-    )
-    assert display.points_.get_sizes() == [7]
-    assert display.intervals_.get_linewidths() == [5]
 
 
 def test_bad_input_says_what_to_pass(result, report):

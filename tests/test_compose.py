@@ -719,10 +719,10 @@ def test_other_errors_of_the_classifier_come_as_they_are():
             AuditedClassifier(tree(), sensitive="race", drop_sensitive=False),
             X[[]],
             {},
-            "X has no columns: nothing to",
+            "X has no columns. Pass one",
         ),
         (AuditedClassifier(tree()), X[[]], {"sensitive_features": RACE}, "X has no columns"),
-        (NAMED, X[["race"]], {}, "X has no columns besides 'race': nothing to learn from"),
+        (NAMED, X[["race"]], {}, "X has no columns besides 'race'. Pass one column"),
         (NAMED, pl.DataFrame({"race": RACE}), {}, "X has no columns besides 'race'"),
         (
             AuditedClassifier(tree(), sensitive="rac", drop_sensitive=False),

@@ -56,7 +56,7 @@ def methods_of(kind):
             yield name
 
 
-CONSTRUCTED = ("skbiasamp.plotting", "skbiasamp.monitoring")  # classes whose constructors check
+CONSTRUCTED = ("skbiasamp.monitoring",)  # classes whose constructors check
 
 
 def targets():
@@ -197,8 +197,9 @@ def refused(error, at):
     kinds = (TypeError, ValueError, RuntimeError, OverflowError, AttributeError, Warning)
     if "hostile" in modules[last + 1 :]:
         return "of an estimator that the user wrote"
-    if DRAWING & set(modules[last + 1 :]) and isinstance(error, kinds):
-        return "of matplotlib"
+    drawing = DRAWING & set(modules[last + 1 :]) or modules[last].startswith("skbiasamp.plotting")
+    if drawing and isinstance(error, kinds):
+        return "of matplotlib"  # a Display passes on what it is to draw
     if inside and isinstance(error, kinds) and takes_x(at):
         return f"of {inside[0]}"
     return None

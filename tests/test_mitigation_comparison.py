@@ -601,14 +601,10 @@ def test_points_that_coincide_stay_where_they_are_and_are_all_seen(plt):
     assert len(set(markers)) == 3
 
 
-def test_axes_and_options_of_one_s_own(comparison, plt):
+def test_axes_of_one_s_own(comparison, plt):
     _, ax = plt.subplots()
-    display = MitigationDisplay.from_result(
-        comparison, ax=ax, point_kwargs={"markersize": 11}, noise_kwargs={"color": "red"}
-    )
+    display = MitigationDisplay.from_result(comparison, ax=ax)
     assert display.ax_ is ax
-    assert display.points_["none"][0].get_markersize() == 11
-    assert display.noise_line_[0].get_color() == "red"
 
 
 def test_what_cannot_be_drawn_is_said(comparison):

@@ -1,9 +1,7 @@
 """Samplers: the rows they keep, and what they promise of them."""
 
 import os
-import sys
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +35,8 @@ SAMPLERS = [
     RatioBalancer(sensitive=halves, unpaired="drop", random_state=0),
     DataRepair(sensitive=halves, random_state=0),
     NoiseRandomizer(random_state=0),
+    GroupOverSampler(sensitive=halves, random_state=0),
 ]
-if find_spec("imblearn") is not None:
-    SAMPLERS.append(GroupOverSampler(sensitive=halves, random_state=0))
 
 # Every entry is a check that cannot hold, and why.
 EXPECTED_FAILED_CHECKS = {
@@ -311,7 +308,6 @@ def test_bad_input(people):
 
 
 def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
-    pytest.importorskip("imblearn")
     X, y = people
     sampler = GroupOverSampler(sensitive="sex", random_state=0)
     more, y_more = sampler.fit_resample(X, y)
@@ -324,7 +320,6 @@ def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
 
 
 def test_what_cannot_be_repeated(people):
-    pytest.importorskip("imblearn")
     X, y = people
     with pytest.raises(ValueError, match="such as group 'f' with task 'yes'"):
         GroupOverSampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
@@ -379,13 +374,6 @@ def test_rows_of_whole_sets_are_dropped():
     kept, y_kept = single.fit_resample(X, labels, sensitive_features=sex)
     sets = counts_of_sets(y_kept, sex[kept[:, 0]])
     assert (sets.loc["f"] - sets.loc["m"]).abs().sum() > 100
-
-
-def test_without_imbalanced_learn_the_extra_is_named(people, monkeypatch):
-    monkeypatch.setitem(sys.modules, "imblearn.over_sampling", None)
-    X, y = people
-    with pytest.raises(ImportError, match=r"pip install 'skbiasamp\[mitigation\]'"):
-        GroupOverSampler(sensitive="sex").fit(X, y)
 
 
 # ---------------------------------------------------------------- DataRepair

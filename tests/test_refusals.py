@@ -282,7 +282,7 @@ def test_sparse_tensors_are_resampled():
 
 def test_hidden_layers_that_are_no_list():
     pytest.importorskip("torch")
-    with pytest.raises(InputError, match="hidden_layer_sizes must be whole numbers from 1 on"):
+    with pytest.raises(InputError, match="hidden_layer_sizes must be a whole number of 1 or more"):
         AdversarialClassifier(hidden_layer_sizes=np.array(0)).fit(X, HIRED, sensitive_features=SEX)
 
 

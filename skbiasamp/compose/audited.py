@@ -161,7 +161,7 @@ class AuditedClassifier(SensitiveWrapper):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         features = self._hide(X)
-        auditors, inner = self._auditors(), routed["estimator"]
+        auditors, inner = named_auditors(self), routed["estimator"]
         attribute = self._sensitive(X, sensitive_features, "fit", required=False)
         if self.drop_sensitive is None and names_columns(self.sensitive):
             warn(
@@ -322,35 +322,6 @@ class AuditedClassifier(SensitiveWrapper):
                 method=method,
             )
 
-    def _auditors(self) -> dict[str, Any]:
-        """Return the auditors by name."""
-        auditor = DirectionalAuditor() if self.auditor is None else self.auditor
-        named: dict[str, Any] = {}
-        for auditor_of_list in auditor if isinstance(auditor, list) else [auditor]:
-            require_auditor(auditor_of_list)
-            name = (
-                auditor_of_list.metric
-                if auditor_of_list.direction is None
-                else f"{auditor_of_list.metric} {auditor_of_list.direction}"
-            )
-            twins = sum(other.partition(" #")[0] == name for other in named)
-            named[f"{name} #{twins + 1}" if twins else name] = auditor_of_list
-            needs = self.sensitive_estimator is None
-            if (
-                auditor_of_list.direction == "T->A"
-                and needs
-                and not has_method(self.estimator, "predict_sensitive")
-            ):
-                raise InputError(
-                    "{auditor} needs predictions of the sensitive feature: pass "
-                    "sensitive_estimator, a classifier that learns to predict it. If your model "
-                    "does not predict it, measure direction='A->T'.",
-                    auditor=str(auditor_of_list),
-                )
-        if not named:
-            raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
-        return named
-
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
         """Train the classifier of the sensitive feature."""
         if self.sensitive_estimator is None:
@@ -392,6 +363,30 @@ class AuditedClassifier(SensitiveWrapper):
             "sensitive_pred": self._predict_sensitive(X),
             "sample_weight": sample_weight,
         }
+
+
+def named_auditors(model: AuditedClassifier) -> dict[str, Any]:
+    """Return the auditors of a model by name, or raise."""
+    auditor = DirectionalAuditor() if model.auditor is None else model.auditor
+    named: dict[str, Any] = {}
+    for metric in auditor if isinstance(auditor, list) else [auditor]:
+        require_auditor(metric)
+        name = " ".join(filter(None, (metric.metric, metric.direction)))
+        twins = sum(other.partition(" #")[0] == name for other in named)
+        named[f"{name} #{twins + 1}" if twins else name] = metric
+        able = model.sensitive_estimator is not None or has_method(
+            model.estimator, "predict_sensitive"
+        )
+        if metric.direction == "T->A" and not able:
+            raise InputError(
+                "{auditor} needs predictions of the sensitive feature: pass "
+                "sensitive_estimator, a classifier that learns to predict it. If your model "
+                "does not predict it, measure direction='A->T'.",
+                auditor=str(metric),
+            )
+    if not named:
+        raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
+    return named
 
 
 def _passing(estimator: Any, method: str, params: dict[str, Any]) -> Any:

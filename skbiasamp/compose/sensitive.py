@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -163,12 +164,7 @@ class SensitiveColumns:
                 positions = _positions(frame.shape[1], frame.columns, self.sensitive)
                 self._hidden = [frame.columns[at] for at in positions]
         features = self._features(X)
-        frame = _frame(features)
-        if frame is not None and not frame.columns:
-            raise InputError(
-                "X has no columns{besides}: nothing to learn from. Pass the features.",
-                besides="" if self._hidden is None else f" besides {quote(self._hidden)}",
-            )
+        check_frame(features, hidden=self._hidden)
         return features
 
     def _features(self, X: Any) -> Any:
@@ -226,13 +222,28 @@ def _listed(sensitive: Any) -> list[Any]:
     return [sensitive] if isinstance(sensitive, str | Integral) else list(sensitive)
 
 
+def check_frame(X: Any, hidden: Any = None) -> None:
+    """Raise if a data frame has no columns, or two of one name."""
+    # What pyarrow calls columns are the columns themselves.
+    columns = list(getattr(X, "column_names", None) or getattr(X, "columns", ["X"]))
+    if not columns:
+        raise InputError(
+            "{X} has no columns{besides}. Pass one column or more for the model to learn from.",
+            besides="" if hidden is None else f" besides {quote(hidden)}",
+        )
+    twice = [name for name, n in Counter(columns).items() if n > 1]
+    if twice:
+        raise InputError(
+            "{X} has more than one column called {names}. Rename columns, so that each has a name "
+            "of its own.",
+            names=quote(twice),
+        )
+
+
 def _frame(X: Any) -> Any:
     """Return X as a frame of narwhals, or None if it is none."""
-    try:
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        text = "X must have one column of each name. {seen}"
-        raise InputError(text, seen=" ".join(str(error).split())) from error
+    check_frame(X)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

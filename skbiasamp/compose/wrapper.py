@@ -53,6 +53,8 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
 class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
     """A classifier that trains others."""
 
+    _two_classes: ClassVar[bool] = False  # whether it takes labels of two classes only
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata goes to which estimator.
 
@@ -70,6 +72,8 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
         tags = get_tags(self.estimator)
         tags.transformer_tags = None  # what else it may be, this is a classifier
         tags.array_api_support = False  # labels are counted on the CPU
+        if self._two_classes and tags.classifier_tags is not None:  # None: no classifier inside
+            tags.classifier_tags.multi_class = False
         return tags
 
 
@@ -149,7 +153,6 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
     # The sensitive feature is for this class alone; weights are for the classifier inside.
     __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
     _inside: ClassVar[list[str]] = ["estimator"]
-    _needs_sensitive: ClassVar[bool] = True
 
     def fit(
         self,
@@ -182,7 +185,7 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
         """
         self._validate_params()
         self._refuse_two(sensitive_features)
-        require_tasks(self.estimator, y)
+        require_labels(self, y)
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         routed = fit_params(self, self._inside, metadata, params)
         with progress(f"fitting {type(self).__name__}"):
@@ -235,8 +238,19 @@ class SensitivePredictor(SensitiveWrapper):
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
 
 
-def require_tasks(estimator: Any, y: Any) -> None:
-    """Raise if a classifier of several tasks gets one column of labels, which is one label."""
+def require_y(owner: Any, y: Any) -> None:
+    """Raise if there are no labels."""
+    if y is None:
+        raise InputError(
+            "{who} requires y to be passed, but the target {y} is None.",
+            who=type(owner).__name__,
+        )
+
+
+def require_labels(owner: Any, y: Any) -> None:
+    """Raise if there are no labels, or one column of them for a classifier of several tasks."""
+    require_y(owner, y)
+    estimator = owner.estimator
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if shape[1:] == (1,) and not get_tags(last).target_tags.single_output:

@@ -32,8 +32,7 @@ from skbiasamp.mitigation._adversarial_networks import (
     check_parameter_groups,
     outputs_of,
 )
-from skbiasamp.mitigation._adversarial_reading import RowsReader
-from skbiasamp.mitigation._adversarial_rows import is_stream, parts_of
+from skbiasamp.mitigation._adversarial_rows import RowsReader, is_stream, parts_of
 from skbiasamp.mitigation._adversarial_training import Training
 
 _HISTORY = ["phase", "loss", "adversary_loss", "valid_loss", "valid_adversary_loss"]

@@ -154,16 +154,12 @@ def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int
     """
     shape, device = tuple(first.shape[1:]), first.device
     if settings.module is None:
-        sizes = settings.hidden_layer_sizes
-        hidden = tuple(sizes) if np.ndim(sizes) else ()
-        whole = all(isinstance(width, int | np.integer) and width >= 1 for width in hidden)
-        if not hidden or not whole:
+        hidden = tuple(np.ravel(settings.hidden_layer_sizes))
+        for width in hidden:
+            check_count("each of hidden_layer_sizes", width)
+        if not hidden:
             # Without a hidden layer there is no representation.
-            raise InputError(
-                "{hidden_layer_sizes} must be whole numbers from 1 on, one or more; got "
-                "{hidden}. Pass a width for each hidden layer, such as (64,).",
-                hidden=hidden,
-            )
+            raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
         predictor = default_predictor(shape[0], hidden, n_outputs)
     else:
         predictor = _made("module", settings.module, shape[0], n_outputs)

@@ -54,8 +54,7 @@ def auto_candidates(
                 RatioBalancer(sets=True, unpaired="drop"),
                 model,
             )
-        if find_spec("imblearn"):
-            mitigations["GroupOverSampler"] = (GroupOverSampler(), model)
+        mitigations["GroupOverSampler"] = (GroupOverSampler(), model)
     if has_method(model, "predict_proba"):
         mitigations |= {
             "DomainIndependent": DomainIndependentClassifier(model, calibration=None),

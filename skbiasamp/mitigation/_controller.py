@@ -19,7 +19,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
-from skbiasamp.compose.wrapper import ClassifierWrapper
+from skbiasamp.compose.wrapper import ClassifierWrapper, require_labels
 from skbiasamp.counts.passed import between
 from skbiasamp.mitigation._operating import Score, ScoredRows, score_of, signs_of_groups
 from skbiasamp.mitigation._pairs import read_groups
@@ -159,7 +159,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             The classifier.
         """
         self._validate_params()
-        y = binary_labels(self, y, several=False)
+        require_labels(self, y)
+        y = binary_labels(y, several=False)
         if (y == y[:1]).all():
             raise InputError("{y} holds one class only. Pass rows of both classes.")
         attribute = self._sensitive(X, sensitive_features, "fit")

@@ -24,10 +24,8 @@ from skbiasamp.mitigation._constraints import ShareLimits, choose_tasks, constra
 from skbiasamp.mitigation._pairs import (
     Memberships,
     as_index,
-    check_frame,
     read_groups,
     read_pairs,
-    require_y,
 )
 from skbiasamp.model_selection.responses import task_scores
 
@@ -159,8 +157,6 @@ class CorpusConstraintClassifier(SensitivePredictor):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
-        check_frame(X)
-        require_y(self, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         learned = y
@@ -178,8 +174,10 @@ class CorpusConstraintClassifier(SensitivePredictor):
         ) @ pairs.member
         self._exclusive = pairs.one_label
         self._binary = self._one_label and len(pairs.tasks) == 2 and not self.joint
-        self._ratios = _shares(counts)[:, int(self._binary) :]
-        self.groups_, self._tasks = pairs.groups, pairs.tasks[int(self._binary) :]
+        first = int(self._binary)
+        self.groups_, tasks = pairs.groups, pairs.tasks[first:]
+        ratios = _shares(counts)[:, first:]
+        self.ratios_ = pd.DataFrame(ratios, as_index(self.groups_), as_index(tasks))
 
     def _pairs(self, y: Any, attribute: Any) -> Memberships:
         """Read groups and tasks of rows; sets of tasks are tasks if asked for."""
@@ -193,11 +191,6 @@ class CorpusConstraintClassifier(SensitivePredictor):
                 "predict sets of tasks."
             )
         return pairs
-
-    @property
-    def ratios_(self) -> pd.DataFrame:
-        """Each group's share of the training rows of each task."""
-        return pd.DataFrame(self._ratios, as_index(self.groups_), as_index(self._tasks))
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
         """Predict a batch, and return the predictions with their changes.
@@ -215,7 +208,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         """
         check_is_fitted(self)
         scores = self._scores(X)
-        ratio = self._ratios
+        ratio = self.ratios_.to_numpy()
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
         bounds = ShareLimits(np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high))
         exclusive = self._exclusive and not self._binary
@@ -278,7 +271,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         if len(unmet):
             warnings.warn(
                 f"In these {len(result.y_pred):,} rows, groups do not have their training shares "
-                f"(within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} tasks: "
+                f"(within {self.margin:g}) of {len(unmet)} of {self.ratios_.shape[1]} tasks: "
                 f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
                 "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
@@ -293,7 +286,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
             return self.estimator_.classes_
         if self._members is not None:
             return [np.arange(2)] * self._members.shape[1]
-        return as_index(self._tasks).to_numpy()
+        return self.ratios_.columns.to_numpy()
 
     @available(lambda self: self.joint)
     def predict_sensitive(self, X: Any) -> Array:
@@ -314,7 +307,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         """Return log-probabilities of classes, or log-odds of tasks or their sums over sets."""
         output = self.estimator_.predict_proba(self._features(X))
         if self.joint:  # pairs that training did not have are nearly impossible
-            probability = np.full((len(output), self._ratios.size), _CERTAIN)
+            probability = np.full((len(output), self.ratios_.size), _CERTAIN)
             probability[:, self.estimator_.classes_] = np.clip(output, _CERTAIN, 1)
             return np.log(probability)
         probability = output if self._one_label else task_scores(output, self.classes_)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import read_weight
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_method_params, take_rows
 from skbiasamp._utils.docstrings import filling
@@ -52,12 +52,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
         How the classifiers' probabilities are made comparable, by cross-validation within each
         group and task. "sigmoid": Platt's logistic regression. "isotonic": isotonic regression,
         for many rows. None: not at all.
-    combine : {"score", "probability"}, default="score"
-        What is summed. "score": log-probabilities (for several tasks, log-odds), as in the paper.
-        "probability": probabilities.
-    group_prior : {"uniform", "training"} or dict, default="uniform"
+    group_prior : {"uniform", "training"}, default="uniform"
         Weights of the classifiers. "uniform": equal weights, as in the paper. "training": each
-        group's share of the training rows. A dict: a number for each group.
+        group's share of the training rows.
     n_jobs : int, default=None
         Number of groups that are trained in parallel. Results do not depend on it.
 
@@ -81,8 +78,8 @@ class DomainIndependentClassifier(SensitiveClassifier):
     Notes
     -----
     With the probability ``p_a(t | x)`` of group `a`'s classifier and weights ``w_a``, the
-    prediction is the task with the largest ``Σ_a w_a log p_a(t | x)``, or
-    ``Σ_a w_a p_a(t | x)``.
+    prediction is the task with the largest ``Σ_a w_a log p_a(t | x)``; of several tasks, log-odds
+    are summed.
 
     The cost is accuracy: each classifier has only its group's rows, so rare groups and tasks are
     learned less well, and the association of group and label is not used. Predictions still differ
@@ -123,8 +120,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
     )
     sensitive: Any = Option(None, *SENSITIVE)
     calibration: str | None = Option("sigmoid", StrOptions({"sigmoid", "isotonic"}), None)
-    combine: str = Option("score", StrOptions({"score", "probability"}))
-    group_prior: Any = Option("uniform", StrOptions({"uniform", "training"}), dict)
+    group_prior: str = Option("uniform", StrOptions({"uniform", "training"}))
     n_jobs: int | None = Option(None, *N_JOBS)
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
@@ -143,9 +139,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
         weight = inner.get("sample_weight")
         if weight is not None:
             inner["sample_weight"] = weight = read_weight(weight, len(pairs.group))
-        self._prior_of_groups = self._prior(pairs, weight)
+        training = np.bincount(pairs.group, weight)
+        prior = np.ones(len(training)) if self.group_prior == "uniform" else training
+        self.group_prior_ = pd.Series(prior / prior.sum(), as_index(pairs.groups))
         members = [np.flatnonzero(is_member) for is_member in pairs.within(pairs.group)]
-        training = (
+        calls = (
             (
                 self._head(pairs, rows, weighted="sample_weight" in inner),
                 take_rows(features, rows),
@@ -155,7 +153,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
             for rows in members
         )
         self.estimators_ = side_by_side(
-            _fit_group, training, n_jobs=self.n_jobs, what="groups", total=len(members)
+            _fit_group, calls, n_jobs=self.n_jobs, what="groups", total=len(members)
         )
 
     @filling
@@ -167,17 +165,14 @@ class DomainIndependentClassifier(SensitiveClassifier):
         check_is_fitted(self)
         features = self._features(X)
         outputs = [classifier.predict_proba(features) for classifier in self.estimators_]
-        weight = self._prior_of_groups
+        weight = self.group_prior_.to_numpy()
         if not self._one_label:
             outputs = [
                 task_scores(output, classifier.classes_)
                 for output, classifier in zip(outputs, self.estimators_, strict=True)
             ]
-        probability = np.stack(outputs).astype(float)
-        if self.combine == "probability":
-            return np.tensordot(weight, probability, 1)
         # Certainty of one classifier would be a veto.
-        probability = np.clip(probability, _CERTAIN, 1 - _CERTAIN)
+        probability = np.clip(np.stack(outputs).astype(float), _CERTAIN, 1 - _CERTAIN)
         if self._one_label:
             return softmax(np.tensordot(weight, np.log(probability), 1), axis=1)
         return expit(np.tensordot(weight, logit(probability), 1))
@@ -194,33 +189,6 @@ class DomainIndependentClassifier(SensitiveClassifier):
     def classes_(self) -> Any:
         """The classes."""
         return np.asarray(self.estimators_[0].classes_)
-
-    @property
-    def group_prior_(self) -> pd.Series:
-        """The weight of each group."""
-        return pd.Series(self._prior_of_groups, as_index(self.groups_))
-
-    def _prior(self, pairs: Memberships, sample_weight: Any) -> Array:
-        """Return the weight of each group, one together."""
-        if isinstance(self.group_prior, str):
-            uniform = self.group_prior == "uniform"
-            n_groups = len(pairs.groups)
-            prior = np.ones(n_groups) if uniform else np.bincount(pairs.group, sample_weight)
-        else:
-            if set(self.group_prior) != set(pairs.groups):
-                raise InputError(
-                    "{group_prior} has weights of {given}, and the groups are {groups}: give each "
-                    "of them a weight.",
-                    given=quote(self.group_prior),
-                    groups=quote(pairs.groups),
-                )
-            prior = np.array([self.group_prior[name] for name in pairs.groups], float)
-            if not (np.isfinite(prior).all() and (prior >= 0).all() and prior.any()):
-                raise InputError(
-                    "{group_prior} must hold numbers of at least 0, and not all 0; got {seen}.",
-                    seen=self.group_prior,
-                )
-        return prior / prior.sum()
 
     def _head(self, pairs: Memberships, rows: Array, *, weighted: bool) -> Any:
         """Return what is trained in one group."""

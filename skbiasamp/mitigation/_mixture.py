@@ -131,7 +131,7 @@ class MixedClassifier(SensitiveClassifier):
         labels = np.asarray(to_native(y, "y"))
         assert_all_finite(labels, input_name="y")
         labels = labels[:, 0] if labels.shape[1:] == (1,) else labels
-        rows = np.arange(len(labels))[:, None]
+        rows = data.numbers
         how = {"cv": list(check_cv(self.cv, labels, classifier=True).split(rows, labels))}
         self._one_label = labels.ndim == 1
         fitted, outputs = zip(
@@ -160,12 +160,7 @@ class MixedClassifier(SensitiveClassifier):
             values = np.array([gap(share) for share in _SHARES])
             kept = np.where(values * values[0] >= 0, np.abs(values), np.inf)
             self.share_ = float(_SHARES[np.argmin(kept)])
-        self._amplifications = values
-
-    @property
-    def path_(self) -> pd.DataFrame:
-        """The amplification of held-out predictions for each share."""
-        return pd.DataFrame({"share": _SHARES, "amplification": self._amplifications})
+        self.path_ = pd.DataFrame({"share": _SHARES, "amplification": values})
 
     @filling
     def predict_proba(self, X: Any) -> Array:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval
-from skbiasamp.mitigation._pairs import check_frame, checked_data
+from skbiasamp.mitigation._pairs import checked_data
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}
 
@@ -144,7 +144,6 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return a matrix of numbers, dense or sparse, or a frame if some columns are not."""
-        check_frame(X)
         if sparse.issparse(X) or not hasattr(X, "columns"):
             return checked_data(self, X, reset=reset, **_NUMBERS)
         frame: Any = to_native(X, "X")

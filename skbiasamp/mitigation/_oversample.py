@@ -15,8 +15,7 @@ class GroupOverSampler(Sampler):
     """Oversample: repeat random rows until all pairs of group and class are equally frequent.
 
     With several labels per row, rows of each set of tasks are repeated until every group has the
-    set equally often. Sets that some group never has stay as they are. imbalanced-learn does the
-    sampling of one label per row (``pip install 'skbiasamp[mitigation]'``).
+    set equally often. Sets that some group never has stay as they are.
 
     .. versionadded:: 0.1
 
@@ -44,9 +43,6 @@ class GroupOverSampler(Sampler):
     equally frequent too: probabilities and base rates differ from those of the data, and rare
     classes are predicted more often.
 
-    With metadata routing, import imbalanced-learn before any ``set_fit_request``. When imported
-    later (seen with 0.14.2), it makes scikit-learn's `clone` lose earlier requests.
-
     Examples
     --------
     >>> import numpy as np
@@ -61,26 +57,17 @@ class GroupOverSampler(Sampler):
     """
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
-        if not pairs.one_label:
-            return _within_sets(pairs.of_sets()[0], rng)
-        pairs.require_all(why="there is nothing to repeat. Merge groups or classes.")
-        try:
-            from imblearn.over_sampling import RandomOverSampler
-        except ImportError as error:
-            raise ImportError(
-                "GroupOverSampler needs imbalanced-learn: pip install 'skbiasamp[mitigation]'"
-            ) from error
-        sampler = RandomOverSampler(random_state=rng)
-        sampler.fit_resample(np.arange(len(pairs.cell)).reshape(-1, 1), pairs.cell)
-        return sampler.sample_indices_
-
-
-def _within_sets(sets: Memberships, rng: np.random.RandomState) -> Array:
-    """Return all rows, and repeated ones of the groups that have a set of tasks less often."""
-    counts = sets.counts.astype(int)
-    lacking = np.where(counts.min(axis=0) > 0, counts.max(axis=0) - counts, 0)
-    chosen = [np.arange(len(sets.group))]
-    for group, task in np.argwhere(lacking):
-        rows = np.flatnonzero((sets.group == group) & sets.member[:, task])
-        chosen.append(rng.choice(rows, lacking[group, task]))
-    return np.concatenate(chosen)
+        if pairs.one_label:
+            pairs.require_all(why="there is nothing to repeat. Merge groups or classes.")
+            cell, counts = pairs.cell, np.bincount(pairs.cell)
+            lacking = counts.max() - counts
+        else:
+            sets = pairs.of_sets()[0]
+            cell, counts = sets.group * len(sets.tasks) + sets.member.argmax(axis=1), sets.counts
+            most = np.where(counts.min(axis=0) > 0, counts.max(axis=0), counts)
+            lacking = (most - counts).astype(int).ravel()
+        repeated = [
+            rng.choice(np.flatnonzero(cell == code), lacking[code])
+            for code in np.flatnonzero(lacking)
+        ]
+        return np.concatenate([np.arange(len(cell)), *repeated])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,10 @@ from sklearn.utils.validation import validate_data
 from skbiasamp._input.checks import Array, Names, check_known, require_groups
 from skbiasamp._input.classes import recode
 from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, speaking
 from skbiasamp._input.labels import Rows, as_bytes, codes_of
 from skbiasamp._input.rows import read_rows
+from skbiasamp.compose.sensitive import check_frame
 
 # Mitigations have no parameter `missing`.
 _WITHOUT_POLICIES: dict[str, Any] = {
@@ -101,7 +101,6 @@ def check_rows(estimator: Any, X: Any, y: Any) -> Any:
 
     Text and missing values pass: the next estimator may read them.
     """
-    require_y(estimator, y)
     checked = checked_data(
         estimator,
         X,
@@ -112,15 +111,6 @@ def check_rows(estimator: Any, X: Any, y: Any) -> Any:
     )
     check_lengths({"X": range(checked.shape[0]), "y": to_native(y, "y")})
     return checked
-
-
-def require_y(estimator: Any, y: Any) -> None:
-    """Raise if there are no labels."""
-    if y is None:
-        raise InputError(
-            "{who} requires y to be passed, but the target {y} is None.",
-            who=type(estimator).__name__,
-        )
 
 
 def checked_data(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
@@ -141,21 +131,6 @@ def input_errors() -> Iterator[None]:
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last one: torch
         kind = InputTypeError if isinstance(error, TypeError) else InputError
         raise kind("{text}", text=error) from error
-
-
-def check_frame(X: Any) -> None:
-    """Raise if a data frame has no columns, or two of one name."""
-    # What pyarrow calls columns are the columns themselves.
-    columns = list(getattr(X, "column_names", None) or getattr(X, "columns", ["X"]))
-    if not columns:
-        raise InputError("{X} has no columns. Pass one column or more for the model to learn from.")
-    twice = [name for name, n in Counter(columns).items() if n > 1]
-    if twice:
-        raise InputError(
-            "{X} has more than one column called {names}. Rename columns, so that each has a name "
-            "of its own.",
-            names=quote(twice),
-        )
 
 
 def as_index(names: Names) -> pd.Index:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._utils.compat import take_rows
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
+from skbiasamp.compose.wrapper import require_y
 from skbiasamp.mitigation._pairs import Memberships, check_rows, read_pairs
 
 
@@ -26,6 +27,7 @@ class Sampler(SensitiveColumns, WithOptions, ABC):
     """
 
     _estimator_type = "sampler"
+    __metadata_request__fit: ClassVar = {"sensitive_features": True}
     sensitive: Any = Option(None, *SENSITIVE)
     random_state: Any = Option(None, "random_state")
 
@@ -46,6 +48,7 @@ class Sampler(SensitiveColumns, WithOptions, ABC):
         self : object
         """
         self._validate_params()
+        require_y(self, y)
         check_rows(self, X, y)
         attribute = self._sensitive(X, sensitive_features, "fit_resample")
         rng = check_random_state(self.random_state)
@@ -81,14 +84,9 @@ class Sampler(SensitiveColumns, WithOptions, ABC):
         routing : MetadataRequest
         """
         request = super().get_metadata_routing()
-        if self.sensitive is not None:
-            return request
-        # The sensitive feature is requested. imblearn adds the second method to scikit-learn.
-        for method in ("fit", "fit_resample"):
-            if hasattr(request, method):
-                asked = getattr(request, method)
-                if asked.requests.get("sensitive_features") is None:
-                    asked.add_request(param="sensitive_features", alias=True)
+        asked = getattr(request, "fit_resample", None)  # a method that imblearn adds
+        if asked and self.sensitive is None and asked.requests.get("sensitive_features") is None:
+            asked.add_request(param="sensitive_features", alias=True)
         return request
 
     def __sklearn_tags__(self) -> Any:

@@ -17,9 +17,9 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.checks import require_auditor
+from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import (
     N_JOBS,
@@ -31,18 +31,17 @@ from skbiasamp._utils.compat import (
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
-from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose.sensitive import parameter_of, routes
-from skbiasamp.metrics import DirectionalAuditor
+from skbiasamp.compose.audited import AuditedClassifier, named_auditors
+from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.mitigation._candidates import auto_candidates
 from skbiasamp.mitigation._noise import NoiseRandomizer
-from skbiasamp.mitigation._pairs import check_frame
 from skbiasamp.mitigation._ranking import Fold, Ranking
-from skbiasamp.model_selection.fold_runs import run_folds
 from skbiasamp.model_selection.folds import (
     STRATIFY,
-    joint_strata,
+    fitted_auditor,
+    fold_strata,
     of_each_row_once,
+    run_folds,
     seeded_clone,
     splits_of,
     tested_twice,
@@ -199,32 +198,40 @@ def search(
     labels = {"y": y, "sensitive_features": sensitive_features}
     read = {name: to_native(value, name) for name, value in labels.items()}
     check_lengths({"X": range(_n_rows(X)), **read})
-    auditors = _read_auditors(auditor)
     scoring = _scorers(scoring)
     models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, scoring)}
-    scales = {f"noise {scale:g}": scale for scale in _read_noise(noise)}
+    noises = np.ravel(as_numbers(noise, "noise"))
+    if not (noises >= 0).all():
+        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
+    scales = {f"noise {scale:g}": scale for scale in noises.tolist()}
     models |= {name: _noisy(estimator, scale) for name, scale in scales.items()}
     parts = {name: _parts(name, model) for name, model in models.items()}
+    audited = AuditedClassifier(
+        parts[BASELINE][1], auditor=auditor, sensitive_estimator=sensitive_estimator
+    )
+    named = named_auditors(audited)
     rng = check_random_state(random_state)
-    strata = y if stratify == "task" else joint_strata(y, sensitive_features)
-    splits = splits_of(cv, X, strata, groups, rng)
+    splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.
-    plain = [clone(metric).set_params(interval=None) for metric in auditors]
+    plain = [clone(metric).set_params(interval=None) for metric in named.values()]
     trial = _Trial(RowData(X, sensitive_features), y, plain, sensitive_estimator, scoring)
     seed = rng.randint(2**31 - 1)
-    levelled = [clone(metric).set_params(confidence_level=confidence_level) for metric in auditors]
-    whole = []
-    for metric in levelled:
-        with speaking(of_auditor(metric)):
-            fitted = seeded_clone(metric, rng).fit(y, sensitive_features=sensitive_features)
-            whole.append(fitted)
+    levelled = {
+        name: clone(metric).set_params(confidence_level=confidence_level)
+        for name, metric in named.items()
+    }
+    whole = {
+        name: fitted_auditor(metric, rng, y, sensitive_features)
+        for name, metric in levelled.items()
+    }
+    first = next(iter(whole.values()))
     kept = {BASELINE, *scales} if limit is not None else set(parts)
     folds, ends = _race(
         trial,
         {name: (model, name in kept) for name, model in parts.items()},
         splits,
         seed,
-        lambda fold: _is_hopeless(whole[0], fold, limit or 0),
+        lambda fold: _is_hopeless(first, fold, limit or 0),
         n_jobs=n_jobs,
         verbose=verbose,
     )
@@ -232,9 +239,7 @@ def search(
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warnings.warn(text, FitFailedWarning, stacklevel=2)
-    amplifications = list(folds[BASELINE][0].values)[len(scoring) :]
-    once = [of_each_row_once(metric, splits) for metric in whole]
-    metrics = dict(zip(amplifications, once, strict=True))
+    metrics = {name: of_each_row_once(metric, splits) for name, metric in whole.items()}
     ranking = Ranking(metrics, limit, confidence_level, tested_twice(splits))
     table, measures, comparisons = ranking.of(folds, ends)
     measures.insert(1, "noise", measures["mitigation"].map(scales).astype(float))
@@ -247,7 +252,7 @@ def search(
         table=table,
         measures=measures,
         scores=list(scoring),
-        amplifications=amplifications,
+        amplifications=list(named),
         limit=limit,
         confidence_level=confidence_level,
         best=best,
@@ -271,7 +276,7 @@ class _Trial(NamedTuple):
         sampler, estimator = parts
         model = RowClassifier(estimator, data=self.data, sampler=sampler)
         model = seeded_clone(model, np.random.RandomState(seed))
-        return model.fit(np.arange(_n_rows(self.data.X))[:, None], self.y).estimator_
+        return model.fit(self.data.numbers, self.y).estimator_
 
 
 def _race(
@@ -326,7 +331,7 @@ def _try(
         with collected() if quiet else nullcontext():  # the winner's are shown
             (run,) = run_folds(
                 model,
-                *(np.arange(_n_rows(trial.data.X))[:, None], trial.y, trial.data.attribute, None),
+                *(trial.data.numbers, trial.y, trial.data.attribute, None),
                 splits=[[split]],
                 auditors=[[seeded_clone(metric, rng) for metric in trial.auditors]],
                 rng=rng,
@@ -358,16 +363,6 @@ def _needs_group(estimator: Any) -> bool:
     return routes(estimator, "predict") or parameter_of(estimator, "predict") is not None
 
 
-def _read_auditors(auditor: Any) -> list[Any]:
-    """Return the auditors as a list, or raise."""
-    listed = auditor if isinstance(auditor, list) else [auditor or DirectionalAuditor()]
-    for metric in listed:
-        require_auditor(metric, "auditor")
-    if not listed:
-        raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
-    return listed
-
-
 def _read_candidates(
     candidates: Any, estimator: Any, y: Any, limit: float | None, scoring: dict[str, Any]
 ) -> dict[str, Any]:
@@ -386,14 +381,6 @@ def _read_candidates(
         text = "{candidates} has the name 'none', which is that of the model as it is."
         raise InputError(text)
     return dict(candidates)
-
-
-def _read_noise(noise: Any) -> list[float]:
-    """Return the scales of noise, or raise."""
-    listed = isinstance(noise, Iterable) and np.ndim(noise) == 1  # type: ignore[arg-type]
-    if not listed or not all(isinstance(scale, Real) and float(scale) >= 0 for scale in noise):
-        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
-    return list(noise)
 
 
 def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
@@ -435,8 +422,7 @@ def _scorers(scoring: Any) -> dict[str, Any]:
     if callable(scoring):
         return {"score": scoring}
     named = [scoring] if isinstance(scoring, str) else scoring
-    several = isinstance(named, list | tuple | set) and len(named) > 0
-    if not (several and all(isinstance(name, str) for name in named)):
+    if not named or not all(isinstance(name, str) for name in named):
         raise InputTypeError(
             "{scoring} must be the name of a score, a list of names, a scorer or a dict of scorers "
             "by name. Got {seen!r} instead.",

@@ -25,7 +25,7 @@ from skbiasamp.mitigation._operating import (
     score_of,
     signs_of_groups,
 )
-from skbiasamp.mitigation._pairs import as_index, check_frame, read_groups
+from skbiasamp.mitigation._pairs import as_index, read_groups
 from skbiasamp.model_selection.responses import (
     binary_labels,
     held_out,
@@ -132,6 +132,8 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     amplification +0.010 (-0.006 to +0.025)
     """
 
+    _two_classes = True
+
     estimator: Any = PositionalOption(
         HasMethods(["fit", "predict", "predict_proba"]),
         HasMethods(["fit", "predict", "decision_function"]),
@@ -148,8 +150,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
-        check_frame(X)
-        y = binary_labels(self, y, several=False)
+        y = binary_labels(y, several=False)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         folds = check_cv(5 if isinstance(self.cv, str) else self.cv, y, classifier=True)
@@ -174,7 +175,8 @@ class AmplificationThresholdClassifier(SensitivePredictor):
             sign,
         )
         score = score_of(self.scoring, self.classes_)
-        self._thresholds, size = self._chosen(rows, slice(None), score)
+        chosen, size = self._chosen(rows, slice(None), score)
+        self.thresholds_ = pd.Series(chosen, as_index(self.groups_))
         if size > self.limit + _ROUNDING:
             warn(
                 f"No threshold has an amplification within ±{self.limit:g}: the nearest one, "
@@ -191,7 +193,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         # What the choice takes from the rows that it is made on, new rows do not give.
         (value, _), (final, errors) = (
             rows.measured(positive, score)
-            for positive in (decided, rows.scores >= self._thresholds[rows.group])
+            for positive in (decided, rows.scores >= chosen[rows.group])
         )
         estimates = final + value - np.mean(apparent, axis=0)
         reach = stats.norm.isf((1 - self.confidence_level) / 2) * errors
@@ -207,11 +209,6 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         choices = decisions.by_group(limit) if self.by_group else decisions.for_all
         best = decisions.best(choices, limit, score)
         return thresholds[best], abs(float(decisions.amplification(best[None])[0]))
-
-    @property
-    def thresholds_(self) -> pd.Series:
-        """The threshold of each group."""
-        return pd.Series(self._thresholds, as_index(self.groups_))
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """Predict with the thresholds.
@@ -230,14 +227,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         check_is_fitted(self)
         features = self._features(X)
         scores = positive_scores(response(self.estimator_, features))
-        thresholds = self._thresholds[0]
+        thresholds = self.thresholds_.to_numpy()
         if self.by_group:
             attribute = self._sensitive(X, sensitive_features, "predict")
-            thresholds = self._thresholds[read_groups(attribute, len(scores), self.groups_)]
+            thresholds = thresholds[read_groups(attribute, len(scores), self.groups_)]
+        else:
+            thresholds = thresholds[0]
         return self.classes_[(scores >= thresholds).astype(int)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if tags.classifier_tags is not None:  # None where the estimator is no classifier
-            tags.classifier_tags.multi_class = False
-        return tags

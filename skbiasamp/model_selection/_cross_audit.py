@@ -15,24 +15,25 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
-from skbiasamp.compose import AuditedClassifier
+from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics.comparing import mean_of_results
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
-from skbiasamp.model_selection.fold_runs import Repeat, run_folds
 from skbiasamp.model_selection.folds import (
     STRATIFY,
-    joint_strata,
+    Repeat,
+    fitted_auditor,
+    fold_strata,
     of_each_row_once,
     over_folds,
     pooled_comparison,
+    run_folds,
     seeded_clone,
     splits_of,
     tested_twice,
@@ -177,10 +178,10 @@ def cross_audit(
         )
     models = audited_models(estimator if several else {"": estimator}, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features, "cross_audit")
-    strata = to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
+    strata = fold_strata(stratify, y, attribute)
     rng = check_random_state(random_state)
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
-    named = next(iter(models.values()))._auditors()
+    named = named_auditors(next(iter(models.values())))
     auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
     with progress("cross-validation of models", len(models)) as step:
         runs = {}
@@ -198,10 +199,7 @@ def cross_audit(
             step.advance()
         results: dict[str, Any] = {}
         for name, template in named.items():
-            with speaking(of_auditor(template)):
-                whole = seeded_clone(template, rng).fit(
-                    y, sensitive_features=attribute, sample_weight=sample_weight
-                )
+            whole = fitted_auditor(template, rng, y, attribute, sample_weight)
             audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
             if reference is None:
                 results[name] = audits[""]

@@ -16,19 +16,19 @@ from sklearn.utils import check_random_state
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, of_auditor, quote, speaking
+from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, take_rows, validate_params
 from skbiasamp._utils.formatting import level_of, name_of, number, printable, rate
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.warnings import collected
-from skbiasamp.compose import AuditedClassifier
+from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_models
 from skbiasamp.inference.shares import share_interval
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.model_selection._cross_audit import attribute_of, audited_models
-from skbiasamp.model_selection.fold_runs import needs_rows, of_rows
-from skbiasamp.model_selection.folds import seeded_clone, splits_of, tested_twice
+from skbiasamp.model_selection.folds import fitted_auditor, seeded_clone, splits_of, tested_twice
+from skbiasamp.model_selection.row_classifier import needs_rows, of_rows
 from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.results.exports import Exported, paper_of
 
@@ -244,7 +244,7 @@ def audit_rashomon(
     names = list(check_models({"estimator": classes}) if several else classes)
     models = audited_models(classes, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features, "audit_rashomon")
-    measures = next(iter(models.values()))._auditors().values()
+    measures = named_auditors(next(iter(models.values()))).values()
     if len(measures) > 1:
         raise InputError("{auditor} must be one auditor; got a list of {n}.", n=len(measures))
     (measure,) = measures
@@ -254,10 +254,7 @@ def audit_rashomon(
         raise InputError("{cv} must make three folds or more, which share no test rows.")
     test, scored = (fold for _, fold in splits[:2])
     train = np.setdiff1d(np.arange(len(attribute)), np.concatenate([test, scored]))
-    with speaking(of_auditor(measure)):
-        audit = seeded_clone(measure, rng).fit(
-            take_rows(y, train), sensitive_features=take_rows(attribute, train)
-        )
+    audit = fitted_auditor(measure, rng, take_rows(y, train), take_rows(attribute, train))
     drawn = _drawn(param_distributions, names, n_models, rng, several=several)
     calls = []
     for name, model in models.items():

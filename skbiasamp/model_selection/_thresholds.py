@@ -13,7 +13,7 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_tasks
+from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_labels
 from skbiasamp.counts.passed import between, passed
 from skbiasamp.model_selection.responses import (
     binary_labels,
@@ -91,6 +91,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     # Weights are for the classifier inside, and thresholds follow it.
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
 
+    _two_classes = True
+
     estimator: Any = PositionalOption(
         HasMethods(["fit", "predict", "predict_proba"]),
         HasMethods(["fit", "predict", "decision_function"]),
@@ -119,8 +121,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             The fitted classifier.
         """
         self._validate_params()
-        require_tasks(self.estimator, y)
-        y = labels = binary_labels(self, y, several=True)
+        require_labels(self, y)
+        y = labels = binary_labels(y, several=True)
         self._one_label = labels.ndim == 1
         routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
         inner = routed["estimator"]
@@ -148,12 +150,6 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         check_is_fitted(self)
         positive = (self._scores(X) >= self.thresholds_).astype(int)
         return self.classes_[positive[:, 0]] if self._one_label else positive
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if tags.classifier_tags is not None:  # None where the estimator is no classifier
-            tags.classifier_tags.multi_class = False
-        return tags
 
     def _scores(self, X: Any) -> Array:
         output = response(self.estimator_, X)

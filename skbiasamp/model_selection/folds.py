@@ -6,18 +6,22 @@ import copy
 import math
 from numbers import Integral
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.errors import InputError, of_auditor, speaking
+from skbiasamp._utils.compat import take_rows
+from skbiasamp._utils.progress import progress
+from skbiasamp.compose import AuditedClassifier
+from skbiasamp.model_selection.row_classifier import needs_rows, of_rows
 from skbiasamp.results import ComparisonResult
 
 STRATIFY = ("task", "joint")
@@ -51,6 +55,11 @@ def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     )
 
 
+def fold_strata(stratify: str, y: Any, attribute: Any) -> Any:
+    """Return what folds are stratified by: labels, or each combination of labels and attribute."""
+    return to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
+
+
 def joint_strata(y: Any, attribute: Any) -> Array:
     """Return a number for each combination of labels and attribute."""
     tables = [
@@ -70,6 +79,16 @@ def seeded_clone(estimator: Any, rng: np.random.RandomState) -> Any:
     return made
 
 
+def fitted_auditor(
+    auditor: Any, rng: np.random.RandomState, y: Any, attribute: Any, sample_weight: Any = None
+) -> Any:
+    """Return a clone of an auditor, fitted on all rows."""
+    with speaking(of_auditor(auditor)):
+        return seeded_clone(auditor, rng).fit(
+            y, sensitive_features=attribute, sample_weight=sample_weight
+        )
+
+
 def tested_twice(splits: Any) -> bool:
     """Return whether a row is tested in several folds."""
     return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
@@ -78,6 +97,62 @@ def tested_twice(splits: Any) -> bool:
 def of_each_row_once(auditor: Any, splits: Any) -> Any:
     """Return the auditor, without an interval if rows are tested several times."""
     return copy.copy(auditor).set_params(interval=None) if tested_twice(splits) else auditor
+
+
+class Repeat(NamedTuple):
+    """What one estimator did on the folds of one repeat."""
+
+    fitted: dict[str, Any]  # what `cross_validate` returned
+    held_out: list[tuple[AuditedClassifier, dict[str, Any]]]  # each fold's model and test labels
+
+
+def run_folds(
+    model: AuditedClassifier,
+    X: Any,
+    y: Any,
+    attribute: Any,
+    sample_weight: Any,
+    *,
+    splits: list[Any],
+    auditors: list[Any],
+    rng: np.random.RandomState,
+    options: dict[str, Any],
+    params: dict[str, Any] | None,
+) -> list[Repeat]:
+    """Train a model on every fold of every repeat, and predict the held-out rows."""
+    data, passed = X, attribute if model.sensitive is None else None
+    if needs_rows(model, options["scoring"]):
+        model, data = of_rows(model, X, attribute)
+        passed = None  # it is found by row number
+    metadata = {"sensitive_features": passed, "sample_weight": sample_weight}
+    metadata = {key: value for key, value in metadata.items() if value is not None}
+    rows = (data, y, passed, sample_weight)
+    repeats = []
+    # Folds in other processes are not seen to be done.
+    in_process = options["n_jobs"] in (None, 1)
+    with progress("folds", sum(map(len, splits)) if in_process else None):
+        for folds, own in zip(splits, auditors, strict=True):
+            fitted = cross_validate(
+                seeded_clone(clone(model).set_params(auditor=own), rng),
+                data,
+                y,
+                cv=folds,
+                params={**metadata, **(params or {})} or None,
+                return_estimator=True,
+                error_score="raise",
+                **options,
+            )
+            held_out = [
+                (
+                    fitted_model,
+                    fitted_model._labels(
+                        *(None if part is None else take_rows(part, test) for part in rows)
+                    ),
+                )
+                for (_, test), fitted_model in zip(folds, fitted["estimator"], strict=True)
+            ]
+            repeats.append(Repeat(fitted, held_out))
+    return repeats
 
 
 def over_folds(

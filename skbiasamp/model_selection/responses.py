@@ -88,11 +88,8 @@ def held_out(
     return clone(model).fit(X, y, **params), output
 
 
-def binary_labels(owner: Any, y: Any, *, several: bool) -> Array:
+def binary_labels(y: Any, *, several: bool) -> Array:
     """Return labels of two classes, or of several tasks if these are allowed."""
-    who = type(owner).__name__
-    if y is None:
-        raise InputError("{who} requires y to be passed, but the target y is None.", who=who)
     labels = np.asarray(to_native(y, "y"))
     assert_all_finite(labels, input_name="y")
     kind = type_of_target(labels, input_name="y", raise_unknown=True)

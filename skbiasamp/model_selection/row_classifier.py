@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator, clone
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
 from skbiasamp._utils.compat import has_method, take_rows
-from skbiasamp.compose.sensitive import finds, parameter_of, requests, routing
+from skbiasamp.compose import AuditedClassifier
+from skbiasamp.compose.sensitive import finds, parameter_of, requests, routing, without
 from skbiasamp.compose.wrapper import ClassifierWrapper, available
+from skbiasamp.model_selection._scorer import AmplificationScorer
 
 
 class RowData:
@@ -22,6 +27,7 @@ class RowData:
         self.X = np.asarray(X) if isinstance(X, memoryview) else X
         self.attribute = attribute
         self.labels = labels  # what a sampler resamples by, if that is not what is learned
+        self.numbers = np.arange(len(to_native(attribute, "sensitive_features")))[:, None]
 
     def features(self, numbers: Any) -> Any:
         """Return the rows of X."""
@@ -102,3 +108,28 @@ class RowClassifier(ClassifierWrapper):
 
     def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
         return {"sensitive_features": self.data.sensitive(rows)} if asked else {}
+
+
+def needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
+    """Return whether something needs a sensitive feature that nobody would pass on."""
+    if requests(model.estimator, "predict"):
+        return True
+    if sklearn.get_config()["enable_metadata_routing"]:
+        return False
+    scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
+    return model.sensitive is None and any(
+        isinstance(scorer, AmplificationScorer) and scorer.sensitive is None for scorer in scorers
+    )
+
+
+def of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
+    """Return the same model for row numbers, and the numbers."""
+    model._hide(X)
+    named = model.sensitive is not None and not callable(model.sensitive)
+    data = RowData(model._features(X), attribute)
+    changed = {"estimator": RowClassifier(model.estimator, data=data)}
+    if model.sensitive_estimator is not None:
+        blind = RowData(without(X, model.sensitive) if named else X, attribute)
+        changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
+    model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
+    return model, data.numbers

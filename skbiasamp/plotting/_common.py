@@ -5,31 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_instance, check_option, require_auditor
+from skbiasamp._input.checks import Array, check_instance, require_auditor
 from skbiasamp._input.coding import as_classes
-from skbiasamp._input.errors import InputTypeError
+from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._utils.formatting import group_of, in_words, name_of, number
 from skbiasamp.inference.hypothesis_tests import significant
-from skbiasamp.inference.power import check_share
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.plotting._checks import (
-    as_floats,
-    check_drawable,
-    check_kind,
-    check_name_list,
-    drawn_columns,
-)
 from skbiasamp.results import AuditResult
 from skbiasamp.results.kinds import Kind
 
 JOINTS = {"group": ", ", "task": " + "}
 FONT = 10  # points; smaller where there is less room
 SMALLEST = 5
+POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 
 
 class Display:
@@ -42,10 +35,42 @@ class Display:
 
 
 @dataclass(eq=False, repr=False)
-class PairsDisplay(Display):
-    """What Displays of pairs share: data from a result, from predictions or an estimator."""
+class TableDisplay(Display):
+    """A Display of a table, which has the columns that are drawn."""
+
+    _needs: ClassVar[tuple[str, ...]]
+    _made_by: ClassVar[str]  # what returns such a table
+    _drawn_by: ClassVar[str] = "from_result(result)"
 
     table: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        present = self.table.columns if isinstance(self.table, pd.DataFrame) else ()
+        lacking = sorted(set(self._needs).difference(present))
+        if lacking:
+            raise InputError(
+                "table must be a data frame as {made_by} is, and lacks the columns {lacking}. "
+                "Where it comes from is drawn as a whole by {kind}.{drawn_by}.",
+                made_by=self._made_by,
+                lacking=quote(lacking),
+                kind=type(self).__name__,
+                drawn_by=self._drawn_by,
+            )
+
+    def _numbers(self, column: str) -> Array:
+        """Return numbers of the table, where None is NaN; all of a column that it lacks are NaN."""
+        if column not in self.table:
+            return np.full(len(self.table), np.nan)
+        return self.table[column].to_numpy(float)
+
+
+@dataclass(eq=False, repr=False)
+class PairsDisplay(TableDisplay):
+    """What Displays of pairs share: data from a result, from predictions or an estimator."""
+
+    _needs = ("group", "task", "amplification")
+    _made_by = "AuditResult.table"
+
     _: KW_ONLY
     title: str | None = None
     confidence_level: float = 0.95
@@ -53,22 +78,8 @@ class PairsDisplay(Display):
     kind: Any = "signed"
 
     def __post_init__(self) -> None:
-        ends = ("low", "high", "p_adjusted")
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a pair, as AuditResult.table is",
-            instead=f"A whole result is drawn with {type(self).__name__}.from_result(result).",
-            numbers=["amplification", *(end for end in ends if end in drawn_columns(self.table))],
-            names=["group", "task"],
-        )
-        check_share("confidence_level", self.confidence_level)
-        check_option("kind", self.kind, tuple(map(str, Kind)))
-        self.group_columns = check_name_list("group_columns", self.group_columns)
+        super().__post_init__()
         self.kind = Kind(self.kind)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """Compute what is drawn from the table."""
 
     @classmethod
     def from_result(
@@ -219,16 +230,12 @@ class PairsDisplay(Display):
         return short_labels(names, JOINTS[role], columns, width=max(28, 20 * len(columns)))
 
     @property
-    def _tested(self) -> pd.Series | None:
+    def _tested(self) -> Array | None:
         """Return which pairs are significant, or None if there is neither test nor interval."""
-        nothing = pd.Series(np.nan, self.table.index)
-        p_adjusted, low, high = (
-            as_floats(self.table.get(name, nothing)) for name in ("p_adjusted", "low", "high")
-        )
+        p_adjusted, low, high = map(self._numbers, ("p_adjusted", "low", "high"))
         if np.isnan([p_adjusted, low, high]).all():
             return None
-        sure = significant(p_adjusted, low, high, self.confidence_level)
-        return pd.Series(sure, self.table.index)
+        return significant(p_adjusted, low, high, self.confidence_level)
 
     @property
     def _unclear(self) -> str:
@@ -245,8 +252,6 @@ def _feature(columns: Sequence[Hashable]) -> str:
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
-    if not isinstance(model_name, str | None):
-        raise InputTypeError("{model_name} must be text; got {seen!r}.", seen=model_name)
     model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, in_words(result.name))))
     value = "undefined" if math.isnan(result.value) else number(result.estimate)
@@ -266,19 +271,20 @@ def import_pyplot(caller: object) -> Any:
     return plt
 
 
-def check_axes(ax: Any) -> None:
-    """Raise unless something can be drawn in."""
-    check_instance(ax, ["axvline"], "ax must be Axes of matplotlib, or None")
-
-
 def axes_of(caller: Any, ax: Any, size: tuple[float, float]) -> Any:
     """Return the axes to draw in, new ones of a size if there are none; the Display keeps them."""
     plt = import_pyplot(caller)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
-    check_axes(ax)
     caller.ax_, caller.figure_ = ax, ax.figure
     return ax
+
+
+def check_kind(value: object, kind: type, made_by: str, instead: str = "") -> None:
+    """Raise unless a Display is given what it draws."""
+    if not isinstance(value, kind):
+        text = "{made_by}, got {seen}. {instead}"
+        raise InputTypeError(text, made_by=made_by, seen=type(value).__name__, instead=instead)
 
 
 def tidy(ax: Any, title: str | None = None, **grid: Any) -> None:
@@ -355,3 +361,72 @@ def _cut(text: str, width: int) -> str:
         return text
     tail = width // 3
     return f"{text[: width - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
+
+
+# --------------------------------------------------------------------------- rows: a forest plot
+
+
+def axes_of_rows(display: Any, ax: Any, n: int, labels: Sequence[str]) -> Any:
+    """Return axes for rows and their labels."""
+    width = 4.8 + 0.08 * max(map(len, labels), default=0)
+    return axes_of(display, ax, (width, 1.7 + 0.27 * n))
+
+
+def draw_zero(display: Any) -> None:
+    """Draw the line that the marks of rows begin at, or lie beside."""
+    display.zero_line_ = display.ax_.axvline(0, color="0.3", linewidth=1, zorder=1)
+
+
+def draw_intervals(
+    display: Any,
+    point: Array,
+    low: Array,
+    high: Array,
+    *,
+    colour: Array,
+    clear: Array,
+    filled: Array,
+) -> None:
+    """Draw points and intervals in the axes of a Display, which keeps them.
+
+    Intervals that are not `clear` are pale, points that are not `filled` hollow. In place of what
+    is NaN stands "undefined".
+    """
+    ax, at = display.ax_, np.arange(len(point))
+    draw_zero(display)
+    display.intervals_ = display.points_ = None
+    bounded, defined = ~np.isnan(low + high), ~np.isnan(point)
+    if bounded.any():
+        shade = np.where(clear[:, None], colour, colour * [1, 1, 1, 0.5])
+        lines = {"colors": shade[bounded], "linewidth": 2, "zorder": 2}
+        display.intervals_ = ax.hlines(at[bounded], low[bounded], high[bounded], **lines)
+    if defined.any():
+        face = np.where(filled[:, None], colour, 1.0)  # else white
+        look = POINT | {"facecolors": face[defined], "edgecolors": colour[defined]}
+        display.points_ = ax.scatter(point[defined], at[defined], **look)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    quiet = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
+    display.undefined_ = [ax.text(0, row, "undefined", **quiet) for row in at[~defined]]
+    if not defined.any():
+        ax.set(xlim=(-1, 1), xticks=[0])
+
+
+def label_rows(
+    display: Any,
+    labels: Sequence[str],
+    notes: Sequence[str],
+    *,
+    heading: str = "",
+    title: str | None = None,
+    sides: str = "",
+) -> None:
+    """Write labels, heading, notes and title, in the size that fits the rows."""
+    ax, n = display.ax_, max(len(labels), 1)
+    ax.set_yticks(np.arange(len(labels)), labels=labels)
+    ax.set(ylim=(n - 0.5, -0.5), ylabel=heading, xlabel="\n".join(notes))
+    if sides:
+        name_sides(ax, sides)
+    tidy(ax, title, axis="x")
+    size = fitting(0.85 * room(ax, 1, n)[1])
+    for text in (*ax.get_yticklabels(), *display.undefined_):
+        text.set_fontsize(size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -12,19 +11,17 @@ import pandas as pd
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE, in_words
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._checks import (
-    as_floats,
-    check_drawable,
+from skbiasamp.plotting._common import (
+    POINT,
+    TableDisplay,
+    axes_of_rows,
     check_kind,
-    check_most,
-    with_defaults,
+    draw_intervals,
+    label_rows,
+    short_labels,
 )
-from skbiasamp.plotting._common import Display, short_labels
-from skbiasamp.plotting._forest_rows import POINT, axes_of_rows, draw_intervals, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
-_NAMES = ("metric", "model", "verdict")
-_NUMBERS = ("difference", "low", "high", "value", "reference")
 _COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
 SIDES = {
     "signed": "← amplifies less  |  amplifies more →",
@@ -34,7 +31,7 @@ SIDES = {
 
 
 @dataclass(eq=False, repr=False)
-class ComparisonDisplay(Display):
+class ComparisonDisplay(TableDisplay):
     """Show how much more or less models amplify than the reference, with confidence intervals.
 
     One row for each metric and model. Differences without a clear verdict are hollow and pale.
@@ -77,63 +74,24 @@ class ComparisonDisplay(Display):
 
     Examples
     --------
-    >>> import skbiasamp
+    >>> import pandas as pd
     >>> from skbiasamp.plotting import ComparisonDisplay
-    >>> sex = ["f"] * 400 + ["m"] * 400
-    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
-    >>> old = [1] * 90 + [0] * 310 + [1] * 210 + [0] * 190
-    >>> new = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
-    >>> auditor = skbiasamp.DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
-    >>> result = auditor.compare(hired, {"old": old, "new": new}, sensitive_features=sex)
-    >>> display = ComparisonDisplay(ComparisonDisplay.rows_of(result), reference="old")
-    >>> display.table[["metric", "model", "difference", "verdict"]].round(4)
-                 metric model  difference         verdict
-    0  directional A->T   new      0.0875  amplifies more
+    >>> table = pd.DataFrame({"metric": ["directional A->T"], "model": ["new"]})
+    >>> table = table.assign(difference=0.09, low=0.06, high=0.12, verdict="amplifies more")
+    >>> table = table.assign(value=0.11, reference=0.02)
+    >>> display = ComparisonDisplay(table, reference="old")
+    >>> _ = display.plot()  # doctest: +SKIP
 
     Where matplotlib is installed, ``ComparisonDisplay.from_result(result)`` draws it.
     """
 
-    table: pd.DataFrame
+    _needs = _COLUMNS
+    _made_by = "ComparisonDisplay.from_result(result).table"
+
     _: KW_ONLY
     reference: str
     title: str | None = None
     sides: str = "signed"
-
-    def __post_init__(self) -> None:
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a metric and model, as "
-            "ComparisonDisplay.rows_of makes it",
-            instead="A whole comparison is drawn with ComparisonDisplay.from_result(result) or "
-            "from_report(report).",
-            numbers=_NUMBERS,
-            names=_NAMES,
-        )
-        self.reference = str(self.reference)
-        check_option("sides", self.sides, tuple(SIDES))
-
-    @staticmethod
-    def rows_of(*results: ComparisonResult) -> pd.DataFrame:
-        """Return the table that is drawn of one or several comparisons.
-
-        Parameters
-        ----------
-        *results : ComparisonResult
-            Comparisons of the same models by different metrics.
-
-        Returns
-        -------
-        table : DataFrame
-            One row per metric and model. For a mean of absolute changes, the difference is that of
-            the signed mean, to which the verdict refers.
-        """
-        rows = []
-        for result in results:
-            values = dict(zip(result.table["model"], result.table["estimate"], strict=True))
-            for model, verdict in result.verdicts.items():
-                numbers = (*result.judged(model), verdict, values[model], values[result.reference])
-                rows.append((result.name, model, *numbers))
-        return pd.DataFrame(rows, columns=list(_COLUMNS))
 
     @classmethod
     def from_result(cls, result: ComparisonResult, *, ax: Any = None, **options: Any) -> Self:
@@ -189,9 +147,15 @@ class ComparisonDisplay(Display):
 
     @classmethod
     def _of(cls, results: list[ComparisonResult], ax: Any, options: dict[str, Any]) -> Self:
+        rows = []
+        for result in results:
+            values = dict(zip(result.table["model"], result.table["estimate"], strict=True))
+            for model, verdict in result.verdicts.items():
+                numbers = (*result.judged(model), verdict, values[model], values[result.reference])
+                rows.append((result.name, model, *numbers))
         kinds = {"attack" if result.kind.has_attacker else "signed" for result in results}
         display = cls(
-            cls.rows_of(*results),
+            pd.DataFrame(rows, columns=list(_COLUMNS)),
             reference=results[0].reference,
             sides=kinds.pop() if len(kinds) == 1 else "both",
         )
@@ -203,8 +167,6 @@ class ComparisonDisplay(Display):
         *,
         kind: str = "differences",
         max_rows: int | None = 40,
-        point_kwargs: Mapping[str, Any] | None = None,
-        interval_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw differences, or the values of both models.
 
@@ -218,8 +180,6 @@ class ComparisonDisplay(Display):
         max_rows : int, default=40
             How many metrics and models at most, those with the largest differences; below the
             axes stands how many there are. None draws all.
-        point_kwargs, interval_kwargs : dict, default=None
-            Passed to ``Axes.scatter`` and ``Axes.hlines``.
 
         Returns
         -------
@@ -227,21 +187,20 @@ class ComparisonDisplay(Display):
             This Display.
         """
         check_option("kind", kind, ("differences", "values"))
-        check_most("max_rows", max_rows)
         shown = self._shown(max_rows)
         labels = self._labels(shown)
         ax = axes_of_rows(self, ax, max(len(shown), 1), labels)
         from matplotlib.colors import to_rgba_array
 
         names = ("value", "reference", "value") if kind == "values" else _INTERVAL
-        point, low, high = (as_floats(shown[name]) for name in names)
+        point, low, high = (shown[name].to_numpy(float) for name in names)
         side = np.array([DIRECTION_OF.get(verdict, 0) for verdict in shown["verdict"]], dtype=int)
-        change = np.sign(np.nan_to_num(as_floats(shown["difference"]))).astype(int)
+        change = np.sign(np.nan_to_num(shown["difference"].to_numpy(float))).astype(int)
         self.reference_points_ = None
         if kind == "values" and (~np.isnan(low)).any():
             ring = POINT | {"facecolors": "white", "edgecolors": "0.3"}
             at = np.arange(len(shown))
-            self.reference_points_ = ax.scatter(low, at, **with_defaults(ring, point_kwargs))
+            self.reference_points_ = ax.scatter(low, at, **ring)
         draw_intervals(
             self,
             point,
@@ -250,8 +209,6 @@ class ComparisonDisplay(Display):
             colour=to_rgba_array([UNCLEAR, ABOVE, BELOW])[change],  # of -1 the last
             clear=side != 0,
             filled=(side != 0) | (kind == "values"),
-            point_kwargs=point_kwargs,
-            interval_kwargs=interval_kwargs,
         )
         defined = ~np.isnan(point)
         if defined.any():
@@ -268,7 +225,7 @@ class ComparisonDisplay(Display):
         """Return the rows with the largest differences, in their order."""
         if max_rows is None or len(self.table) <= max_rows:
             return self.table
-        size = pd.Series(np.abs(as_floats(self.table["difference"])))
+        size = pd.Series(np.abs(self._numbers("difference")))
         return self.table.iloc[np.sort(size.nlargest(max_rows).index)]
 
     @property

@@ -9,23 +9,16 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_instance, check_option, is_one
+from skbiasamp._input.checks import check_instance, is_one
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.formatting import number
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection.responses import response, response_of, rows_above, task_scores
-from skbiasamp.plotting._checks import (
-    as_floats,
-    as_number,
-    check_kind,
-    with_defaults,
-)
 from skbiasamp.plotting._common import (
     JOINTS,
     Display,
-    check_axes,
+    check_kind,
     import_pyplot,
     name_sides,
     short_labels,
@@ -120,32 +113,12 @@ class AmplificationCurveDisplay(Display):
     title: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rates, Mapping | pd.DataFrame | None):
-            kind = type(self.rates).__name__
-            raise InputTypeError("{rates} must be a dict or a data frame; got {kind}.", kind=kind)
-        for name in ("base_rate_threshold", "operating_point"):
-            setattr(self, name, as_number(getattr(self, name), name))
-        self.thresholds = self._numbers("thresholds", self.thresholds)
-        self.values = self._numbers("values", self.values)
-        for name in ("estimates", "low", "high"):
-            if getattr(self, name) is not None:
-                setattr(self, name, self._numbers(name, getattr(self, name)))
-        rates = {
-            group: self._numbers(f"rates[{group!r}]", rate)
-            for group, rate in ({} if self.rates is None else self.rates).items()
-        }
-        if not np.isfinite(self.thresholds).any():
-            raise InputError("{thresholds} must have a number that is finite.")
-        self.rates = pd.DataFrame(rates, index=self.thresholds) if rates else None
-
-    def _numbers(self, name: str, given: Any) -> Array:
-        """Return a number for each threshold."""
-        numbers: Array = np.atleast_1d(as_floats(given, name))
-        n = numbers.size if name == "thresholds" else self.thresholds.size
-        if numbers.shape != (n,):
-            text = "{name} has {seen:,} numbers but there are {n:,} thresholds: each threshold "
-            raise InputError(text + "needs one.", name=name, seen=numbers.size, n=n)
-        return numbers
+        for name in ("thresholds", "values", "estimates", "low", "high"):
+            given = getattr(self, name)
+            setattr(self, name, None if given is None else np.asarray(given, dtype=float))
+        if self.rates is not None:
+            rates = {group: np.asarray(rate, dtype=float) for group, rate in self.rates.items()}
+            self.rates = pd.DataFrame(rates, index=self.thresholds)
 
     @classmethod
     def from_result(cls, curve: AmplificationCurve, *, ax: Any = None, **options: Any) -> Self:
@@ -229,7 +202,6 @@ class AmplificationCurveDisplay(Display):
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
-        check_option("rates", rates, (True, False))
         labels: dict[str, Any] = {
             "sensitive_features": sensitive_features,
             "sample_weight": sample_weight,
@@ -305,7 +277,6 @@ class AmplificationCurveDisplay(Display):
         ax: Any = None,
         *,
         line_kwargs: Mapping[str, Any] | None = None,
-        rate_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -314,8 +285,8 @@ class AmplificationCurveDisplay(Display):
         ax : matplotlib Axes or two of them, default=None
             Where to draw: amplification and rates in two axes, or both in one. None makes a
             figure, with two axes if there are rates.
-        line_kwargs, rate_kwargs : dict, default=None
-            Passed to ``Axes.plot`` for the amplification and for the rates.
+        line_kwargs : dict, default=None
+            Passed to ``Axes.plot`` for the amplification.
 
         Returns
         -------
@@ -330,10 +301,6 @@ class AmplificationCurveDisplay(Display):
             size = (6.4 + 2 * beside, 1.4 + 2.3 * panels)
             _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
         axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
-        if not axes:
-            raise InputError("{ax} must be one or two Axes of matplotlib, or None; got none.")
-        for panel in axes:
-            check_axes(panel)
         self.ax_, self.figure_ = axes[0], axes[0].figure
         self.rates_ax_ = None if self.rates is None else axes[-1]
         alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
@@ -346,7 +313,7 @@ class AmplificationCurveDisplay(Display):
         self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = None if alone else "amplification"
-        (self.line_,) = self.ax_.plot(at, self.values, **with_defaults(style, line_kwargs))
+        (self.line_,) = self.ax_.plot(at, self.values, **{**style, **(line_kwargs or {})})
         self.band_ = self.operating_point_ = self.estimate_line_ = None
         name = "confidence interval"
         look: dict[str, Any]
@@ -380,9 +347,7 @@ class AmplificationCurveDisplay(Display):
                     # A label that began with an underscore would be left out of the legend.
                     "label": f"FPR {labels[group]}",
                 }
-                (self.rate_lines_[group],) = self.rates_ax_.plot(
-                    at, rate.to_numpy(), **with_defaults(style, rate_kwargs)
-                )
+                (self.rate_lines_[group],) = self.rates_ax_.plot(at, rate.to_numpy(), **style)
         axes = list(dict.fromkeys(axes))
         look = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1}
         labelled = {"label": "base rate: as many positives as in the labels"}
@@ -418,7 +383,7 @@ def _rates(
     y_true: Any, y_score: Any, curve: AmplificationCurve, labels: dict[str, Any]
 ) -> tuple[pd.DataFrame | None, float | None]:
     """Return false positive rates by group, and the threshold nearest to the base rate."""
-    scores = as_floats(to_native(y_score, "y_score"), "y_score")
+    scores = np.asarray(to_native(y_score, "y_score"), dtype=float)
     levels, ranks = np.unique(scores, return_inverse=True)
     cells, above = rows_above(y_true, ranks.reshape(scores.shape), len(levels), labels)
     if len(cells.tasks) > 1:

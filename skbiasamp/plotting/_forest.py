@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._checks import as_floats, check_most
-from skbiasamp.plotting._common import PairsDisplay
-from skbiasamp.plotting._forest_rows import axes_of_rows, draw_intervals, label_rows
+from skbiasamp.plotting._common import PairsDisplay, axes_of_rows, draw_intervals, label_rows
 
 
 class AmplificationDisplay(PairsDisplay):
@@ -80,8 +77,6 @@ class AmplificationDisplay(PairsDisplay):
         ax: Any = None,
         *,
         max_pairs: int | None = 20,
-        point_kwargs: Mapping[str, Any] | None = None,
-        interval_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the pairs.
 
@@ -92,29 +87,22 @@ class AmplificationDisplay(PairsDisplay):
         max_pairs : int, default=20
             How many pairs at most, the strongest; below the axes stands how many there are. None
             draws all.
-        point_kwargs, interval_kwargs : dict, default=None
-            Passed to ``Axes.scatter`` and ``Axes.hlines``.
 
         Returns
         -------
         display : AmplificationDisplay
             This Display.
         """
-        check_most("max_pairs", max_pairs)
-        strength = np.abs(as_floats(self.table["amplification"]))
+        strength = np.abs(self._numbers("amplification"))
         drawn = np.sort(np.argsort(-strength, kind="stable")[:max_pairs])  # NaN comes last
-        shown, n = self.table.iloc[drawn], len(drawn)
         every_label, heading, common = self._labels()
         labels = [every_label[at] for at in drawn]
-        ax = axes_of_rows(self, ax, max(n, 1), labels)
+        ax = axes_of_rows(self, ax, max(len(drawn), 1), labels)
         from matplotlib.colors import to_rgba_array
 
-        value, low, high = (
-            as_floats(shown[name]) if name in shown else np.full(n, np.nan)
-            for name in ("amplification", "low", "high")
-        )
+        value, low, high = (self._numbers(name)[drawn] for name in ("amplification", "low", "high"))
         tested = self._tested
-        sure: Array = np.ones(n, bool) if tested is None else tested.to_numpy()[drawn]
+        sure: Array = np.ones(len(drawn), bool) if tested is None else tested[drawn]
         draw_intervals(
             self,
             value,
@@ -123,8 +111,6 @@ class AmplificationDisplay(PairsDisplay):
             colour=to_rgba_array([BELOW if v < 0 else ABOVE if v > 0 else UNCLEAR for v in value]),
             clear=sure,
             filled=sure,
-            point_kwargs=point_kwargs,
-            interval_kwargs=interval_kwargs,
         )
         notes = [*common, *self._notes(drawn, hollow=bool((~sure & ~np.isnan(value)).any()))]
         sides = self.kind.sides
@@ -153,7 +139,7 @@ class AmplificationDisplay(PairsDisplay):
     def _notes(self, drawn: Array, *, hollow: bool) -> list[str]:
         """Return what hollow points mean, and how many pairs are left out."""
         notes = [f"hollow: {self._unclear}"] if hollow else []
-        left_out = np.delete(as_floats(self.table["amplification"]), drawn)
+        left_out = np.delete(self._numbers("amplification"), drawn)
         if len(left_out):
             undefined = np.isnan(left_out).sum()
             notes.append(

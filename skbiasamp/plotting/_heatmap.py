@@ -7,16 +7,13 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_option
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._checks import as_floats, check_most
 from skbiasamp.plotting._common import (
     FONT,
     SMALLEST,
     PairsDisplay,
     axes_of,
-    check_axes,
     contrast,
     fitting,
     room,
@@ -97,10 +94,11 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     Where matplotlib is installed, ``AmplificationHeatmapDisplay.from_result(result)`` draws them.
     """
 
-    def _arrange(self) -> None:
-        self.values = self._laid_out(as_floats(self.table["amplification"]), np.nan)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.values = self._laid_out(self._numbers("amplification"), np.nan)
         tested = self._tested
-        self.significant = None if tested is None else self._laid_out(tested.to_numpy(), False)
+        self.significant = None if tested is None else self._laid_out(tested, False)
 
     def plot(
         self,
@@ -136,19 +134,6 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         display : AmplificationHeatmapDisplay
             This Display.
         """
-        if ax is not None:
-            check_axes(ax)
-        if not isinstance(max_tasks, str) or max_tasks != "auto":
-            check_most("max_tasks", max_tasks)
-        check_option("transpose", transpose, (None, True, False))
-        check_option("colorbar", colorbar, (True, False))
-        try:
-            format(0.5, values_format)
-        except (TypeError, ValueError):
-            raise InputError(
-                "{values_format} must be a format of numbers, such as '+.2f'; got {seen!r}.",
-                seen=values_format,
-            ) from None
         n_groups, n_tasks = self.values.shape
         if transpose is None:
             transpose = n_tasks > max(MANY, n_groups)

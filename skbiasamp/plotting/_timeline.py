@@ -7,20 +7,17 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import is_one
-from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import group_of, in_words, level_of, task_of
-from skbiasamp.inference.power import check_share
-from skbiasamp.plotting._checks import (
-    as_number,
-    check_drawable,
+from skbiasamp.plotting._common import (
+    TableDisplay,
+    axes_of,
     check_kind,
-    drawn_columns,
-    with_defaults,
+    literal,
+    tidy,
 )
-from skbiasamp.plotting._common import Display, axes_of, literal, tidy
 from skbiasamp.render.periods import Picture
 from skbiasamp.results import Timeline
 
@@ -30,7 +27,7 @@ _MOST_TEXT = 50  # characters of labels side by side
 
 
 @dataclass(eq=False, repr=False)
-class TimelineDisplay(Display):
+class TimelineDisplay(TableDisplay):
     """Show a value over time, with the reference, alarms and changes of the model's version.
 
     .. versionadded:: 0.1
@@ -86,30 +83,16 @@ class TimelineDisplay(Display):
     >>> _ = display.plot()  # doctest: +SKIP
     """
 
-    table: pd.DataFrame
+    _needs = ("period", "value", "low", "high", "alarm")
+    _made_by = "Timeline.to_frame()"
+    _drawn_by = "from_timeline(timeline)"
+
     _: KW_ONLY
     reference: float | None = None
     versions: Sequence[tuple[str, str]] = ()
     onset: str | None = None
     title: str | None = None
     confidence_level: float | None = 0.95
-
-    def __post_init__(self) -> None:
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a period, as Timeline.to_frame returns it",
-            instead="A whole timeline is drawn with TimelineDisplay.from_timeline(timeline).",
-            numbers=["value", "low", "high", "alarm", *({"n"} & set(drawn_columns(self.table)))],
-            names=["period"],
-        )
-        self.reference = as_number(self.reference, "reference")
-        if self.confidence_level is not None:
-            check_share("confidence_level", self.confidence_level)
-        if not isinstance(self.versions, Sequence) or not all(
-            isinstance(version, list | tuple) and len(version) == 2 for version in self.versions
-        ):
-            text = "{versions} must be a list of periods and names, in pairs; got {seen!r}."
-            raise InputTypeError(text, seen=self.versions)
 
     @classmethod
     def from_timeline(
@@ -177,7 +160,7 @@ class TimelineDisplay(Display):
         style: dict[str, Any] = {"color": "0.3", "linewidth": 1.5, "label": "value"}
         many = len(names) > _MOST_MARKERS
         style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
-        (self.line_,) = ax.plot(at, picture.value, **with_defaults(style, line_kwargs))
+        (self.line_,) = ax.plot(at, picture.value, **{**style, **(line_kwargs or {})})
         self.mean_ = None
         if many and "n" in self.table:
             look = {"color": self.line_.get_color(), "linewidth": 2.5}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from itertools import cycle
 from typing import Any, Self
@@ -14,15 +13,21 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.formatting import in_words
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
-from skbiasamp.plotting._common import Display, axes_of, room, short_labels, tidy
+from skbiasamp.plotting._common import (
+    TableDisplay,
+    axes_of,
+    check_kind,
+    room,
+    short_labels,
+    tidy,
+)
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
 
 
 @dataclass(eq=False, repr=False)
-class MitigationDisplay(Display):
+class MitigationDisplay(TableDisplay):
     """Show what mitigations take off amplification, and what they cost.
 
     One point a mitigation, with intervals on both sides; a line goes from the baseline through its
@@ -40,8 +45,6 @@ class MitigationDisplay(Display):
         The measure on the horizontal axis, such as "accuracy".
     amplification : str
         The measure on the vertical axis, such as "directional A->T".
-    baseline : str, default=None
-        The mitigation that is none, where the line begins.
 
     Attributes
     ----------
@@ -79,9 +82,7 @@ class MitigationDisplay(Display):
     ...         "high": [0.82, 0.12, 0.72, 0.07],
     ...     }
     ... )
-    >>> display = MitigationDisplay(
-    ...     table, score="accuracy", amplification="directional A->T", baseline="none"
-    ... )
+    >>> display = MitigationDisplay(table, score="accuracy", amplification="directional A->T")
     >>> display.points[["mitigation", "x", "y"]]
       mitigation    x     y
     0       none  0.8  0.10
@@ -90,29 +91,19 @@ class MitigationDisplay(Display):
     Where matplotlib is installed, ``display.plot()`` draws them.
     """
 
-    table: pd.DataFrame
+    _needs = ("mitigation", "measure", "value", "low", "high")
+    _made_by = "MitigationSearch.measures"
+
     _: KW_ONLY
     score: str
     amplification: str
-    baseline: str | None = None
 
     def __post_init__(self) -> None:
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a mitigation and a measure, as "
-            "MitigationSearch.measures is",
-            instead="A whole comparison is drawn with MitigationDisplay.from_result(result).",
-            numbers=["value", "low", "high"],
-            names=["mitigation", "measure"],
-        )
+        super().__post_init__()
         table = self.table if "noise" in self.table else self.table.assign(noise=np.nan)
         sides = []
         for name, axis in ((self.score, "x"), (self.amplification, "y")):
-            named = (
-                [measure == name for measure in table["measure"]] if isinstance(name, str) else []
-            )
-            side = table[np.array(named, dtype=bool)] if named else table.iloc[:0]
-            side = side.dropna(subset="value").set_index("mitigation")
+            side = table[table["measure"] == name].dropna(subset="value").set_index("mitigation")
             if side.empty:
                 raise InputError(
                     "The comparison has no measure {seen!r}; it has {known}.",
@@ -160,25 +151,16 @@ class MitigationDisplay(Display):
             result.measures,
             score=result.scores[0] if score is None else score,
             amplification=result.amplifications[0] if amplification is None else amplification,
-            baseline=BASELINE,
         )
         return display.plot(ax, **options)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        point_kwargs: Mapping[str, Any] | None = None,
-        noise_kwargs: Mapping[str, Any] | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the mitigations.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-        point_kwargs, noise_kwargs : dict, default=None
-            Passed to ``Axes.errorbar`` for mitigations, and for the line of noise.
 
         Returns
         -------
@@ -192,14 +174,14 @@ class MitigationDisplay(Display):
         self.noise_line_ = None
         if noisy.any():
             line = self.points[noisy].sort_values("noise")
-            start = mitigations[mitigations["mitigation"] == self.baseline]
+            start = mitigations[mitigations["mitigation"] == BASELINE]
             least, most = line["noise"].iloc[[0, -1]]
             label = f"noise {least:g}" + (f" to {most:g}" if most > least else "")
             look = {"color": "0.6", "marker": ".", "linestyle": "--", "linewidth": 1.2}
             look |= {"elinewidth": 0.8, "zorder": 2, "label": label}
             # Not with its empty column of noise, which pandas would have a say about.
             whole = pd.concat([start.drop(columns="noise"), line.drop(columns="noise")])
-            self.noise_line_ = _errorbar(ax, whole, look, noise_kwargs)
+            self.noise_line_ = _errorbar(ax, whole, look)
         labels = short_labels(mitigations["mitigation"], ", ")
         ax.set(
             xlabel=self.score,
@@ -216,7 +198,7 @@ class MitigationDisplay(Display):
             look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 7}
             look |= {"markerfacecolor": "none", "markeredgewidth": 1.6}
             look |= {"elinewidth": 1.4, "zorder": 3, "label": labels[row["mitigation"]]}
-            self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look, point_kwargs)
+            self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look)
         self._label()
         return self
 
@@ -249,16 +231,12 @@ class MitigationDisplay(Display):
             self.texts_.append(text)
 
 
-def _errorbar(
-    ax: Any, points: pd.DataFrame, defaults: Mapping[str, Any], given: Mapping[str, Any] | None
-) -> Any:
+def _errorbar(ax: Any, points: pd.DataFrame, look: dict[str, Any]) -> Any:
     """Draw points with their intervals on both sides."""
-    x, y = as_floats(points["x"]), as_floats(points["y"])
+    x, y = points["x"].to_numpy(float), points["y"].to_numpy(float)
 
     def reach(axis: str, at: Array) -> Array:
-        low, high = (as_floats(points[f"{axis}_{end}"]) for end in ("low", "high"))
+        low, high = (points[f"{axis}_{end}"].to_numpy(float) for end in ("low", "high"))
         return np.stack([at - low, high - at])
 
-    return ax.errorbar(
-        x, y, xerr=reach("x", x), yerr=reach("y", y), **with_defaults(defaults, given)
-    )
+    return ax.errorbar(x, y, xerr=reach("x", x), yerr=reach("y", y), **look)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._checks import (
-    as_floats,
-    check_drawable,
+from skbiasamp.plotting._common import (
+    TableDisplay,
+    axes_of_rows,
     check_kind,
-    check_name_list,
-    with_defaults,
+    draw_zero,
+    label_rows,
+    literal,
 )
-from skbiasamp.plotting._common import Display, literal
-from skbiasamp.plotting._forest_rows import axes_of_rows, draw_zero, label_rows
 from skbiasamp.results import Explanation
 from skbiasamp.results.kinds import Kind
 
 
 @dataclass(eq=False, repr=False)
-class WaterfallDisplay(Display):
+class WaterfallDisplay(TableDisplay):
     """Waterfall of the parts of a value: where the amplification comes from.
 
     One bar for each part, which begins where the one above it ends. The last bar is the value.
@@ -72,20 +70,13 @@ class WaterfallDisplay(Display):
     Where matplotlib is installed, ``WaterfallDisplay.from_explanation(explanation)`` draws them.
     """
 
-    table: pd.DataFrame
+    _needs = ("part", "value", "low", "high")
+    _made_by = "Explanation.change"
+    _drawn_by = "from_explanation(explanation)"
+
     _: KW_ONLY
     title: str | None = None
     part_columns: Sequence[Any] = ()
-
-    def __post_init__(self) -> None:
-        check_drawable(
-            self.table,
-            says="must be a data frame with one row a part, as Explanation.change is",
-            instead="An explanation is drawn with WaterfallDisplay.from_explanation(explanation).",
-            numbers=["value", "low", "high"],
-            names=["part"],
-        )
-        self.part_columns = check_name_list("part_columns", self.part_columns)
 
     @classmethod
     def from_explanation(
@@ -117,22 +108,20 @@ class WaterfallDisplay(Display):
         display = cls(explanation.tables[chosen], title=chosen, part_columns=columns)
         return display.plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, bar_kwargs: Mapping[str, Any] | None = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the parts.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure as high as it needs.
-        bar_kwargs : dict, default=None
-            Passed to ``Axes.barh``.
 
         Returns
         -------
         display : WaterfallDisplay
             This Display.
         """
-        value, low, high = (as_floats(self.table[name]) for name in ("value", "low", "high"))
+        value, low, high = map(self._numbers, ("value", "low", "high"))
         value = np.nan_to_num(value)
         ends = np.cumsum(value)
         total = ends[-1] if len(ends) else 0.0
@@ -146,7 +135,7 @@ class WaterfallDisplay(Display):
         colour[pale, 3] = 0.4
         draw_zero(self)
         look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
-        self.bars_ = ax.barh(np.arange(len(size)), size, **with_defaults(look, bar_kwargs))
+        self.bars_ = ax.barh(np.arange(len(size)), size, **look)
         note = "pale: the interval includes 0" if pale.any() else ""
         sides = Kind.SIGNED.sides
         label_rows(self, [*labels, "value"], [note], title=self.title, sides=sides)

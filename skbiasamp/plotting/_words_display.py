@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -12,21 +12,21 @@ import pandas as pd
 from skbiasamp._input.checks import check_count, check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._checks import check_drawable, check_name_list, with_defaults
 from skbiasamp.plotting._common import (
-    Display,
+    TableDisplay,
     axes_of,
+    draw_zero,
     import_pyplot,
+    label_rows,
     literal,
     short_labels,
     title_of,
 )
-from skbiasamp.plotting._forest_rows import draw_zero, label_rows
 from skbiasamp.results import AuditResult
 
 
 @dataclass(eq=False, repr=False)
-class WordsDisplay(Display):
+class WordsDisplay(TableDisplay):
     """Bars of the words by which an attacker on texts recognises each group.
 
     Of two groups, the words of one point to the left and those of the other to the right. Of
@@ -36,7 +36,7 @@ class WordsDisplay(Display):
 
     Parameters
     ----------
-    words : DataFrame
+    table : DataFrame
         The words, as ``AuditResult.words`` has them: ``source``, ``target``, ``word``, ``weight``.
     title : str, default=None
         A title.
@@ -72,21 +72,12 @@ class WordsDisplay(Display):
     Where matplotlib is installed, ``WordsDisplay.from_result(result)`` draws them.
     """
 
-    words: pd.DataFrame
+    _needs = ("source", "target", "word", "weight")
+    _made_by = "AuditResult.words"
+
     _: KW_ONLY
     title: str | None = None
     group_columns: Sequence[Hashable] = ()
-
-    def __post_init__(self) -> None:
-        check_drawable(
-            self.words,
-            name="words",
-            says="must be a data frame as AuditResult.words is",
-            instead="A whole result is drawn with WordsDisplay.from_result(result).",
-            numbers=["weight"],
-            names=["source", "target", "word"],
-        )
-        self.group_columns = check_name_list("group_columns", self.group_columns)
 
     @classmethod
     def from_result(
@@ -136,7 +127,7 @@ class WordsDisplay(Display):
         """
         check_count("max_words", max_words)
         check_option("source", source, ("model texts", "human texts"))
-        own = self.words[self.words["source"] == source]
+        own = self.table[self.table["source"] == source]
         by_target = own.groupby(own["target"].map(repr), sort=False)
         return by_target.head(max_words).reset_index(drop=True)
 
@@ -146,7 +137,6 @@ class WordsDisplay(Display):
         *,
         source: str = "model texts",
         max_words: int = 10,
-        bar_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the strongest words of each target.
 
@@ -158,8 +148,6 @@ class WordsDisplay(Display):
             "model texts": words of the model. "human texts": words of people.
         max_words : int, default=10
             How many words of each target.
-        bar_kwargs : dict, default=None
-            Passed to ``Axes.barh``.
 
         Returns
         -------
@@ -176,7 +164,7 @@ class WordsDisplay(Display):
         side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
         width = shown["weight"].to_numpy(float) * side
         colours = [SERIES[i % len(SERIES)] for i in which]
-        look = with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
+        look = {"color": colours, "height": 0.7}
         self.bars_ = ax.barh(np.arange(len(shown)), width, **look)
         reach = 1.05 * max(shown["weight"].max() if len(shown) else 1.0, 1e-9)
         ax.set_xlim(-reach if two else 0, reach)
