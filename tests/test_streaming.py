@@ -220,7 +220,8 @@ def test_what_cannot_be_added_or_read_is_said():
     with pytest.raises(ValueError, match="the list is empty"):
         Contingency.sum([])
     with pytest.raises(ValueError, match="Only one of two contingencies has 'task_pred'"):
-        Contingency.sum([classes(rows), classes(rows).marginalise("task_pred")])
+        columns = {"target": "target", "sensitive": ["group", "region"]}
+        Contingency.sum([classes(rows), Contingency.from_frame(rows, **columns)])
     with pytest.raises(ValueError, match="different kinds"):
         scores(rows) + tasks(rows)
     with pytest.raises(ValueError, match="no JSON, or not all of it"):
