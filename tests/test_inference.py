@@ -1207,6 +1207,19 @@ def test_runs_that_are_compared_with_training_labels_share_their_error(name):
     assert result.p_value == pytest.approx(alone.p_value, rel=1e-3)
 
 
+@pytest.mark.parametrize("name", ["MALS", "multi A->T", "A->T, base='train'"])
+def test_a_procedure_has_the_same_interval_alone_and_beside_another(name):
+    auditor, data = OPTIONS[name]
+    auditor = fitted(clone(auditor).set_params(interval="analytic"), data)
+    groups = {"sensitive_features": data["sensitive_features"]}
+    y_preds = {"one": runs(data, 3)[0], "other": [data["y_pred"]] * 2}
+    table = auditor.compare(data["y_true"], y_preds, **groups).table.set_index("model")
+    for model, predictions in y_preds.items():
+        alone = auditor.audit_runs(data["y_true"], predictions, **groups)
+        ends = [alone.value, alone.estimate, alone.low, alone.high]
+        assert_allclose(table.loc[model, ["value", "estimate", "low", "high"]].tolist(), ends)
+
+
 @every_interval
 def test_runs_that_agree_have_no_spread_but_the_data_have(interval):
     data = world(kind="multilabel", n=300)

@@ -543,7 +543,11 @@ def test_the_command_names_the_auditor_that_was_meant(capsys):
     assert "got 'directional': did you mean skbiasamp.metrics:DirectionalAuditor?" in error
 
 
-def test_a_function_takes_no_validation_rows_unless_it_is_told():
-    for given, expected in ({}, False), ({"validation": True}, True):
-        function = function_of(DirectionalAuditor, **given)
-        assert ("validation" in inspect.signature(function).parameters) == expected
+class WithValidation(DirectionalAuditor):
+    metric = "with validation"
+    _of_function = ("validation",)
+
+
+def test_only_a_metric_that_declares_it_has_a_function_of_validation_rows():
+    for auditor, expected in (DirectionalAuditor, False), (WithValidation, True):
+        assert ("validation" in inspect.signature(function_of(auditor)).parameters) == expected

@@ -172,7 +172,6 @@ def test_it_survives_being_stored_selected_and_resampled(predicted):
         assert same == no
         assert same.pos_label == "no"
     assert no.resample(random_state=0).tasks == ("no",)
-    assert no.marginalise("task_pred").tasks == ("no",)
     assert Contingency.from_counts(cells().to_frame(), pos_label="no") == cells("no")
 
 

@@ -639,19 +639,6 @@ def test_selected_tasks_are_these_columns(world, order, n):
 
 
 @looked_at
-@given(worlds())
-def test_summing_over_predictions_leaves_the_labels(world):
-    labels = counted(world).marginalise("task_pred", "group_pred")
-    classes = counted(world).classes
-    assert not labels.has("task_pred")
-    assert not labels.has("group_pred")
-    plain = counted(world, y_pred=None, sensitive_pred=None)
-    if classes == plain.classes and labels.groups == plain.groups:
-        assert labels == plain
-    assert labels.total == plain.total
-
-
-@looked_at
 @given(worlds(), st.integers(0, 2**32 - 1))
 def test_a_resample_draws_as_many_rows_and_only_rows_that_are_there(world, seed):
     cells = counted(world)

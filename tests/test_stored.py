@@ -528,7 +528,6 @@ def test_other_names_become_text_in_a_table_and_are_refused_by_json():
         (lambda: labels().select(groups=3), "groups must be some of 'f' and 'm'.* got 3"),
         (lambda: labels().select(groups=[["f"]]), "groups must be some of"),
         (lambda: labels().select(groups=pd.NA), "groups must be some of"),
-        (lambda: labels().marginalise("task"), "side must be one of 'task_pred', 'group_pred'"),
         (lambda: labels().with_positive([1]), "pos_label must be one of the classes"),
         (lambda: labels().with_positive(pd.NA), "pos_label must be one of the classes"),
         (lambda: labels().resample(0), "n_resamples"),
@@ -559,22 +558,12 @@ def test_resamples_are_narrowed_and_compared_draw_by_draw():
     np.testing.assert_array_equal(part.total, cells.count("group")[:, 0])
     assert cells == cells.select(groups=["f", "m"])
     assert cells != labels()
-    alone = cells.marginalise("task_pred")
-    np.testing.assert_array_equal(alone.joint("group", "task"), cells.joint("group", "task"))
-    assert (alone.n_cells, cells.n_cells) == (4, 4)
+    assert cells.n_cells == 4
 
 
 def test_cells_without_weight_are_no_rows():
     cells = labels().resample(random_state=0)
     assert Contingency.from_counts(cells.to_frame()) == cells
-
-
-def test_sums_of_tasks_leave_predictions_out():
-    cells = tasks()
-    alone = cells.marginalise("task_pred")
-    assert not alone.has("task_pred")
-    np.testing.assert_array_equal(alone.joint("group", "task"), cells.joint("group", "task"))
-    assert Contingency.from_json(alone.to_json()) == alone
 
 
 def test_a_real_group_called_missing_stays_one_in_json():

@@ -206,6 +206,17 @@ def test_chunks_of_a_file_are_the_file(tmp_path):
     pd.testing.assert_frame_equal(auditor.audit(sum(test)).table, expected.table)
 
 
+def test_rows_of_fractional_weights_are_the_same_in_any_order():
+    rows = {"y": [1, 1, 0, 0], "sex": ["f", "f", "m", "m"], "w": [0.5, 0.7, 0.3, 0.2]}
+
+    def counted(order):
+        y, sex, weight = (np.array(rows[name])[order] for name in ("y", "sex", "w"))
+        return Contingency.from_labels(y, sensitive_features=sex, sample_weight=weight)
+
+    assert counted([0, 1, 2, 3]) == counted([1, 0, 3, 2])
+    assert counted([0, 1, 2, 3]) != counted([0, 0, 2, 3])
+
+
 def test_fractional_weights_beside_whole_ones_keep_their_rows():
     rows = simulate(300, 0)
     whole = Contingency.from_labels(rows["target"], sensitive_features=rows["group"])
@@ -219,8 +230,9 @@ def test_what_cannot_be_added_or_read_is_said():
     rows = simulate(100, 0)
     with pytest.raises(ValueError, match="the list is empty"):
         Contingency.sum([])
+    labels = Contingency.from_frame(rows, target="target", sensitive=["group", "region"])
     with pytest.raises(ValueError, match="Only one of two contingencies has 'task_pred'"):
-        Contingency.sum([classes(rows), classes(rows).marginalise("task_pred")])
+        Contingency.sum([classes(rows), labels])
     with pytest.raises(ValueError, match="different kinds"):
         scores(rows) + tasks(rows)
     with pytest.raises(ValueError, match="no JSON, or not all of it"):

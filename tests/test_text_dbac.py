@@ -128,6 +128,16 @@ def test_models_are_compared_on_the_same_tasks(biased):
     assert result.table["difference_high"].iloc[-1] < 0
 
 
+def test_runs_are_measured_on_the_same_tasks(biased):
+    never = [text.replace("dog", "tree") for text in biased["y_true"]]
+    runs = [biased["y_pred"], never, never]
+    result = quick("A->T").audit_runs(
+        biased["y_true"], runs, sensitive_features=biased["sensitive_features"]
+    )
+    assert set(result.table["task"]) == {"bike", "cake"}
+    assert not np.isnan(result.table["amplification"]).any()
+
+
 def test_a_page_and_json_hold_it(tmp_path, biased):
     report = skbiasamp.audit(**biased, auditor=[quick("A->T"), quick("T->A")])
     assert list(report) == ["DBAC A->T", "DBAC T->A"]

@@ -105,13 +105,13 @@ def _tasks(
     if weight.shape[1] > 1:
         n_rows = round(n_rows * (1 - 1 / weight.shape[1]))
     how: Any = {"n_classes": attack.n_classes, "n_rows": n_rows, "rows_per_weight": per_weight}
-    by_cell = _by_cell(pair, source, weight, rate, rng)
-    if by_cell is not None:
-        target, train = by_cell
+    if not attack.n_classes:
         (how["validation"],) = _validation_rows(pair, attack, inputs, rng)
+        numbers = _numbers(pair, source, rate, rng)
+        each = zip(other_folds(weight)[0], seeds[:, 0], strict=False)
         return [
-            TrainingTask(source.of_rows, target, cell_weight, inputs, seed=int(seed), **how)
-            for cell_weight, seed in zip(train, seeds[:, 0], strict=False)
+            TrainingTask(source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how)
+            for of_fold, seed in each
         ]
     table = pair.tables(source, weight, rate, rng)
     tables = pair.training_tables(table)[0]
@@ -135,28 +135,6 @@ def _tasks(
             task = TrainingTask(rows, target, row_weight, inputs, seed=int(seed), **how)
             tasks.append(replace(task, counts=n) if attack.by_rows else task)
     return tasks
-
-
-def _by_cell(
-    pair: AttackPair,
-    source: Attack,
-    weight: Array,
-    rate: Array | None,
-    rng: np.random.Generator,
-) -> tuple[Array, Array] | None:
-    """Return the target of each cell, and its weights in training: (folds, cells).
-
-    Tables of many inputs with a cell each would be larger. There are none of numbers.
-    """
-    if not source.n_classes:
-        return _numbers(pair, source, rate, rng), other_folds(weight)[0]
-    many = in_blocks(source.cells) and source.mostly_single and not source.by_rows
-    if not many or rate is not None or not isinstance(source.target, Codes):
-        return None
-    codes = source.target.codes
-    if codes.min() < 0:  # no class, which tables leave out
-        return None
-    return codes, pair.training_weights(weight, codes, source.n_classes)
 
 
 def _validation_rows(

@@ -118,16 +118,6 @@ class Attack:
         return self.patterns is not None and self.patterns.ndim > 2
 
     @property
-    def single(self) -> bool:
-        """Whether every cell has an input of its own."""
-        return self._n_present == len(self.input_codes)
-
-    @property
-    def mostly_single(self) -> bool:
-        """Whether most cells have an input of their own."""
-        return 2 * self._n_present > len(self.input_codes)
-
-    @property
     def few(self) -> bool:
         """Whether tables are so small that every block of rows can have one."""
         return len(self.names) * self.n_inputs * self.n_classes < SMALL
@@ -177,11 +167,6 @@ class Attack:
             sums = (one_hot.T @ flat.T).T.reshape(len(flat), 1, n_inputs, width)
         elif isinstance(self.target, Codes):
             sums = pair_sums(inputs, self.target, flat)[:, None]
-        elif self.single:
-            sums = np.zeros((len(flat), width, n_inputs, 2))
-            members = self.target.matrix.T
-            sums[:, :, self.input_codes, 1] = flat[:, None] * members
-            sums[:, :, self.input_codes, 0] = flat[:, None] * ~members
         else:
             present = pair_sums(inputs, self.target, flat)
             absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present

@@ -280,12 +280,6 @@ class AttackPair:
         """Return what attackers learn from: all folds but the one they are scored on."""
         return self._weighted(other_folds(table))
 
-    def training_weights(self, weight: Array, codes: Array, n_classes: int) -> Array:
-        """Return how much attackers learn from each row, of these classes: (folds, rows)."""
-        train = other_folds(weight)[0]
-        totals = np.array([np.bincount(codes, fold, minlength=n_classes) for fold in train])
-        return train * divide(self._weighted(totals[:, None])[:, 0], totals)[:, codes]
-
     def chance(self) -> Qualities:
         """Return what the best guesses that ignore their input reach: (1, targets)."""
         scores = []

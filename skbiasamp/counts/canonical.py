@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import C, Cells, distinct, keys_of, take
 
 
@@ -11,25 +12,24 @@ def equal(cells: Cells, other: Cells) -> bool:
     """Return whether both hold the same rows equally often, in whatever order."""
     if (cells.groups, cells.classes, cells.tasks) != (other.groups, other.classes, other.tasks):
         return False
-    if set(cells._sides) != set(other._sides):
+    if (set(cells._sides), cells.weight.ndim) != (set(other._sides), other.weight.ndim):
         return False
     # Cells without weight, their order, and equal cells apart or merged make no difference.
-    cells, other = (distinct(take(c, c.occurs, c.weight[..., c.occurs])) for c in (cells, other))
-    if (cells.clusters is None) != (other.clusters is None):
-        return False
-    keys = keys_of(cells), keys_of(other)
-    if cells.clusters is not None and other.clusters is not None:
-        mine, theirs = cells.clusters, other.clusters
-        if not np.array_equal(mine.n, theirs.n):
-            return False
-        keys = np.column_stack([keys[0], mine.of]), np.column_stack([keys[1], theirs.of])
-    if (keys[0].shape, cells.weight.shape) != (keys[1].shape, other.weight.shape):
-        return False
-    orders = [np.lexsort(key.T[::-1]) for key in keys]
-    return bool(
-        np.array_equal(keys[0][orders[0]], keys[1][orders[1]])
-        and np.array_equal(cells.weight[..., orders[0]], other.weight[..., orders[1]])
+    mine, theirs = (
+        _in_order(distinct(take(c, c.occurs, c.weight[..., c.occurs]))) for c in (cells, other)
     )
+    return np.array_equal(mine, theirs)
+
+
+def _in_order(cells: Cells) -> Array:
+    """Return all that cells hold as one row of integers a cell, in an order of their own."""
+    weights = np.atleast_2d(cells.weight).astype(float)
+    table = [keys_of(cells), np.ascontiguousarray(weights.T).view(np.int64)]
+    if cells.clusters is not None:
+        of, n = cells.clusters
+        table.append(np.column_stack([of, n[of].astype(np.int64)]))
+    rows = np.hstack(table)
+    return np.asarray(rows[np.lexsort(rows.T[::-1])])
 
 
 def ordered(cells: C) -> C:

@@ -8,7 +8,6 @@ from typing import Any, TypeGuard
 
 import pandas as pd
 
-from skbiasamp._input.checks import check_option
 from skbiasamp._input.count_tables import OPTIONS, read_counts
 from skbiasamp._input.errors import OPTION_OF, InputTypeError, columns_named
 from skbiasamp._input.keywords import chosen, keywords
@@ -167,7 +166,7 @@ class Contingency(Cells):
                     "Pass {y_pred} of one model or {y_preds} of several, not both."
                 )
             read = read_models(y_true, y_preds, sensitive_preds, **labels)
-            return several_models.merged_cells(cls(**read))
+            return cells.distinct(cls(**read))
         return cls.of_rows(read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels))
 
     @classmethod
@@ -294,7 +293,7 @@ class Contingency(Cells):
         named = chosen(locals(), *OPTION_OF.values())
         read = read_frame(frame, named, cls, **chosen(locals(), "joint", "moments", *_HOW))
         if isinstance(read, dict):
-            return several_models.merged_cells(cls(**read))
+            return cells.distinct(cls(**read))
         return read if isinstance(read, Contingency) else cls.of_rows(read)
 
     def __eq__(self, other: object) -> bool:
@@ -347,17 +346,6 @@ class Contingency(Cells):
         """Return the same cells with `pos_label` as the positive class; None changes nothing."""
         return merging.with_positive_class(self, pos_label)
 
-    def marginalise(self, *sides: SideName) -> Contingency:
-        """Return the contingency without the named predictions (``"task_pred"``, ...)."""
-        for side in sides:
-            check_option("side", side, ("task_pred", "group_pred"))
-        sums = (cells.BOTH, cells.SQUARE, cells.BOTH_SQUARE) if "task_pred" in sides else ()
-        left = {*sides, *sums}
-        kept = {name: side for name, side in cells.sides_of(self).items() if name not in left}
-        fewer = cells.with_sides(self, kept)
-        fewer.moments = self.moments
-        return cells.distinct(fewer)
-
     def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> Contingency:
         """Draw rows with replacement: a bootstrap, done on cells.
 
@@ -396,7 +384,7 @@ class Contingency(Cells):
         contingency : Contingency
         """
         several_models.check_model(name, self.models, "name")
-        return several_models.merged_cells(several_models.alone(self, name, known=True))
+        return cells.distinct(several_models.alone(self, name, known=True))
 
     def both(self, role: str) -> Contingency:
         """Return the contingency whose prediction is what label and prediction have in common.

@@ -12,14 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.classes import united
 from skbiasamp._input.errors import InputError, Role, Spoken, meant, quote, speaking
 from skbiasamp._input.labels import Codes, Members, Rows, Side, occurring
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import C, Cells, SideName, selected, sides_of, take, with_sides
+from skbiasamp.counts.cells import C, Cells, SideName, distinct, selected, sides_of, with_sides
 from skbiasamp.counts.clusters import Clusters
 
 LABELS: tuple[SideName, ...] = ("group", "task")
@@ -85,7 +84,7 @@ def together(cells: C, models: Sequence[str]) -> C:
     sides: dict[SideName, Side] = {name: every[name] for name in LABELS if name in every}
     for model in models:
         sides |= {name: side for name, side in every.items() if name.partition(":")[2] == model}
-    return ordered(merged_cells(with_sides(cells, sides)))
+    return ordered(distinct(with_sides(cells, sides)))
 
 
 def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
@@ -197,29 +196,6 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
         "repeats": None if whole else first.repeats,
         "clusters": None if first.clusters is None else Clusters(*first.clusters),
     }
-
-
-def merged_cells(cells: C) -> C:
-    """Merge equal cells, by one integer a row where the labels are few."""
-    codes = [side.labels for side in sides_of(cells).values()]
-    widths = [code.width + 1 for code in codes if isinstance(code, Codes)]
-    if (
-        not cells.whole
-        or cells.clusters is not None
-        or len(widths) < len(codes)
-        or np.prod(widths, dtype=float) > 2**62
-    ):
-        return cells._distinct()
-    key = np.zeros(cells.n_cells, np.int64)
-    for side_codes, width in zip(codes, widths, strict=True):
-        assert isinstance(side_codes, Codes)
-        key = key * width + side_codes.codes + 1
-    code, values = pd.factorize(key)
-    if len(values) == cells.n_cells:
-        return cells
-    rows = np.empty(len(values), np.intp)
-    rows[code[::-1]] = np.arange(cells.n_cells)[::-1]  # where each occurs first
-    return take(cells, rows, np.bincount(code, cells.weight))
 
 
 def decided(side: Side, *, classes: bool, positive: int | None = 1) -> Side:

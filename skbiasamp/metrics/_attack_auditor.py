@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -35,16 +35,11 @@ from skbiasamp.counts.merging import renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.runs import by_rows, of_draws, shared_rows
+from skbiasamp.inference.independent_signs import NO_DOUBT
+from skbiasamp.inference.runs import by_rows, of_draws
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
-from skbiasamp.metrics.comparing import (
-    ModelRun,
-    compare_runs,
-    comparison_result,
-    mean_of_results,
-    numbers_of_difference,
-)
+from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_difference
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 _ESTIMATOR = HasMethods(["fit", "predict"])
@@ -241,11 +236,7 @@ class AttackAuditor(BaseAuditor):
         done = self._run(test, own_generator(self.random_state))
         return float(self._amplified(done.qualities).mean())
 
-    def _compare_models(
-        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
-    ) -> ComparisonResult:
-        if runs:
-            return self._compare_runs(cells, reference, runs)
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         # Every model is audited by itself, with the random numbers of its own audit.
         models = [reference, *(model for model in cells.models if model != reference)]
         rng = own_generator(self.random_state)
@@ -326,7 +317,7 @@ class AttackAuditor(BaseAuditor):
         with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
             return self._result_of(self._attack(test, rng), rng)
 
-    def _runs(self, cells: Contingency) -> tuple[dict[str, AuditResult], dict[str, Array]]:
+    def _runs(self, cells: Contingency) -> Runs:
         """Audit every run by itself, and all of them on the same resamples."""
         same = copy.copy(self)
         if not isinstance(same.random_state, Integral):
@@ -337,40 +328,32 @@ class AttackAuditor(BaseAuditor):
                 rng = own_generator(same.random_state)
                 attacked[model] = same._attack(alone(cells, model, known=self._fitted), rng)
                 results[model] = same._result_of(attacked[model], rng)
-            first = attacked[cells.models[0]].again
-            if first is None:
-                return results, dict.fromkeys(results, np.full((2, 1), np.nan))
-            runs = {model: attacks.done for model, attacks in attacked.items()}
-            shared = together(cells, cells.models)
-            drawn = resampled_together(runs, shared, self.n_resamples, first.seed)
-            draws = [self._spread(self._amplified(qualities)).mean(axis=-1) for qualities in drawn]
-        return results, dict(zip(results, draws, strict=True))
+            draws = [np.full((2, 1), np.nan)] * len(results)
+            if (first := attacked[cells.models[0]].again) is not None:
+                runs = {model: attacks.done for model, attacks in attacked.items()}
+                shared = together(cells, cells.models)
+                drawn = resampled_together(runs, shared, self.n_resamples, first.seed)
+                draws = [self._spread(self._amplified(part)).mean(axis=-1) for part in drawn]
+        of_run = dict(zip(results, draws, strict=True))
 
-    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
-        by_run, drawn = self._runs(cells)
-        results, rows_of = [*by_run.values()], _covariances([*drawn.values()])
-        rows = shared_rows(rows_of) + _common_noise(results, rows_of)
-        return mean_of_results(self, results, rows, method)
+        def covariances(names: Sequence[str]) -> Array:
+            every = np.broadcast_arrays(*(of_run[name] for name in names))
+            return by_rows(np.stack(every, axis=-1), "nt,nu->tu")
 
-    def _compare_runs(
-        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]]
-    ) -> ComparisonResult:
-        results, draws = self._runs(cells)
-        models = {}
-        for name, result in results.items():
-            table, value = result.table, (result.value, result.estimate)
-            observed, moved = (
-                table[side].to_numpy() for side in ("quality_model", "amplification")
+        def noise(names: Sequence[str]) -> float:
+            """Return the variance by folds and perturbations, which are the same for all runs."""
+            errors = np.array(
+                [results[name].statistics.get("standard_error", np.nan) for name in names]
             )
-            models[name] = ModelRun(*value, dict(table[["group", "task", "n"]]), observed, moved)
+            return max(float((errors**2 - np.diagonal(covariances(names))).mean()), 0.0)
 
-        def covariances(names: list[str]) -> Array:
-            return _covariances([draws[name] for name in names])
-
-        def noise(names: list[str]) -> float:
-            return _common_noise([results[name] for name in names], covariances(names))
-
-        return compare_runs(self, cells, reference, runs, models, covariances, noise)
+        return Runs(
+            results=results,
+            moved={name: run.table["amplification"].to_numpy() for name, run in results.items()},
+            covariances=covariances,
+            noise=noise,
+            doubts=dict.fromkeys(results, NO_DOUBT),
+        )
 
     def _attack(
         self, test: Contingency, rng: np.random.Generator, *, guesses: bool = True
@@ -436,17 +419,6 @@ class AttackAuditor(BaseAuditor):
         side, names = self._names_of_targets(attacked.done, attacked.test)
         every = dict.fromkeys(("group", "task"), ["(all)"] * len(names))
         return every | {side: label_index(names)}
-
-
-def _covariances(draws: list[Array]) -> Array:
-    """Return the covariances of runs by rows, of their values (resamples, cuts into folds)."""
-    return by_rows(np.stack(np.broadcast_arrays(*draws), axis=-1), "nt,nu->tu")
-
-
-def _common_noise(results: list[AuditResult], covariances: Array) -> float:
-    """Return the variance by folds and perturbations, which are the same for all runs."""
-    errors = np.array([result.statistics.get("standard_error", np.nan) for result in results])
-    return max(float((errors**2 - np.diagonal(covariances)).mean()), 0.0)
 
 
 class _Attacked(NamedTuple):

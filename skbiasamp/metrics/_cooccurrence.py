@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self, cast
 
@@ -23,19 +22,20 @@ from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.assess import warn_uncertain
-from skbiasamp.inference.differences import Measured, covariances, difference, measure_models
+from skbiasamp.inference.differences import (
+    Measured,
+    covariances,
+    difference,
+    measure_models,
+    shared_rows_of_pairs,
+)
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
-from skbiasamp.inference.intervals import FEW
+from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.runs import mean_of_runs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
-from skbiasamp.metrics.comparing import (
-    ModelRun,
-    compare_runs,
-    comparison_result,
-    numbers_of_difference,
-    result_of_runs,
-)
+from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_difference
 from skbiasamp.metrics.inputs import rest_by_name
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import AuditResult, ComparisonResult, pair_names, pair_table
@@ -281,27 +281,16 @@ class CooccurrenceAuditor(BaseAuditor):
         )
         return train, models
 
-    def _compare_models(
-        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
-    ) -> ComparisonResult:
+    def _for_models(self, cells: Contingency) -> Self:
         if self.simultaneous:
             raise InputError(
                 "{simultaneous=True} gives intervals of one model's pairs. Use audit, or compare "
                 "with {simultaneous=False}."
             )
+        return self
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         _, models = self._run_models(cells)
-        if runs:
-            every = {}
-            for name, model in models.items():
-                pairs, columns = model.pairs, _columns_of_pairs(model.pairs, "n", "sign", "base")
-                sides = pairs.observed.ravel(), pairs.moved.ravel()
-                value = pairs.value, model.estimate
-                every[name] = ModelRun(*value, columns, *sides, model.doubt)
-
-            def covariances_of(names: list[str]) -> Array:
-                return covariances([models[name] for name in names])
-
-            return compare_runs(self, cells, reference, runs, every, covariances_of)
 
         def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
             gap = difference(models[name], models[reference], self)
@@ -326,11 +315,36 @@ class CooccurrenceAuditor(BaseAuditor):
         known = parts(own.pairs, own.signs) | bounds.statistics
         return self.kind.verdict("unknown" if side == "undefined" else side, known)
 
-    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
+    def _runs(self, cells: Contingency) -> Runs:
         train, models = self._run_models(cells)
-        test, runs = of_model(cells, cells.models[0]), list(models.values())
-        every = [self._result_of(run, test).statistics for run in runs]
-        return result_of_runs(self, test, train, runs, every, method)
+        test, every = of_model(cells, cells.models[0]), [*models.values()]
+        pairs, signs = every[0].pairs, np.sum([run.signs.used for run in every], axis=0)
+
+        def errors(run: Measured) -> BaseErrors:
+            known = errors_of_base(run.pairs, train, run.signs.used)
+            return BaseErrors(0.0, 0.0, 0.0) if known is None else known
+
+        def of_pairs(method: str) -> dict[str, Array]:
+            columns = {"sign_used": np.sign(signs)}
+            if self.interval is not None:
+                rows = shared_rows_of_pairs(every) + errors(every[0]).pairs
+                how: dict[str, Any] = {"confidence_level": self.confidence_level, "method": method}
+                moved = mean_of_runs(np.stack([run.pairs.moved for run in every]), rows, **how)
+                low, high = of_sizes(moved.low, moved.high) if pairs.size else moved[1:3]
+                p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
+                columns |= {"low": low, "high": high, "p_value": p_value}
+                columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
+                columns |= self._flags(train, test, pairs)
+            return {name: values.ravel() for name, values in columns.items()}
+
+        return Runs(
+            results={name: self._result_of(run, test) for name, run in models.items()},
+            moved={name: run.pairs.moved.ravel() for name, run in models.items()},
+            covariances=lambda names: covariances([models[name] for name in names]),
+            noise=lambda names: errors(models[names[0]]).estimate,
+            doubts={name: run.doubt for name, run in models.items()},
+            of_pairs=of_pairs,
+        )
 
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)

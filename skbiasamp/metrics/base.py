@@ -24,7 +24,7 @@ from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import models_of, of_model, of_the_model
-from skbiasamp.metrics.comparing import audited_runs, compared
+from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
 from skbiasamp.metrics.inputs import check_class, count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics.strata import RowSource, within_strata
@@ -463,19 +463,17 @@ class BaseAuditor(Declaration):
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
 
+    def _for_models(self, cells: Contingency) -> Self:
+        """Return the auditor that measures the models of ordered cells alike."""
+        return self
+
+    @abstractmethod
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
-        raise InputError(
-            "{metric} cannot compare models: derive it from CooccurrenceAuditor or AttackAuditor.",
-            metric=type(self).__name__,
-        )
 
-    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
-        """Return the mean over the models of ordered cells, which are runs of one training."""
-        raise InputError(
-            "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
-            metric=type(self).__name__,
-        )
+    @abstractmethod
+    def _runs(self, cells: Contingency) -> Runs:
+        """Measure the models of ordered cells, which are runs of trainings."""
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

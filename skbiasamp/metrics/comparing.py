@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,26 +12,17 @@ import pandas as pd
 from skbiasamp._input.checks import Array, check_option, check_runs
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.several_models import (
-    check_model,
-    check_models,
-)
-from skbiasamp.inference.differences import Measured, churn_of, covariances, shared_rows_of_pairs
+from skbiasamp.counts.several_models import check_model, check_models
+from skbiasamp.inference.differences import churn_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
-from skbiasamp.inference.intervals import errors_of_base, of_sizes
 from skbiasamp.inference.runs import (
     METHODS,
     mean_of_runs,
     shared_rows,
     shared_rows_of_difference,
 )
-from skbiasamp.results import (
-    MODEL_COLUMNS,
-    AuditResult,
-    ComparisonResult,
-    pair_table,
-)
+from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult
 
 
 def compared(
@@ -61,8 +51,10 @@ def compared(
         )
     named = models[0] if reference is None else reference
     check_model(named, models, "reference")
-    how = {"runs": runs} if runs else {}
-    result: ComparisonResult = auditor._compare_models(cells, named, **how)
+    alike = auditor._for_models(cells)
+    if runs:
+        return compare_runs(alike, cells, named, runs)
+    result: ComparisonResult = alike._compare_models(cells, named)
     return result
 
 
@@ -78,8 +70,10 @@ def audited_runs(
     rows = labels["sensitive_features"] if y_true is None else y_true
     _, flat = _each_run(rows, {name: runs and {_RUN: runs} for name, runs in given.items()})
     cells = auditor.count_models(y_true, labels | flat)
-    result: AuditResult = auditor._result_of_runs(cells, method)
-    return result
+    measured: Runs = auditor._for_models(cells)._runs(cells)
+    names, results = [*measured.results], [*measured.results.values()]
+    shared = measured.rows(names), method, measured.doubt(names), measured.of_pairs(method)
+    return mean_of_results(auditor, results, *shared)
 
 
 _RUN = "run"
@@ -142,18 +136,28 @@ def _are_runs(value: Any, rows: Any) -> bool:
     return sizes <= {n} and (len(value) != n or len(sizes) == 0)
 
 
-class ModelRun(NamedTuple):
-    """What a model of a run adds to the mean over runs: its numbers, and two of every pair.
+class Runs(NamedTuple):
+    """Runs of trainings on the same rows: the result of each, by name, and what they share.
 
-    `pairs` are columns of a table of pairs that are the same for all models.
+    `moved` is each pair's amplification with its direction. `covariances` returns those of the
+    estimates of some runs by resampled rows, `noise` the variance that all of these share besides,
+    and `of_pairs` the columns of pairs in the table of their mean, by its `method`.
     """
 
-    value: float
-    estimate: float
-    pairs: Mapping[str, Any]
-    observed: Array
-    amplification: Array
-    doubt: Doubt = NO_DOUBT
+    results: Mapping[str, AuditResult]
+    moved: Mapping[str, Array]
+    covariances: Callable[[Sequence[str]], Array]
+    noise: Callable[[Sequence[str]], float]
+    doubts: Mapping[str, Doubt]
+    of_pairs: Callable[[str], Mapping[str, Any]] = lambda method: {}
+
+    def rows(self, names: Sequence[str]) -> float:
+        """Return the variance of the mean of some runs by the rows."""
+        return shared_rows(self.covariances(names)) + self.noise(names)
+
+    def doubt(self, names: Sequence[str]) -> Doubt:
+        """Return how far the signs of some runs may be wrong, on average."""
+        return Doubt(*np.mean([self.doubts[name] for name in names], axis=0).tolist())
 
 
 def comparison_result(
@@ -228,42 +232,44 @@ def numbers_of_difference(value: Any, low: Any, high: Any, p_value: Any) -> dict
 
 
 def compare_runs(
-    auditor: Any,
-    cells: Contingency,
-    reference: str,
-    runs: Mapping[str, list[str]],
-    models: Mapping[str, ModelRun],
-    covariances_of: Callable[[list[str]], Array],
-    noise_of: Callable[[list[str]], float] = lambda names: 0.0,
+    auditor: Any, cells: Contingency, reference: str, runs: Mapping[str, list[str]]
 ) -> ComparisonResult:
     """Compare training procedures, each with several runs; `runs` are the models of each.
 
-    `covariances_of` returns the covariances of models' estimates by resampled rows, and `noise_of`
-    the variance that all runs of a procedure share besides. Single rows are not followed over runs.
+    Single rows are not followed over runs.
     """
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level}
+    measured: Runs = auditor._runs(cells)
+    observed = [*auditor.columns][1]
     estimates = {
-        name: np.array([models[run].estimate for run in own]) for name, own in runs.items()
+        name: np.array([measured.results[run].estimate for run in own])
+        for name, own in runs.items()
     }
-    doubts = {name: _mean_doubt([models[run].doubt for run in own]) for name, own in runs.items()}
+    doubts = {name: measured.doubt(own) for name, own in runs.items()}
     numbers = {}
     for name, own in runs.items():
-        rows = shared_rows(covariances_of(own)) + noise_of(own)
-        mean = mean_of_runs(estimates[name], rows, doubts=(doubts[name], NO_DOUBT), **how)
-        value = np.mean([models[run].value for run in own])
+        doubt = doubts[name], NO_DOUBT
+        mean = mean_of_runs(estimates[name], measured.rows(own), doubts=doubt, **how)
+        value = np.mean([measured.results[run].value for run in own])
         ends = {"estimate": mean.value, "low": mean.low, "high": mean.high}
         numbers[name] = {key: float(number) for key, number in {"value": value, **ends}.items()}
 
+    def mean_of(name: str, numbers_of: Callable[[str], Any]) -> Array:
+        return np.asarray(np.mean([numbers_of(run) for run in runs[name]], axis=0))
+
     def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-        shared = covariances_of([*runs[name], *runs[reference]])
+        shared = measured.covariances([*runs[name], *runs[reference]])
         rows = shared_rows_of_difference(shared, len(runs[name]))
         both = doubts[name], doubts[reference]
         gap = mean_of_runs(estimates[name], rows, other=estimates[reference], doubts=both, **how)
-        own, other = ([models[run] for run in runs[model]] for model in (name, reference))
-        after, before = (np.mean([run.observed for run in part], axis=0) for part in (own, other))
-        moved = [np.mean([run.amplification for run in part], axis=0) for part in (own, other)]
+        table = measured.results[runs[name][0]].table
+        after, before = (
+            mean_of(model, lambda run: measured.results[run].table[observed])
+            for model in (name, reference)
+        )
+        moved = [mean_of(model, measured.moved.__getitem__) for model in (name, reference)]
         columns = {
-            **own[0].pairs,
+            **table[[own for own in ("group", "task", "n", "sign", "base") if own in table]],
             "reference": before,
             "observed": after,
             "difference": after - before,
@@ -275,99 +281,38 @@ def compare_runs(
     return comparison_result(auditor, cells, reference, numbers, difference_of, runs)
 
 
-def _mean_doubt(doubts: list[Doubt]) -> Doubt:
-    return Doubt(*np.mean(doubts, axis=0).tolist())
-
-
-def result_of_runs(
-    auditor: Any,
-    test: Contingency,
-    train: Contingency,
-    models: list[Measured],
-    of_runs: Sequence[Mapping[str, Any]],
-    method: str,
-) -> AuditResult:
-    """Return the mean over training runs, with an interval that counts runs and rows.
-
-    `of_runs` are the statistics of each.
-    """
-    check_option("method", method, METHODS)
-    how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
-    every = [model.pairs for model in models]
-    pairs = every[0]
-    columns: dict[str, Any] = {
-        name: np.mean([getattr(own, name) for own in every], axis=0)
-        for name in ("n", "base", "observed", "delta", "amplification")
-    }
-    columns |= {
-        "sign": pairs.sign,
-        "sign_used": np.sign(np.sum([run.signs.used for run in models], axis=0)),
-    }
-    # What only some runs have is not of their mean, nor is the error of a run.
-    left_out = {"standard_error", "n_clusters"}
-    shared = [name for name in of_runs[0] if all(name in run for run in of_runs)]
-    statistics: dict[str, Any] = {
-        name: float(np.mean([run[name] for run in of_runs]))
-        for name in shared
-        if name not in left_out
-    }
-    values = np.array([model.estimate for model in models])
-    statistics |= {"n_runs": len(models), "between_run_sd": float(values.std(ddof=1))}
-    ends: dict[str, float] = {}
-    if auditor.interval is not None:
-        rows, rows_of_pairs = shared_rows(covariances(models)), shared_rows_of_pairs(models)
-        errors = errors_of_base(pairs, train, models[0].signs.used)
-        if errors is not None:
-            rows, rows_of_pairs = rows + errors.estimate, rows_of_pairs + errors.pairs
-        doubt = _mean_doubt([model.doubt for model in models])
-        mean = mean_of_runs(values, rows, doubts=(doubt, NO_DOUBT), **how)
-        statistics["data_standard_error"] = float(np.sqrt(rows))
-        ends = {"low": float(mean.low), "high": float(mean.high), "p_value": float(mean.p_value)}
-        moved = mean_of_runs(np.stack([own.moved for own in every]), rows_of_pairs, **how)
-        low, high = of_sizes(moved.low, moved.high) if pairs.size else (moved.low, moved.high)
-        p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
-        columns |= {"low": low, "high": high, "p_value": p_value}
-        columns["p_adjusted"] = adjust_p_values(p_value, auditor.adjust)
-        columns |= auditor._flags(train, test, pairs)
-    result: AuditResult = auditor._made(
-        test,
-        value=float(np.mean([own.value for own in every])),
-        estimate=float(values.mean()),
-        table=partial(pair_table, pairs.groups, pairs.tasks, **columns),
-        statistics=statistics,
-        **ends,
-    )
-    return result
-
-
 def mean_of_results(
-    auditor: Any, results: list[AuditResult], rows: float | None = None, method: str = "t"
+    auditor: Any,
+    results: list[AuditResult],
+    rows: float | None = None,
+    method: str = "t",
+    doubt: Doubt = NO_DOUBT,
+    of_pairs: Mapping[str, Any] | None = None,
 ) -> AuditResult:
     """Return the mean of audits of the same rows, with models of several runs.
 
     `rows` is its variance by the rows. None: it is not known what the resamples of the audits
     share. The interval then counts the whole error of the rows, and is too wide if models vary.
+    `of_pairs` are columns of its table that are no means.
     """
     values = np.array([result.estimate for result in results])
     if rows is None:
         errors = [result.statistics.get("standard_error", np.nan) for result in results]
         rows = float(np.mean(np.square(errors)))
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
-    mean = mean_of_runs(values, rows, **how)
+    mean = mean_of_runs(values, rows, doubts=(doubt, NO_DOUBT), **how)
     first = results[0]
     index = first.table.set_index(["group", "task"]).index
     aligned = [result.table.set_index(["group", "task"]).reindex(index) for result in results]
     table = first.table.copy()
     for name in ("n", *auditor.columns, "delta", "amplification"):
         table[name] = np.mean([part[name].to_numpy(float) for part in aligned], axis=0)
-    table[["low", "high", "p_value", "p_adjusted"]] = np.nan
-    every = [result.statistics for result in results]
-    # What only some runs have is not of their mean.
-    statistics: dict[str, Any] = {
-        name: float(np.mean([own[name] for own in every])) if isinstance(number, float) else number
-        for name, number in first.statistics.items()
-        if all(name in own for own in every)
-    }
+    nothing = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
+    table = table.assign(**nothing | dict(of_pairs or {}))
+    statistics = _mean_statistics([result.statistics for result in results])
+    statistics |= {"n_runs": len(results), "between_run_sd": float(values.std(ddof=1))}
+    if auditor.interval is not None:
+        statistics["data_standard_error"] = float(np.sqrt(rows))
     mean_result = replace(
         first,
         value=float(np.mean([result.value for result in results])),
@@ -376,12 +321,21 @@ def mean_of_results(
         high=float(mean.high),
         p_value=float(mean.p_value),
         table=table,
-        statistics={
-            **statistics,
-            "n_runs": len(results),
-            "between_run_sd": float(values.std(ddof=1)),
-            "data_standard_error": float(np.sqrt(rows)),
-        },
+        statistics=statistics,
         words=None,  # they are of one model
     )
-    return replace(mean_result, sentence=auditor._sentence(mean_result))
+    declared: AuditResult = auditor._declared(mean_result, first.group_columns)
+    return declared
+
+
+def _mean_statistics(every: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the statistics of a mean over runs: means of the numbers in which these differ."""
+    means = {}
+    for name, number in every[0].items():
+        # What only some runs have is not of their mean, nor is the error of a run.
+        if name == "standard_error" or any(name not in own for own in every):
+            continue
+        numbers = [own[name] for own in every]
+        counted = isinstance(number, int | float) and not isinstance(number, bool)
+        means[name] = float(np.mean(numbers)) if counted and len({*numbers}) > 1 else number
+    return means

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -23,10 +23,8 @@ from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.results import ComparisonResult
 from skbiasamp.text import WordListLabeler, WordMasker
 from skbiasamp.text.labeler import words_and_patterns
 
@@ -223,15 +221,13 @@ class DBACAuditor(TextAuditor):
             )
         return np.flatnonzero(~few)
 
-    def _compare_models(
-        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
-    ) -> ComparisonResult:
+    def _for_models(self, cells: Contingency) -> Self:
         if self.direction == "T->A":
-            return super()._compare_models(cells, reference, runs)
+            return self
         views = [of_model(cells, model) for model in cells.models]
-        same: DBACAuditor = clone(self)
+        same = clone(self)
         same._compared = self._kept(views[0], [self._named(view)[1] for view in views])
-        return AttackAuditor._compare_models(same, cells, reference, runs)
+        return same
 
     def _names_of_targets(self, done: AttackRun, test: Contingency) -> tuple[str, Any]:
         side = "group" if self.direction == "T->A" else "task"

@@ -40,6 +40,7 @@ class Declaration(ABC, WithOptions):
     null: ClassVar[str] = "The value is 0 in this population."
     _uses_groups: ClassVar[bool] = True
     _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
+    _of_function: ClassVar[tuple[str, ...]] = ()  # what its function takes besides: validation
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     # What labels and predictions are: "labels", "texts" or "numbers".
     reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"

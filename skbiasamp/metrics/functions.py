@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from skbiasamp._input.checks import check_option, check_train
+from skbiasamp._input.checks import check_train
 from skbiasamp._input.errors import InputTypeError, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import validate_parameter_constraints
@@ -36,7 +36,6 @@ def function_of(
     name: str | None = None,
     *,
     without: Sequence[str] = (),
-    validation: bool = False,
 ) -> Callable[..., float]:
     """Return a metric as a function: its auditor without an interval, fitted and scored.
 
@@ -53,8 +52,6 @@ def function_of(
         Name of the function. None: made of the metric's, ``"own"`` gives ``own_amplification``.
     without : sequence of str, default=()
         Labels and options that the metric does not use: the function does not take them.
-    validation : bool, default=False
-        True lets the function take rows on which attackers choose their epoch.
 
     Returns
     -------
@@ -88,7 +85,6 @@ def function_of(
         raise InputTypeError("{name} must be text; got {seen!r}.", seen=name)
     if not isinstance(without, list | tuple):
         raise InputTypeError("{without} must be a list of names; got {seen!r}.", seen=without)
-    check_option("validation", validation, (True, False))
     name = name or _name_of(auditor)
     idle = {*_OF_INTERVALS, *without} | (set() if auditor.kind.has_attacker else _OF_DRAWS)
     own = inspect.signature(auditor).parameters
@@ -103,7 +99,7 @@ def function_of(
                 by_position if name in ("y_true", "y_pred") else by_name,
                 default=kinds.empty if name == "y_true" else None,
             )
-            for name in (*_LABELS, *(["validation"] if validation else []))
+            for name in (*_LABELS, *auditor._of_function)
             if name not in without
         ]
         + [parameter.replace(kind=by_name) for parameter in options.values()]

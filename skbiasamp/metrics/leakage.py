@@ -266,6 +266,7 @@ class _DatasetLeakage(LeakageAuditor):
     question = "Do the labels reveal the group?"
     at: Any = Option(None, Real, "array-like", None, after="quality")
     equalize: str = Option("auto", StrOptions({"auto", "f1", "accuracy"}))
+    _of_function = ("validation",)
     _chosen_on = cast("tuple[Any, Any] | None", None)
 
     def _choose_on(self, validation: Any) -> None:
@@ -323,5 +324,5 @@ class _DatasetLeakage(LeakageAuditor):
 
 leakage_amplification = function_of(LeakageAuditor, without=("sensitive_pred",))
 dataset_leakage = function_of(
-    _DatasetLeakage, "dataset_leakage", without=("y_pred", "sensitive_pred"), validation=True
+    _DatasetLeakage, "dataset_leakage", without=("y_pred", "sensitive_pred")
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -213,10 +212,8 @@ class NumericAuditor(CooccurrenceAuditor):
 
         return super()._made(test, table=in_units, **parts)
 
-    def _compare_models(
-        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
-    ) -> ComparisonResult:
-        result = super()._compare_models(cells, reference, runs)
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        result = super()._compare_models(cells, reference)
         train = self._signs_from(cells)
         shape = (len(result.models) * len(cells.groups), len(cells.tasks))
         return replace(result, pairs=_in_units(result.pairs, Scale.of(train), shape))
