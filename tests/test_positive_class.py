@@ -401,10 +401,52 @@ def test_scores_too_weak_to_show_their_class_are_a_finding_that_refuses_nothing(
     assert np.isfinite(directional_amplification(named, score, **how))
 
 
-def test_scores_that_rank_well_are_no_finding():
+def test_scores_that_rank_well_are_no_weak_ones():
     labels, score, sex = weak_scores(2000, 0.3)
     named = np.where(labels == 1, "no default", "default")
     assert not found("weak scores", named, score, sensitive_features=sex)
+
+
+@pytest.mark.parametrize("hold", ["arrays", "frame", "file"])
+def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(hold, tmp_path, capsys):
+    labels, score, sex = reversed_scores()
+    named = np.where(labels == 1, "default", "no default")
+    frame = pd.DataFrame({"t": named, "p": score, "q": 1 - score, "a": list(sex)})
+    message = "holds scores that are larger for rows labelled 'default'"
+    if hold == "arrays":
+        for call in (amplification_curve, skbiasamp.explain):
+            with pytest.raises(ValueError, match=message):
+                call(named, score, sensitive_features=list(sex))
+            call(named, score, sensitive_features=list(sex), pos_label="default")
+            call(named, 1 - score, sensitive_features=list(sex))
+        with pytest.raises(ValueError, match=f"y_score {message}"):
+            skbiasamp.explain(named, named, y_score=score, sensitive_features=list(sex))
+        return
+    columns = {"target": "t", "sensitive": "a"}
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    rows = frame if hold == "frame" else str(path)
+    with pytest.raises(ValueError, match=message):
+        skbiasamp.explain(rows, **columns, prediction="p")
+    if hold == "file":
+        asked = ["compare", str(path), "--target", "t", "--sensitive", "a"]
+        asked += ["--prediction", "one=q", "--prediction", "other=p"]
+        assert main(asked) == 2
+        refused = capsys.readouterr().err
+        assert message in refused
+        assert "--positive default or --positive 'no default'" in refused
+        assert main([*asked, "--positive", "default"]) == 0
+
+
+def test_a_drawn_curve_of_a_classifier_is_of_its_own_classes_however_bad_it_is():
+    pytest.importorskip("matplotlib")
+    from skbiasamp.plotting import AmplificationCurveDisplay
+
+    labels, score, sex = reversed_scores()
+    named = np.where(labels == 1, "b", "a")
+    bad = LogisticRegression().fit(score[:, None], np.where(labels == 1, "a", "b"))
+    of_rows = {"sensitive_features": list(sex), "rates": False}
+    AmplificationCurveDisplay.from_estimator(bad, score[:, None], named, **of_rows)
 
 
 def test_numbers_as_classes_have_weak_scores_only_if_these_rather_rank_the_other_way():
@@ -482,7 +524,9 @@ def test_a_curve_does_not_depend_on_the_names_of_classes():
     renamed = np.where(hired == 1, "a", "b")  # the positive class sorts first
     found = amplification_curve(renamed, score, sensitive_features=sex, pos_label="a")
     np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12)
-    swapped = amplification_curve(renamed, score, sensitive_features=sex)
+    with pytest.raises(ValueError, match="y_score holds scores that are larger for rows labelled"):
+        amplification_curve(renamed, score, sensitive_features=sex)
+    swapped = amplification_curve(renamed, score, sensitive_features=sex, pos_label="b")
     assert abs(swapped.integral - expected.integral) > 0.01
 
 

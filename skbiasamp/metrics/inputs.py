@@ -231,12 +231,9 @@ def are_named(test: Contingency) -> bool:
     return all(isinstance(name, str) for name in test.classes or (None,))
 
 
-def check_class(y_true: Any, test: Contingency) -> Contingency:
-    """Return audited rows; raise if scores are clearly of the other class, which nobody chose.
-
-    Counted rows were read before: reports about them have a finding.
-    """
-    if is_contingency(y_true) or is_chosen(test) or not are_named(test):
+def check_class(test: Contingency) -> Contingency:
+    """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
+    if is_chosen(test) or not are_named(test):
         return test
     for model in models_of(test) or (None,):
         order = score_order(test if model is None else of_model(test, model))
