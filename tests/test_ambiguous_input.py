@@ -2,8 +2,10 @@
 
 import datetime
 import json
+import os
 from contextlib import suppress
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -1012,11 +1014,101 @@ def test_sentences_of_a_template_are_texts_however_often_each_occurs():
         counted(["yes", "no"] * 200, captions, sex)
 
 
-@pytest.mark.parametrize("names", [MAJOR_GROUPS, COUNTRIES.split(";"), ACTIONS])
+PEOPLE_DO = {  # captions in languages without spaces, without articles, or with three words
+    "Chinese": ("女人 男人 一个孩子 两只狗", "在公园里跑步 骑着自行车 正在做饭 在街上走路"),
+    "Japanese": (
+        "女性 男性 子供 犬",
+        "が公園で走る が自転車に乗っている がテニスをする が料理を作る",
+    ),
+    "Thai": ("ผู้หญิง ผู้ชาย เด็ก สุนัข", "กำลังวิ่งในสวน กำลังขี่จักรยาน ยืนอยู่บนถนน กำลังทำอาหาร"),
+    "German": ("eine_Frau ein_Mann das_Kind der_Hund", "_rennt _kocht _isst_Brot _fährt_Rad"),
+    "French": ("une_femme un_homme la_fille le_chien", "_court _cuisine _mange _fait_du_vélo"),
+    "articles": ("a_woman a_man the_child a_dog", "_runs _cooks _eats _rides_bikes"),
+    "verbs": ("woman man child dog", "_is_running _is_cooking _is_eating _sleeps"),
+    "people": ("woman man girl boy", "_riding_bikes _cooking_food _eating_bread _sleeping"),
+}
+
+
+@pytest.mark.parametrize("language", PEOPLE_DO)
+def test_captions_of_other_languages_or_few_words_are_texts(language):
+    who, what = (words.split() for words in PEOPLE_DO[language])
+    captions = [(one + doing).replace("_", " ") for one in who for doing in what]
+    for times in (1, 8):
+        labels = captions * times
+        sex = (["f"] * 8 + ["m"] * 8) * times
+        message = rf"^y_true must hold classes; got 16 different texts in {16 * times} rows"
+        with pytest.raises(ValueError, match=message) as refusal:
+            counted(labels, labels, sex)
+        unspaced = language in ("Chinese", "Japanese", "Thai")
+        assert ("Put spaces between their words first." in str(refusal.value)) == unspaced
+
+
+CHAPTERS = [  # of the International Classification of Diseases
+    "Certain infectious and parasitic diseases",
+    "Neoplasms",
+    "Endocrine, nutritional and metabolic diseases",
+    *(
+        f"Diseases of the {what}"
+        for what in [
+            "blood and blood-forming organs",
+            "nervous system",
+            "eye and adnexa",
+            "ear and mastoid process",
+            "circulatory system",
+            "respiratory system",
+            "digestive system",
+            "skin and subcutaneous tissue",
+            "musculoskeletal system",
+            "genitourinary system",
+        ]
+    ),
+]
+NAMES = {
+    "diseases": CHAPTERS,
+    "major groups": MAJOR_GROUPS,
+    "countries": COUNTRIES.split(";"),
+    "actions": ACTIONS,
+    "products": [f"{who} {what} Shoes" for who in ("Men", "Women", "The Kids") for what in "ABCDE"],
+    "codes with names": [f"A {i} Other {i}" for i in range(10, 30)],
+    "numbers of cars": [f"京A{i:05d}" for i in range(40)],
+    "cities": [
+        *("La Paz", "Las Palmas de Gran Canaria", "El Paso", "San Sebastián", "Los Ángeles"),
+        *("Palma de Mallorca", "Alcalá de Henares", "Jerez de la Frontera", "La Línea"),
+        *("Santa Cruz de Tenerife", "Le Havre"),
+    ],
+    "Chinese jobs": [
+        *("软件工程师", "房地产开发经营人员", "计算机程序设计员", "其他金融业人员"),
+        *("在线教育服务人员", "中小学教育教师", "会计专业人员", "护理人员"),
+        *("保险服务人员", "餐饮服务人员", "采购人员"),
+    ],
+    "Japanese jobs": [
+        *("管理的職業従事者", "専門的・技術的職業従事者", "事務従事者", "販売従事者"),
+        *("保安職業従事者", "サービス職業従事者", "農林漁業従事者", "生産工程従事者"),
+        *("建設・採掘従事者", "分類不能の職業", "ソフトウェアエンジニア"),
+    ],
+    "Thai jobs": [
+        *("พนักงานขายในร้านค้า", "วิศวกรซอฟต์แวร์", "ครูโรงเรียนประถมศึกษา"),
+        *("พยาบาลวิชาชีพ", "นักบัญชี", "พนักงานขับรถโดยสาร", "ผู้จัดการฝ่ายการตลาด"),
+        *("เจ้าหน้าที่ธุรการ", "ช่างไฟฟ้าอาคาร", "ทนายความอิสระ", "เกษตรกรผู้ปลูกข้าว"),
+    ],
+}
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 def test_names_of_several_words_are_classes(names):
-    labels = names * 30
-    sex = (["f"] * len(names) + ["m"] * len(names)) * 15
+    labels = names * 4
+    sex = (["f"] * len(names) + ["m"] * len(names)) * 2
     assert len(counted(labels, labels, sex).tasks) == len(names)
+
+
+def test_models_captions_are_texts_though_each_repeats_four_times():
+    path = Path(os.environ.get("SKBIASAMP_DATA", "../shared/data")) / "captions_models.csv.gz"
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    models = pd.read_csv(path)
+    for model in ("nic_plus", "fc", "updn"):
+        with pytest.raises(ValueError, match=r"must hold classes; got .* different texts"):
+            counted(models[model].tolist(), None, models["gender"].tolist())
 
 
 def test_texts_are_counted_by_rows_and_not_by_cells():

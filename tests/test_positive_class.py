@@ -1,11 +1,14 @@
 """Which class of a binary label is the positive one, and so the task."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
 import skbiasamp
@@ -21,6 +24,7 @@ from skbiasamp.metrics import (
     multi_attribute_amplification,
     percentage_amplification,
 )
+from skbiasamp.metrics.score_order import score_order
 from skbiasamp.model_selection import amplification_curve
 
 SEX = list("ffffmmmm")
@@ -361,6 +365,154 @@ def test_scores_that_say_nothing_and_constant_labels_are_no_scores_of_the_other_
     for truth in (labels, np.zeros_like(labels)):
         how = {"sensitive_features": list(sex), "y_score": rng.normal(size=len(labels))}
         assert not found("positive class", truth, labels, **how)
+        assert not found("weak scores", truth, labels, **how)
+
+
+def weak_scores(n, effect, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % 2)
+    score = special.expit(effect * labels + rng.normal(size=n))
+    return labels, score, list("fm" * (n // 2))
+
+
+WEAK = (
+    r"The scores were read as those of 'no default', which sorts last, and hardly rank .* {auc}\."
+)
+
+
+@pytest.mark.parametrize(("n", "effect"), [(300, -0.2), (2000, 0.02), (300, 0.0), (2000, -0.1)])
+def test_scores_too_weak_to_show_their_class_are_a_finding_that_refuses_nothing(n, effect):
+    labels, score, sex = weak_scores(n, effect)
+    named = np.where(labels == 1, "no default", "default")
+    auc = roc_auc_score(labels, score)
+    how = {"sensitive_features": sex}
+    for given in ((named, score), (named, score > 0.5)):
+        scores = {} if given[1] is score else {"y_score": score}
+        pred = given[1] if given[1] is score else np.where(given[1], "no default", "default")
+        (text,) = found("weak scores", named, pred, **how, **scores)
+        assert re.match(WEAK.format(auc=f"{auc:.3f}" if auc > 0.445 else f"{auc:.2f}"), text)
+        assert "pos_label='default' or pos_label='no default'" in text
+        assert not found("positive class", named, pred, **how, **scores)
+        for chosen in ("default", "no default"):
+            assert not found("weak scores", named, pred, **how, **scores, pos_label=chosen)
+    report = skbiasamp.audit(named, score, **how, auditor=DirectionalAuditor(interval=None))
+    assert report.findings[0].topic == "weak scores"
+    assert np.isfinite(directional_amplification(named, score, **how))
+
+
+def test_scores_that_rank_well_are_no_weak_ones():
+    labels, score, sex = weak_scores(2000, 0.3)
+    named = np.where(labels == 1, "no default", "default")
+    assert not found("weak scores", named, score, sensitive_features=sex)
+
+
+@pytest.mark.parametrize("hold", ["arrays", "frame", "file"])
+def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(hold, tmp_path, capsys):
+    labels, score, sex = reversed_scores()
+    named = np.where(labels == 1, "default", "no default")
+    frame = pd.DataFrame({"t": named, "p": score, "q": 1 - score, "a": list(sex)})
+    message = "holds scores that are larger for rows labelled 'default'"
+    if hold == "arrays":
+        for call in (amplification_curve, skbiasamp.explain):
+            with pytest.raises(ValueError, match=message):
+                call(named, score, sensitive_features=list(sex))
+            call(named, score, sensitive_features=list(sex), pos_label="default")
+            call(named, 1 - score, sensitive_features=list(sex))
+        with pytest.raises(ValueError, match=f"y_score {message}"):
+            skbiasamp.explain(named, named, y_score=score, sensitive_features=list(sex))
+        return
+    columns = {"target": "t", "sensitive": "a"}
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    rows = frame if hold == "frame" else str(path)
+    with pytest.raises(ValueError, match=message):
+        skbiasamp.explain(rows, **columns, prediction="p")
+    if hold == "file":
+        asked = ["compare", str(path), "--target", "t", "--sensitive", "a"]
+        asked += ["--prediction", "one=q", "--prediction", "other=p"]
+        assert main(asked) == 2
+        refused = capsys.readouterr().err
+        assert message in refused
+        assert "--positive default or --positive 'no default'" in refused
+        assert main([*asked, "--positive", "default"]) == 0
+
+
+def test_a_drawn_curve_of_a_classifier_is_of_its_own_classes_however_bad_it_is():
+    pytest.importorskip("matplotlib")
+    from skbiasamp.plotting import AmplificationCurveDisplay
+
+    labels, score, sex = reversed_scores()
+    named = np.where(labels == 1, "b", "a")
+    bad = LogisticRegression().fit(score[:, None], np.where(labels == 1, "a", "b"))
+    of_rows = {"sensitive_features": list(sex), "rates": False}
+    AmplificationCurveDisplay.from_estimator(bad, score[:, None], named, **of_rows)
+
+
+def test_numbers_as_classes_have_weak_scores_only_if_these_rather_rank_the_other_way():
+    labels, score, sex = weak_scores(300, -0.25, seed=0)
+    assert stats.mannwhitneyu(score[labels == 1], score[labels == 0], alternative="less")[1] < 0.02
+    (text,) = found("weak scores", labels, score, sensitive_features=sex)
+    assert "pos_label=0 or pos_label=1" in text
+    assert not found("weak scores", labels, 1 - score, sensitive_features=sex)
+
+
+def unequal(rng, n):
+    """Few rows of the positive class, whose scores vary ten times as much."""
+    labels = (rng.random(n) < 0.1).astype(int)
+    return labels, rng.normal(size=n) * np.where(labels, 3, 0.3), {}
+
+
+def clustered(rng, n):
+    of = np.repeat(np.arange(n // 10), 10)
+    labels, score = rng.integers(0, 2, n // 10)[of], rng.normal(size=n // 10)[of]
+    return labels, score + 0.3 * rng.normal(size=n), {"clusters": of}
+
+
+def weighted(rng, n):
+    labels = rng.integers(0, 2, n)
+    return labels, rng.normal(size=n), {"sample_weight": rng.gamma(0.5, 1, n) + 1e-3}
+
+
+@pytest.mark.parametrize("drawn", [unequal, clustered, weighted])
+def test_scores_that_say_nothing_are_seldom_called_scores_of_the_other_class(drawn):
+    """Unequal spreads made a rank test of equal ones call one column in forty reversed."""
+    rng = np.random.default_rng(5)
+    below = []
+    for _ in range(400):
+        labels, score, how = drawn(rng, 600)
+        cells = Contingency.from_labels(
+            labels, special.expit(score), sensitive_features=rng.choice(["f", "m"], 600), **how
+        )
+        below.append(score_order(cells))
+    assert np.mean([order.reversed for order in below]) <= 1 / 400
+    assert np.mean([order.p_below < 0.025 for order in below]) < 0.05  # 0.1 of unequal ones
+
+
+def test_the_order_of_scores_is_that_of_other_packages():
+    rng = np.random.default_rng(2)
+    labels, sex = rng.integers(0, 2, 80), rng.choice(["f", "m"], 80)
+    score = np.round(special.expit(rng.normal(size=80) - 0.3 * labels), 1).clip(0.1, 0.9)
+    weight = rng.integers(1, 4, 80)
+    cells = Contingency.from_labels(labels, score, sensitive_features=sex, sample_weight=weight)
+    expected = roc_auc_score(labels, score, sample_weight=weight)
+    assert score_order(cells).auc == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.3, 1, 3])
+def test_the_test_of_scores_is_the_larger_of_two_published_ones(spread):
+    """That of Mann and Whitney, and that of Brunner and Munzel."""
+    rng = np.random.default_rng(2)
+    labels, sex = np.arange(2000) % 10 == 0, list("fm" * 1000)
+    score = special.expit(rng.normal(size=2000) * np.where(labels, spread, 1) - 0.15 * labels)
+    order = score_order(Contingency.from_labels(labels.astype(int), score, sensitive_features=sex))
+    of_class = score[labels], score[~labels]
+    both = (
+        stats.mannwhitneyu(*of_class, alternative="less").pvalue,
+        stats.brunnermunzel(*of_class).pvalue / 2,
+    )
+    assert order.auc < 0.5
+    assert order.p_below == pytest.approx(max(both), rel=0.05)
+    assert order.p_above > 1 - max(both) - 0.01
 
 
 def test_a_curve_does_not_depend_on_the_names_of_classes():
@@ -371,7 +523,9 @@ def test_a_curve_does_not_depend_on_the_names_of_classes():
     renamed = np.where(hired == 1, "a", "b")  # the positive class sorts first
     found = amplification_curve(renamed, score, sensitive_features=sex, pos_label="a")
     np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12)
-    swapped = amplification_curve(renamed, score, sensitive_features=sex)
+    with pytest.raises(ValueError, match="y_score holds scores that are larger for rows labelled"):
+        amplification_curve(renamed, score, sensitive_features=sex)
+    swapped = amplification_curve(renamed, score, sensitive_features=sex, pos_label="b")
     assert abs(swapped.integral - expected.integral) > 0.01
 
 

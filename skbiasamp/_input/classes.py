@@ -10,6 +10,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, Names, kind_of_name
 from skbiasamp._input.errors import InputError, Name, plain, quote, rows_of
+from skbiasamp._input.sentences import is_unspaced, texts_among
 from skbiasamp._input.spelling import spelt
 
 
@@ -100,8 +101,6 @@ def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[
 _TIMES = ("date", "times without a time zone", "times with a time zone")
 _ALIKE = ("numbers", "text", "bytes", *_TIMES)
 _OF_ONE_KIND = ({int}, {str})  # most columns
-FEW_TEXTS = 10  # so few different texts are classes, however few rows there are
-_IN_SENTENCES = frozenset(["a", "an", "the", "is", "are", "was", "were"])
 _LONGEST = 60  # characters of a text that is shown
 
 
@@ -140,27 +139,18 @@ def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name
 
 
 def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
-    """Raise if a column of classes holds texts, of several words.
-
-    Most rows have another one, or most texts are sentences: titles of occupations have as many
-    words, but seldom an article or a verb. `values` are the distinct ones.
-    """
-    n = len(values)
-    if n <= FEW_TEXTS:
-        return
-    words = [text.split() for text in values if isinstance(text, str)]
-    texts = [text for text in words if len(text) > 1]
-    if n <= n_rows / 2:
-        texts = [t for t in texts if len(t) > 4 and not _IN_SENTENCES.isdisjoint(map(str.lower, t))]
-    if len(texts) > n / 2:
+    """Raise if a column of classes holds texts; `values` are the distinct ones."""
+    if texts := texts_among(values, n_rows):
+        spaces = " Put spaces between their words first." if is_unspaced(texts[0]) else ""
         raise InputError(
             "{name} must hold classes; got {n:,} different texts in {rows}, such as {seen!r}. "
-            "Audit texts with {LICAuditor}, or read labels from them first with {WordListLabeler}. "
-            "If they are classes, pass numbers in their place (pandas.factorize).",
+            "Audit texts with {LICAuditor}, or read labels from them first with {WordListLabeler}."
+            "{spaces} If they are classes, pass numbers in their place (pandas.factorize).",
             name=name,
-            n=n,
+            n=len(values),
             rows=rows_of(n_rows),
-            seen=textwrap.shorten(" ".join(texts[0]), _LONGEST, placeholder=" …"),
+            seen=textwrap.shorten(texts[0], _LONGEST, placeholder=" …"),
+            spaces=spaces,
         )
 
 

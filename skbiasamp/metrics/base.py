@@ -22,7 +22,7 @@ from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import models_of, of_model, of_the_model
 from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
@@ -156,7 +156,7 @@ class BaseAuditor(Declaration):
         labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS)
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
-            return self._value(test if self._scores else check_class(y_true, test))
+            return self._value(self._with_right_scores(y_true, test))
 
     @rest_by_name
     @filling
@@ -190,7 +190,7 @@ class BaseAuditor(Declaration):
         labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS, "clusters")
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
-            result = self._result(test if self._scores else check_class(y_true, test))
+            result = self._result(self._with_right_scores(y_true, test))
         return within_strata(result, columns["given"]) if "given" in columns else result
 
     @rest_by_name
@@ -314,6 +314,13 @@ class BaseAuditor(Declaration):
             cells.require("task")
             return cells
 
+    def _with_right_scores(self, y_true: Any, test: Contingency) -> Contingency:
+        """Return audited rows; raise if their scores are of the other class.
+
+        Reports count rows first, and have a finding.
+        """
+        return test if self._scores or is_contingency(y_true) else check_class(test)
+
     def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
         self._validate_params()
@@ -418,7 +425,7 @@ class BaseAuditor(Declaration):
         for model in models_of(test):
             with of_the_model(model):
                 self._check(of_model(test, model))
-        return test if self._scores else check_class(y_true, test)
+        return self._with_right_scores(y_true, test)
 
     def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
         """Return a copy that chooses nothing from audited rows, so that periods are comparable.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 import narwhals.stable.v2 as nw
-import numpy as np
-from scipy import stats
 
 from skbiasamp._input.checks import check_frame_columns, check_train
 from skbiasamp._input.containers import as_maps
@@ -25,18 +23,16 @@ from skbiasamp._input.errors import (
     quote,
     speaking,
 )
-from skbiasamp._input.labels import codes_of
 from skbiasamp._io.files import are_files, as_patterns, opened
-from skbiasamp.counts.cells import naming_side, side_of, sides_of
+from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.counts.several_models import models_of, of_model
+from skbiasamp.metrics.score_order import score_order
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_CLEARLY = 0.001  # error rate of refusing scores that say nothing
 
 # What names the columns of a frame, wherever a frame may stand in place of labels.
 COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight", "cluster")
@@ -225,65 +221,33 @@ def require_predictions(
         )
 
 
-def other_class(cells: Contingency, alpha: float) -> tuple[Hashable, Hashable, str] | None:
-    """Return both classes and the area under the ROC curve if scores are larger for the other.
-
-    That is the class which is not positive; `alpha` is that of a test against random scores.
-    """
-    if not cells.has("task"):
-        return None
-    pos_label = cells.pos_label
-    truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
-    if pos_label is None or given is None or truth.is_matrix:
-        return None
-    if given.is_matrix and given.names != truth.names:
-        return None  # an embedding
-    if given.is_matrix:
-        # One column is of the positive class; of more, one is.
-        width = given.labels.width
-        score = given.labels.column(given.names.index(pos_label) if width > 1 else 0)
-    elif all(type(name) in (int, float) for name in given.names):
-        score = np.array(given.names, dtype=float)[codes_of(given)]
-    else:
-        return None
-    codes = codes_of(truth)
-    positive = np.array([name == pos_label for name in truth.names])[codes]
-    n, others = (cells.weight @ rows * cells.units_per_weight for rows in (positive, ~positive))
-    if min(n, others) == 0:
-        return None
-    from sklearn.metrics import roc_auc_score  # over 100 modules, for scores only
-
-    auc = roc_auc_score(positive, score, sample_weight=cells.weight)
-    spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
-    if auc > 0.5 - stats.norm.isf(alpha / 2) * spread:
-        return None
-    shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
-    return pos_label, truth.names[int(codes[~positive][0])], shown
+def is_chosen(test: Contingency) -> bool:
+    """Whether somebody chose the positive class; else it is the one that sorts last."""
+    return naming_side(test).pos_label is not None
 
 
-def check_class(y_true: Any, test: Contingency) -> Contingency:
-    """Return audited rows; raise if scores are clearly of the other class, which nobody chose.
+def are_named(test: Contingency) -> bool:
+    """Whether the classes are text, whose order says nothing."""
+    return all(isinstance(name, str) for name in test.classes or (None,))
 
-    Counted rows were read before: reports about them have a finding.
-    """
-    chosen = naming_side(test).pos_label is not None
-    texts = all(isinstance(name, str) for name in test.classes or (None,))
-    if chosen or not texts or is_contingency(y_true):
+
+def check_class(test: Contingency) -> Contingency:
+    """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
+    if is_chosen(test) or not are_named(test):
         return test
     for model in models_of(test) or (None,):
-        reverse = other_class(test if model is None else of_model(test, model), _CLEARLY)
-        if reverse is None:
+        order = score_order(test if model is None else of_model(test, model))
+        if order is None or not order.reversed:
             continue
-        positive, other, auc = reverse
         raise InputError(
             "{name} holds scores that are larger for rows labelled {seen!r} than for "
             "{positive!r}, which is the positive class since it sorts last: the area under the "
             "ROC curve is {auc}. Say of which class they are: {first} or {last}.",
             name=Role("y_pred") if model is None else Role("y_preds", f"[{model!r}]"),
-            seen=other,
-            positive=positive,
-            auc=auc,
-            first=Role("pos_label", f"={other!r}"),
-            last=Role("pos_label", f"={positive!r}"),
+            seen=order.other,
+            positive=order.positive,
+            auc=order.shown,
+            first=Role("pos_label", f"={order.other!r}"),
+            last=Role("pos_label", f"={order.positive!r}"),
         )
     return test

@@ -28,6 +28,7 @@ from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
+from skbiasamp.metrics.inputs import check_class
 from skbiasamp.results.exports import Exported, paper_of
 
 _EXACT = 30  # thresholds of a curve whose signs and errors are computed
@@ -232,6 +233,7 @@ def amplification_curve(
             test = auditor.count_audited(
                 y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
             )
+            check_class(test)
         pairs = auditor.pairs_of(test, warns=True)[1]
         low, high = _limits(levels, limits)
         thresholds = np.append(-np.inf, levels)

@@ -191,7 +191,7 @@ def _compare(asked: Asked) -> ComparisonReport:
             raise InputError("{given} needs rows whose labels and groups are known.")
         cells = ordered(RowSource(rows, data, columns, how).counted(given, train))
     if asked.reads == "labels":
-        check_class(y_true, cells)
+        check_class(cells)
     first, results = _compared(cells, train, asked, partly)
     if asked.given is not None:
         results = {name: within_strata(result, asked.given) for name, result in results.items()}

@@ -33,7 +33,7 @@ from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.inputs import columns_in, require_predictions, row_by_row
+from skbiasamp.metrics.inputs import check_class, columns_in, require_predictions, row_by_row
 from skbiasamp.metrics.strata import RowSource, Strata
 from skbiasamp.report._value_tables import (
     LEVEL,
@@ -163,7 +163,7 @@ def explain(
     labels |= {"clusters": clusters, "y_pred": y_pred}
     source = RowSource(y_true, labels, columns, how)
     scores = score if y_score is None else y_score
-    return explained(source, train, given, scores, attributions, random_state, call)
+    return explained(source, train, given, scores, attributions, random_state, call, alone=True)
 
 
 def explained(
@@ -174,8 +174,13 @@ def explained(
     attributions: Any,
     random_state: Any,
     call: str,
+    *,
+    alone: bool = False,
 ) -> Explanation:
-    """Explain the value of rows: arrays, columns of a frame or of files, or a contingency."""
+    """Explain the value of rows: arrays, columns of a frame or of files, or a contingency.
+
+    An explanation that stands alone has no findings: it refuses scores of the other class.
+    """
     models, rng = None, generator(random_state)
     if attributions is not None and (source.columns or is_contingency(source.y_true)):
         raise InputTypeError("{attributions} need arrays: pass labels and groups of each row.")
@@ -186,6 +191,8 @@ def explained(
         models = {DECISION: own, SCORE: scores}
     with speaking({f"y_preds[{DECISION!r}]": "y_pred", f"y_preds[{SCORE!r}]": "y_score"}):
         divided = source.divided(given, train, models=models)
+        if alone:
+            check_class(divided.fine)
     divided.fine.require("task")
     divided.fine.require_rows("An explanation")
     if scores is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +13,9 @@ from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.metrics.inputs import other_class
-from skbiasamp.report.checks import ALPHA, PAIRS, Audited, Check, Found
+from skbiasamp.metrics.inputs import are_named, is_chosen
+from skbiasamp.metrics.score_order import ScoreOrder, score_order
+from skbiasamp.report.checks import PAIRS, Audited, Check, Found
 from skbiasamp.results import AuditReport
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
@@ -184,26 +185,54 @@ class PositiveClass(Check):
     rank = 5
 
     def finding(self, audited: Audited) -> Found:
-        test = audited.test
-        read = [audited.scored, test if test.soft("task_pred") else None]
-        texts = (_of_other_class(cells) for cells in read if cells is not None)
-        return next((text for text in texts if text is not None), None)
+        orders = (order for order in _orders(audited) if order.reversed)
+        return next((self._of_other_class(order) for order in orders), None)
+
+    def _of_other_class(self, order: ScoreOrder) -> Found:
+        return (
+            f"The scores should be larger for rows labelled '{task_of(order.positive)}', the "
+            "positive class, and are larger for the others: their area under the ROC curve is "
+            f"{order.shown}.",
+            Said(
+                "If they are scores of '{other_class}', pass {option}.",
+                other_class=task_of(order.other),
+                option=Role("pos_label", f"={order.other!r}"),
+            ),
+        )
 
 
-def _of_other_class(cells: Contingency) -> Found:
-    reverse = other_class(cells, ALPHA)
-    if reverse is None:
-        return None
-    positive, other, auc = reverse
-    return (
-        f"The scores should be larger for rows labelled '{task_of(positive)}', the positive "
-        f"class, and are larger for the others: their area under the ROC curve is {auc}.",
-        Said(
-            "If they are scores of '{other_class}', pass {option}.",
-            other_class=task_of(other),
-            option=Role("pos_label", f"={other!r}"),
-        ),
-    )
+class WeakScores(Check):
+    """Scores are those of the class that sorts last, and too weak to show whether that is right."""
+
+    topic = "weak scores"
+    place = "next"
+    rank = 21
+
+    def finding(self, audited: Audited) -> Found:
+        order = next((order for order in _orders(audited) if order.unclear), None)
+        if order is None or is_chosen(audited.test):
+            return None
+        if not (are_named(audited.test) or order.doubtful):
+            return None
+        return (
+            f"The scores were read as those of '{task_of(order.positive)}', which sorts last, and "
+            "hardly rank its rows above or below the others: their area under the ROC curve is "
+            f"{order.shown}.",
+            Said(
+                "Say of which class they are: {first} or {last}.",
+                first=Role("pos_label", f"={order.other!r}"),
+                last=Role("pos_label", f"={order.positive!r}"),
+            ),
+        )
+
+
+def _orders(audited: Audited) -> Iterator[ScoreOrder]:
+    """Yield how the scores of a report rank both classes."""
+    test = audited.test
+    for cells in (audited.scored, test if test.soft("task_pred") else None):
+        order = None if cells is None else score_order(cells)
+        if order is not None:
+            yield order
 
 
 class Weights(Check):

@@ -1,0 +1,132 @@
+"""Order of scores: whether they are larger for the positive class, or for the other one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Side, codes_of
+from skbiasamp.counts.cells import side_of, sides_of
+from skbiasamp.counts.contingency import Contingency
+
+_FEWER = 0.0005  # of honest scores are called reversed, even if these say nothing
+_ABOVE = 0.025  # of scores that say nothing are taken for scores of the positive class
+
+
+class ScoreOrder(NamedTuple):
+    """How scores rank the rows of both classes.
+
+    Attributes
+    ----------
+    positive : the class that scores are read as.
+    other : the other class.
+    auc : area under the ROC curve.
+    p_below : of a one-sided test that scores rank at least at random.
+    p_above : of a one-sided test that scores rank at most at random.
+    exact : whether `auc` is of single rows, and not of their sums.
+    """
+
+    positive: Hashable
+    other: Hashable
+    auc: float
+    p_below: float
+    p_above: float
+    exact: bool
+
+    @property
+    def reversed(self) -> bool:
+        """Whether scores are clearly larger for the other class."""
+        return self.p_below < _FEWER
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether scores are rather larger for the other class, which may be chance."""
+        return _FEWER <= self.p_below < _ABOVE
+
+    @property
+    def unclear(self) -> bool:
+        """Whether scores are not clearly larger for either class."""
+        return self.p_below >= _FEWER and self.p_above >= _ABOVE
+
+    @property
+    def shown(self) -> str:
+        """The area under the ROC curve as sentences show it."""
+        if self.exact:
+            return f"{self.auc:.3f}" if self.auc > 0.445 else f"{self.auc:.2f}"
+        return "clearly below 0.5" if self.reversed else "near 0.5"
+
+
+def score_order(cells: Contingency) -> ScoreOrder | None:
+    """Return how scores rank both classes, or None if there are no scores of two classes."""
+    if not cells.has("task"):
+        return None
+    pos_label, truth = cells.pos_label, side_of(cells, "task")
+    given = sides_of(cells).get("task_pred")
+    score = None if given is None or truth.is_matrix else _scores(given, truth, pos_label)
+    if pos_label is None or score is None:
+        return None
+    codes = codes_of(truth)
+    positive = np.array([name == pos_label for name in truth.names])[codes]
+    n = [float(cells.weight @ rows * cells.units_per_weight) for rows in (positive, ~positive)]
+    if min(n) == 0:
+        return None
+    other = truth.names[int(codes[~positive & (cells.weight > 0)][0])]
+    auc, p_below, p_above = _rank_tests(cells, positive, score, n)
+    return ScoreOrder(pos_label, other, auc, p_below, p_above, exact=cells.summed is None)
+
+
+def _scores(given: Side, truth: Side, pos_label: Hashable) -> Array | None:
+    """Return the score of each cell; None if these are no scores of the classes."""
+    if given.is_matrix and given.names != truth.names:
+        return None  # an embedding
+    if given.is_matrix:
+        # One column is of the positive class; of more, one is.
+        width = given.labels.width
+        return given.labels.column(given.names.index(pos_label) if width > 1 else 0)
+    if all(type(name) in (int, float) for name in given.names):
+        return np.array(given.names, dtype=float)[codes_of(given)]
+    return None
+
+
+def _rank_tests(
+    cells: Contingency, positive: Array, score: Array, n: list[float]
+) -> tuple[float, float, float]:
+    """Return the area under the ROC curve, and p-values of it being below and above 1/2.
+
+    The larger p-value of two tests: with the variance of random ranks (Mann-Whitney), and with that
+    of the ranks as they are (DeLong), by weights and clusters. The first holds for few rows, the
+    second if scores of one class vary more.
+    """
+    weights = [cells.weight * rows for rows in (positive, ~positive)]
+    totals = [float(weight.sum()) for weight in weights]
+    placed = [_share_below(score, other) for other in weights]
+    above, below = placed[1], 1 - placed[0]  # of a positive row, and of another
+    auc = float(weights[0] @ above) / totals[0]
+    influence = np.where(positive, (above - auc) / totals[0], (below - auc) / totals[1])
+    if cells.clusters is None:
+        variance = float(cells.rows @ (cells.row_weight * influence) ** 2)
+    else:
+        every = np.arange(cells.n_cells)
+        sums = cells.clusters.sums(every, cells.weight, influence[:, None])[:, 0]
+        variance = float(cells.clusters.n @ sums**2)
+    random = ((sum(n) + 1) / (12 * n[0] * n[1])) ** 0.5
+    freedom = max(min(n) - 1, 1.0)
+    distance = auc - 0.5
+    of_ranks = distance / variance**0.5 if variance > 0 else np.inf * np.sign(distance)
+    p_below, p_above = (
+        max(stats.norm.sf(way * distance / random), stats.t.sf(way * of_ranks, freedom))
+        for way in (-1, 1)
+    )
+    return auc, float(p_below), float(p_above)
+
+
+def _share_below(score: Array, weight: Array) -> Array:
+    """Return for each score the share of the weight at smaller scores; equal ones count half."""
+    _, at = np.unique(score, return_inverse=True)
+    each = np.bincount(at, weight)
+    share: Array = ((np.cumsum(each) - each / 2) / each.sum())[at]
+    return share
