@@ -39,7 +39,7 @@ from skbiasamp.report.partly_known import can_be_bounded
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
-__all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]
+__all__ = ["audit", "compare", "described_files", "selection_rates"]
 
 
 @keywords(auditors="auditor")

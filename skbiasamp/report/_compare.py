@@ -47,6 +47,7 @@ def compare(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    max_groups: int | None = None,
     threshold: float | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
@@ -105,6 +106,9 @@ def compare(
     %(groups)s
     %(missing)s
     %(pos_label)s
+    max_groups : int, default=None
+        Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
+        have fewer than 20 rows on average.
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
