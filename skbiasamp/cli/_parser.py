@@ -57,14 +57,6 @@ generators, each with rows of its own, beside the rows that they imitate:
   skbiasamp compare old=old.csv new=new.csv --train real.csv \\
       --prediction hired --sensitive sex
 
-two captioning models, beside captions of people:
-  skbiasamp compare captions.csv --text old=caption_old new=caption_new \\
-      --target-text human --labels objects.json --sensitive gender
-
-without labels, how far does a quantised model move from the full one?
-  skbiasamp compare test.csv --target full --sensitive sex \\
-      --prediction full=full quantised=quantised
-
 to pass in continuous integration only if a model clearly amplifies no more than
 the champion and 0.001:
   skbiasamp compare test.csv --target hired --sensitive sex \\
@@ -85,18 +77,10 @@ examples:
   skbiasamp audit test.csv --target hired --prediction predicted --sensitive sex
   skbiasamp audit test.csv --train train.csv --target hired \\
       --prediction predicted --sensitive sex race --html report.html
-  skbiasamp audit test.csv --target hired --prediction score --threshold 0.4 \\
-      --sensitive sex
-  skbiasamp audit 'part-*.parquet' --target cook drive \\
-      --prediction cook_hat drive_hat --sensitive sex --missing drop
 
 generated rows, which have no labels, beside the rows that they imitate:
   skbiasamp audit synthetic.csv --train real.csv --prediction hired \\
       --sensitive sex
-
-with a metric of your own, the class Mine in mine.py:
-  skbiasamp audit test.csv --target hired --prediction predicted \\
-      --sensitive sex --auditor 'mine:Mine(power=2)'
 
 captions or answers of a language model, beside those of people: objects.json
 holds words for each label, {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}

@@ -12,7 +12,6 @@ import pandas as pd
 from skbiasamp._input.checks import (
     Array,
     NamedMissing,
-    check_frame_columns,
     check_option,
     check_threshold,
 )
@@ -23,7 +22,7 @@ from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.metrics.inputs import read_columns
+from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.strata import RowSource, strata_named
 from skbiasamp.report._groups import (
     ERRORS,
@@ -226,13 +225,11 @@ def selection_rates(
         raise InputError("prediction= must name the column of predictions or scores; got None.")
     if scores:
         if columns:
-            check_frame_columns(
-                {"target": prediction, **columns},  # which scores alone lack
-                (y_true, *asked.of_rows.values()),
-            )
             strata = {} if given is None else {"given": given}
-            inputs, columns = _read(y_pred, columns | strata), {}
-            given = inputs.pop("given")
+            labels, inputs, columns = row_by_row(
+                y_pred, inputs | {"y_pred": None}, columns | strata
+            )
+            inputs["y_true"], given = labels, inputs.pop("given", None)
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
         with speaking(y_true="y_pred"):
             chosen = 1 if pos_label is None else positive_class(pos_label, (0, 1))[1]
@@ -252,14 +249,6 @@ def selection_rates(
     context["given"] = None if given is None else strata_named(given)
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
     return SelectionRates(selection_table(test, min_share=min_share), context)
-
-
-def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a frame or file as arguments."""
-    read = read_columns(frame, columns)
-    names = ("y_pred", "y_true", "sample_weight", "clusters", "sensitive_features", "given")
-    options = ("prediction", "target", "weight", "cluster", "sensitive", "given")
-    return {name: read.get(option) for name, option in zip(names, options, strict=True)}
 
 
 def _above_median(scores: Any, weight: Any) -> Array:
