@@ -26,8 +26,8 @@ Audit the predictions in a file with every metric that its columns allow:
 directional amplification, MALS, leakage, DPA, and more for several labels or a
 predicted sensitive feature. The output opens with a verdict. Files are CSV,
 TSV, JSON lines or Parquet; several files and quoted patterns such as
-'part-*.parquet' count as one. DuckDB or polars, if installed, read only the
-columns named."""
+'part-*.parquet' count as one. polars, or DuckDB for Parquet, reads only the
+columns named if it is installed."""
 
 _COMPARE_USAGE = """\
 skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]

@@ -51,7 +51,8 @@ def report(options: argparse.Namespace) -> int:
             (model, rows), *_ = tables.items()
             tables[model], named = texts.labelled(rows, named)
             names |= names_of_options(named)
-        train, training_files = None, []
+        train: Any = None
+        training_files: list[dict[str, Any]] = []
         if options.train is not None:
             reading = rows_of_files(options, options.train, of_train, missing=options.missing)
             train, training_files = opened.enter_context(reading)

@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -284,14 +285,12 @@ class Store:
         for name in names:
             read = self._read(name)
             cells[name] = distinct(read["cells"])
-            by_version: dict[str, float] = {}
+            by_version: defaultdict[str, float] = defaultdict(float)
             for addition in read["additions"]:
                 if addition["version"] is not None:
-                    by_version[addition["version"]] = (
-                        by_version.get(addition["version"], 0) + addition["rows"]
-                    )
+                    by_version[addition["version"]] += addition["rows"]
             if by_version:
-                versions[name] = max(by_version, key=lambda version: by_version[version])
+                versions[name] = max(by_version, key=by_version.__getitem__)
             small = read["suppressed"]
             if small["rows"]:
                 text = (

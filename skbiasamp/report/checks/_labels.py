@@ -15,7 +15,7 @@ from skbiasamp._utils.formatting import listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import other_class
 from skbiasamp.report.checks import ALPHA, PAIRS, Audited, Check, Found
-from skbiasamp.results import AuditReport
+from skbiasamp.results import AuditResult
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
@@ -303,14 +303,13 @@ class LabelsAsTruth(Check):
             return None
         return (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-            f"only that the model repeats them.{_bears(audited.report)}",
+            f"only that the model repeats them.{_bears(audited.primary)}",
             "Find out how the labels were made, and who may be labelled wrongly.",
         )
 
 
-def _bears(report: AuditReport) -> str:
+def _bears(primary: AuditResult | None) -> str:
     """Return how many wrong labels the verdict of the primary metric bears, as a sentence."""
-    primary = None if report.primary is None else report[report.primary]
     if primary is None or not bears_errors(primary):
         return ""
     every, *pairs = primary.sensitivity().to_dict("records")
