@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
+from skbiasamp.datasets._embedded import described
 from skbiasamp.datasets._reference import find_file
 
 _SHA256 = {
@@ -22,23 +23,6 @@ _ORIGIN = (
     "it gathers, in one row an image, the annotations that Wang et al. (2019) released at "
     "github.com/uvavision/Balanced-Datasets-Are-Not-Enough under verb_classification/data"
 )
-_DESCRIPTION = """\
-imSitu: verbs and genders
--------------------------
-
-What the people in 39,700 images do (one of 211 verbs) and whether the person who does it was
-annotated as a man or a woman; no images, no features. The images are imSitu's (Yatskar,
-Zettlemoyer, Farhadi, 2016); this selection, the splits for training, validation and test (24,301,
-7,730 and 7,669 images) and the subsets by alpha are those of Wang, Zhao, Yatskar, Chang, Ordonez,
-Balanced datasets are not enough (2019;
-github.com/uvavision/Balanced-Datasets-Are-Not-Enough, verb_classification/data).
-
-In the subset with ratio alpha, no verb of a split has more than alpha times as many images of one
-gender as of the other; alpha=1 is balanced verb by verb.
-
-To keep in mind: gender is what annotators saw in an image, in two values. It is not how the people
-in the images identify.
-"""
 
 
 @keywords()
@@ -100,7 +84,7 @@ def fetch_imsitu_annotations(
         target=frame["verb"],
         sensitive=frame["gender"],
         frame=frame,
-        DESCR=_DESCRIPTION,
+        DESCR=described("imsitu"),
     )
 
 

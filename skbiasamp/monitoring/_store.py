@@ -99,8 +99,8 @@ class Store:
         names = sorted(path.stem for path in files if path.stem[:1].isdecimal())
         if names and every_of(names) is None:
             # That of the fewest of its kind is the one that somebody put there.
-            kinds = [every_of([name]) for name in names]
-            odd = min(zip(names, kinds, strict=True), key=lambda pair: kinds.count(pair[1]))[0]
+            kinds = {name: every_of([name]) for name in names}
+            odd = min(names, key=lambda name: list(kinds.values()).count(kinds[name]))
             raise InputError(
                 "{path} is not named as the other periods of this store are, such as {known!r}: "
                 "move it to another folder.",

@@ -17,7 +17,7 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
 from skbiasamp.metrics.inputs import check_class, opened_rows
 from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
-from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
+from skbiasamp.report._generated import compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
@@ -196,14 +196,14 @@ def _compare(asked: Asked) -> ComparisonReport:
 
 def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
     """Return the report of models with rows of their own."""
-    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
-    labels = None if asked.labels == "all" else asked.labels
-    check_unused(**{name: getattr(asked, name) for name in unused}, labels=labels)
-    tables = count_tables(asked.y_preds, asked.of_rows, asked.columns, train, asked.how)
+    tables = count_tables(asked, train)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
-    results, context = compare_own_rows(tables, train, asked.own, first, asked.random_state)
+    results = compare_own_rows(tables, train, asked, first)
     accuracy, rates = _described(tables, first, labels=True)
-    context |= asked.names | {"call": asked.call}
+    n, n_groups = sum(cells.total for cells in tables.values()), len(tables[first].groups)
+    context = context_of(tables[first], train, asked.names, asked.call)
+    context["rows"] = f"{n:,.15g} rows of {len(tables)} models, {n_groups} groups"
+    context |= {"n_samples": n, "labelled": False, "own_rows": True}
     return ComparisonReport(results, accuracy, rates, context, files)
 
 

@@ -45,3 +45,18 @@ class UnknownWords(Check):
             "attacker reads as one unknown token. Human texts then reveal less than they would.",
             "Audit with equalize=None too, and report both.",
         )
+
+
+class AttackerOfTexts(Check):
+    """The attacker decides how much texts reveal."""
+
+    topic = "attacker"
+    rank = 180
+    reads = ("texts",)
+
+    def finding(self, audited: Audited) -> Found:
+        return (
+            "How much texts reveal depends on the attacker that reads them, and so can the sign "
+            "of the difference.",
+            "Compare models by the same attacker, and name it beside the value.",
+        )
