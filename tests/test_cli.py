@@ -534,7 +534,7 @@ def test_a_gate_must_have_something_to_check(folder, capsys):
         assert f"{option[0]} has no effect without --fail-above" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["audit", "test.csv", *NAMES, "--limit", "0.1", "--fail-above", "0.1"])
-    assert "--limit: not allowed with argument --fail-above" in capsys.readouterr().err
+    assert "--limit takes the place of --fail-above: pass one of them" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------ bad input, in one line

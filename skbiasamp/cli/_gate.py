@@ -14,7 +14,9 @@ _CODES = {PASSED: 0, FAILED: 1, INCONCLUSIVE: 3}
 
 
 def wrong_options(options: argparse.Namespace) -> str | None:
-    """Return which option of a gate has no effect."""
+    """Return what is wrong with the options of a gate."""
+    if options.fail_above is not None and options.limit is not None:
+        return "--limit takes the place of --fail-above: pass one of them"
     if options.fail_above is None and options.limit is None:
         for name in ("on", "allow_undefined", "inconclusive"):
             if getattr(options, name):
