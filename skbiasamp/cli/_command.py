@@ -13,7 +13,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp.cli._gate import wrong_options
 from skbiasamp.cli._parser import parser
 from skbiasamp.cli._terminal import complain, say
-from skbiasamp.metrics import NumericAuditor
+from skbiasamp.report.auditors import reading
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
@@ -55,7 +55,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.command not in ("audit", "compare"):
         return options
     if options.numeric:
-        options.auditor = [*(options.auditor or ()), NumericAuditor()]
+        options.auditor = [*(options.auditor or ()), *reading("numbers")]
     if wrong := wrong_options(options):
         command_line.error(wrong)
     options.tables = _own_files(command_line, options)

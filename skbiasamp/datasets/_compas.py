@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
-from skbiasamp.datasets._embedded import described, embedded_table
+from skbiasamp.datasets._embedded import description_of, embedded_table
 
 _FEATURES = ["age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
 _TARGETS = {"two_year_recid", "is_recid", "is_violent_recid"}
@@ -81,7 +81,7 @@ def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bun
         frame=frame,
         feature_names=list(_FEATURES),
         target_name=target,
-        DESCR=described("compas"),
+        DESCR=description_of("compas"),
     )
     if not as_frame:
         for name in ("data", "target", "sensitive_features", "decile_score"):
@@ -137,5 +137,5 @@ def load_compas_counts(subset: str = "unbalanced") -> Bunch:
         labels=pd.DataFrame(printed["labels"], races, labels),
         predictions=pd.DataFrame(printed["predictions"], races, labels),
         predicted_groups=pd.DataFrame(printed["predicted_groups"], labels, races),
-        DESCR=described("compas_counts"),
+        DESCR=description_of("compas_counts"),
     )

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import Interval, validate_params
-from skbiasamp.datasets._embedded import described
+from skbiasamp.datasets._embedded import description_of
 
 
 @keywords()
@@ -73,5 +73,5 @@ def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -
         images=images,
         target=pd.Series(digits.target, name="digit"),
         sensitive=pd.Series(np.array(["red", "green"])[channel], name="color"),
-        DESCR=described("colored_digits"),
+        DESCR=description_of("colored_digits"),
     )

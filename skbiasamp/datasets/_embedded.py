@@ -10,7 +10,7 @@ import pandas as pd
 _FOLDER = resources.files("skbiasamp.datasets")
 
 
-def described(name: str) -> str:
+def description_of(name: str) -> str:
     """Return the description of a data set."""
     return (_FOLDER / "descr" / f"{name}.rst").read_text("utf-8")
 

@@ -13,7 +13,7 @@ from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
-from skbiasamp.datasets._embedded import described
+from skbiasamp.datasets._embedded import description_of
 
 _SHA256 = {
     "train": "add5c16f507ad4c2ed2fc83718cfa75a57f71c49f7e570c87c0541d05904eb16",
@@ -81,7 +81,7 @@ def fetch_imsitu_annotations(
         target=frame["verb"],
         sensitive=frame["gender"],
         frame=frame,
-        DESCR=described("imsitu"),
+        DESCR=description_of("imsitu"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils import Bunch
 
-from skbiasamp.datasets._embedded import described, embedded_table
+from skbiasamp.datasets._embedded import description_of, embedded_table
 
 
 def load_occupations() -> Bunch:
@@ -27,4 +27,4 @@ def load_occupations() -> Bunch:
     90.0
     """
     frame = embedded_table("occupations.csv", index_col="occupation")
-    return Bunch(frame=frame, DESCR=described("occupations"))
+    return Bunch(frame=frame, DESCR=description_of("occupations"))

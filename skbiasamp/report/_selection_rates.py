@@ -16,9 +16,9 @@ from skbiasamp._input.checks import (
     check_threshold,
 )
 from skbiasamp._input.classes import positive_class
-from skbiasamp._input.coding import read_weight
+from skbiasamp._input.coding import as_numbers, read_weight
 from skbiasamp._input.containers import check_lengths
-from skbiasamp._input.errors import InputError, Role, quote, speaking
+from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
@@ -253,14 +253,9 @@ def selection_rates(
 
 def _above_median(scores: Any, weight: Any) -> Array:
     """Return which rows have a score above the median; a weight counts as so many rows."""
-    asked = Role("scores", "=True")
-    try:
-        values = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError("{y_pred} must hold numbers with {asked}.", asked=asked) from error
-    if values.ndim != 1 or not np.isfinite(values).all():
-        text = "{y_pred} must be one column of finite scores with {asked}."
-        raise InputError(text, asked=asked)
+    values = as_numbers(scores, "y_pred")
+    if values.ndim != 1:
+        raise InputError("{y_pred} must be one column of scores with {scores=True}.")
     check_lengths({"y_pred": values})
     with speaking(y_true="y_pred"):
         weight = np.ones(len(values)) if weight is None else read_weight(weight, len(values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -25,6 +26,12 @@ def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
     able = [auditor for metric in _classes() for auditor in metric.for_report(test, scores=scores)]
     kinds = list(Kind)
     return sorted(able, key=lambda auditor: (kinds.index(auditor.kind), auditor.rank))
+
+
+def reading(kind: str) -> list[Any]:
+    """Return the auditors of the package that read numbers, for example."""
+    own = [metric for metric in _classes() if metric.reads == kind]
+    return [metric() for metric in own if not inspect.isabstract(metric)]
 
 
 def _classes() -> list[type[BaseAuditor]]:

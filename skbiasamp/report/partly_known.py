@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.containers import check_lengths, to_native
+from skbiasamp._input.containers import check_lengths, one_column, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.probable_groups import read_probabilities
@@ -314,10 +314,7 @@ def _checked(
 
 
 def _column(values: Any, name: str) -> pd.Series:
-    native = to_native(values, name)
-    if native.ndim != 1:
-        raise InputError("{name} must be one column.", name=name)
-    return pd.Series(native).reset_index(drop=True)
+    return pd.Series(one_column(values, name)).reset_index(drop=True)
 
 
 def _codes(*columns: Any) -> Array:
