@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 from skbiasamp._input.checks import (
@@ -208,7 +209,9 @@ def _audited(asked: Asked) -> AuditReport:
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
         rows, known, columns, evidence = read_evidence(rows, asked, train)
-        test = count_rows(rows, known, columns, train, **how)
+        test = _count_rows(rows, known, columns, train, **how)
+        weights = rows if "weight" in columns else known.get("sample_weight")
+        n_weights = len(weights) if isinstance(weights, Sized) else None
     own = asked.own
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
     if evidence.partly is not None and (in_parts or y_score is not None):
@@ -252,9 +255,10 @@ def _audited(asked: Asked) -> AuditReport:
         tables |= threshold_tables(source, y_score, scored, train)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
-    n_given = None if asked.sample_weight is None else len(asked.sample_weight)
     report.findings.extend(evidence.findings)
-    report.findings.extend(findings_of(Audited(report, test, train, scored, n_given, asked.reads)))
+    report.findings.extend(
+        findings_of(Audited(report, test, train, scored, n_weights, asked.reads))
+    )
     return report
 
 
@@ -309,15 +313,14 @@ def _auditors_of(
     return chosen + [(auditor, None, scored, " of scores") for auditor in of_scores]
 
 
-def count_rows(
+def _count_rows(
     rows: Any,
     labels: dict[str, Any],
     columns: dict[str, Any],
     train: Contingency | None,
-    joint: bool | None = None,
     **how: Any,
 ) -> Contingency:
-    """Return the audited rows, counted; `joint` as in `Contingency.from_frame`."""
+    """Return the audited rows, counted."""
 
     def squares(sums: Contingency) -> Any:
         """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
@@ -327,5 +330,4 @@ def count_rows(
         ]
         return [scores for every in asked for scores in every]
 
-    engine = {"joint": joint, "moments": squares}
-    return count_labels(rows, labels, columns, like=train, engine=engine, **how)
+    return count_labels(rows, labels, columns, like=train, engine={"moments": squares}, **how)
