@@ -17,11 +17,10 @@ from pathlib import Path
 
 import numpy as np
 from imsitu_attackers import RELEASED, network
+from papers.reference_data import read_coco_labels
 from parts import complete
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-
-from skbiasamp.datasets import fetch_coco_labels
 
 FILE = Path(__file__).parent / "published" / "coco_attackers.csv"
 COLUMNS = ("share", "seed", "F1", "logistic regression", "network")
@@ -32,7 +31,7 @@ EPOCHS = 20
 
 def rows(subset, share, each, rng):
     """Return labels with errors and genders of as many women as men, and F1 of the labels."""
-    data = fetch_coco_labels(subset=subset)
+    data = read_coco_labels(subset=subset)
     woman = (data.sensitive_features == "woman").to_numpy().astype(np.int64)
     kept = np.hstack([rng.permutation(np.flatnonzero(woman == value))[:each] for value in (0, 1)])
     true = data.target.to_numpy(np.float32)[kept]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from evidence_trials import (
     A_T,
     BOOTSTRAP,
@@ -23,7 +24,7 @@ from evidence_worlds import Moved, Tasks, World, change_of, shares
 from sklearn.base import clone
 
 from skbiasamp import DirectionalAuditor, MALSAuditor, selection_rates
-from skbiasamp.datasets import fetch_acs_predictions, fetch_imsitu_annotations, load_compas
+from skbiasamp.datasets import fetch_imsitu_annotations, load_compas
 from skbiasamp.inference import required_rows
 
 # --------------------------------------------------------------------------- many pairs
@@ -147,9 +148,10 @@ def population(name):
         score = (compas.decile_score >= 5).astype(int)
         return Population(codes(compas.sensitive_features), codes(compas.target), score)
     if name == "ACS":
-        frame = fetch_acs_predictions().frame
+        frame = pd.read_parquet(folder / "acs_income_predictions.parquet")
         frame = frame[frame.groupby("race")["income"].transform("size") > 0.02 * len(frame)]
-        group = codes(frame["sex"] + frame["race"].astype(str))
+        sex = frame["sex"].map({1: "male", 2: "female"})
+        group = codes(sex + frame["race"].astype(str))
         models = (frame[name].to_numpy() for name in ("lgbm_a", "lgbm_b"))
         return Population(group, frame["income"].to_numpy(), *models)
     imsitu = fetch_imsitu_annotations(subset="all")

@@ -13,11 +13,11 @@ from collections import Counter
 
 import numpy as np
 import torch
+from papers.reference_data import read_captions
 from parts import Trials, add_arguments
 from scipy.stats import spearmanr
 from torch import nn
 
-from skbiasamp.datasets import fetch_captions
 from skbiasamp.text import WordMasker
 
 PUBLISHED = {
@@ -96,7 +96,7 @@ def main():
     add_arguments(parser)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    models = fetch_captions(subset="models")
+    models = read_captions(subset="models")
     female = (models.sensitive_features == "female").to_numpy()
     done = Trials(options.keep, options.minutes, part=1)
     print("| model | published | " + " | ".join(f"epoch {i + 1}" for i in range(EPOCHS)) + " |")

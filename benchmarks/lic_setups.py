@@ -13,11 +13,11 @@ import re
 from itertools import product
 
 import numpy as np
+from papers.reference_data import read_captions
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skbiasamp.datasets import fetch_captions
 from skbiasamp.text import WordMasker
 
 THEIR_WORDS = """
@@ -60,8 +60,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args()
-    human = fetch_captions(subset="human").frame
-    models = fetch_captions(subset="models").frame.set_index("image").loc[human["image"]]
+    human = read_captions(subset="human").frame
+    models = read_captions(subset="models").frame.set_index("image").loc[human["image"]]
     female = (human["gender"] == "female").to_numpy().astype(int)
     mixed = [np.random.default_rng(seed).permutation(len(human)) for seed in range(options.seeds)]
     splits = {

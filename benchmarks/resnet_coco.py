@@ -7,7 +7,7 @@
 
 The folder holds COCO of 2014: train2014, val2014 and annotations. Needs torch, Pillow and, besides
 --short, torchvision for the weights of ImageNet. The labels of validation and test rows are those
-of `fetch_coco_labels`. The authors' training rows are not available: training images are those
+of `read_coco_labels`. The authors' training rows are not available: training images are those
 whose captions say man or woman and not both, and the script prints how often this rule agrees with
 the authors' genders of validation images.
 
@@ -30,13 +30,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from papers.reference_data import read_coco_labels
 from PIL import Image
 from sklearn.metrics import average_precision_score, f1_score
 from torch import nn
 
 from skbiasamp import LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.datasets import fetch_coco_labels
 from skbiasamp.mitigation import AdversarialClassifier
 
 SIZE, CROP = 256, 224
@@ -361,7 +361,7 @@ def main():
         if not options.estimate:
             parser.error("name the folder of COCO 2014, or pass --estimate or --short")
         return
-    val, test = (fetch_coco_labels(subset=subset) for subset in ("val", "test"))
+    val, test = (read_coco_labels(subset=subset) for subset in ("val", "test"))
     known = training_rows(options.images, val.target.columns)
     n, same = agreement(options.images, val)
     print(f"{len(known.files):,} training images; of {n:,} validation images, captions tell the")

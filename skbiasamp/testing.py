@@ -17,7 +17,6 @@ from skbiasamp._input.checks import check_option, is_one, require_auditor
 from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.formatting import INCONCLUSIVE
-from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import FAILED, UNDEFINED, Limit, gate_of, pair_checks
@@ -346,16 +345,6 @@ def _check_streams(checked: _Checked) -> None:
     _same(checked.score(auditor), checked.score(checked.fitted()), what="chunks", within=1e-12)
 
 
-@_promise("counts of chunks add up to the whole")
-def _check_counts(checked: _Checked) -> None:
-    if checked.auditor.reads != "labels":
-        return
-    halves = [checked.labels(rows) for rows in (checked.rows[:100], checked.rows[100:])]
-    counts = [Contingency.from_labels(**half) for half in halves]
-    auditor = checked.fitted()
-    _same(auditor.score(counts[0] + counts[1]), checked.score(auditor), what="sum", within=1e-12)
-
-
 @_promise("a result is the same after JSON")
 def _check_json(checked: _Checked) -> None:
     result = checked.audit(checked.fitted())
@@ -387,13 +376,3 @@ def _bad_labels(checked: _Checked) -> Iterator[tuple[str, dict[str, Any]]]:
 def _check_a_perfect_model(checked: _Checked) -> None:
     right = checked.rows.assign(p=checked.rows["y"], sex_p=checked.rows["sex"])
     _same(checked.score(checked.fitted(), right), 0.0, what="value", within=1e-12)
-
-
-@_promise("a frame is read as arrays are")
-def _check_frames(checked: _Checked) -> None:
-    columns = {"target": "y", "prediction": "p", "sensitive": "sex"}
-    if "sensitive_pred" in checked.labels(checked.rows):
-        columns["sensitive_prediction"] = "sex_p"
-    auditor = clone(checked.auditor).fit(checked.rows, target="y", sensitive="sex")
-    value = auditor.score(checked.rows, **columns)
-    _same(value, checked.score(checked.fitted()), what="frame")

@@ -42,10 +42,6 @@ from skbiasamp.metrics.base import INTERNAL
 # A call of them opens the network, or is of what users do not make.
 LEFT_OUT = {
     "fetch_imsitu_annotations",
-    "fetch_rba_shares",
-    "fetch_acs_predictions",
-    "fetch_captions",
-    "fetch_coco_labels",
     "get_metadata_routing",
     "MLPBundle",
     "Option",

@@ -3,7 +3,6 @@
 import doctest
 import os
 from importlib import resources
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import (
-    fetch_acs_predictions,
-    fetch_captions,
-    fetch_coco_labels,
     fetch_imsitu_annotations,
-    fetch_rba_shares,
     load_colored_digits,
     load_compas,
     load_compas_counts,
@@ -397,89 +392,6 @@ def test_the_page_about_data_sets_is_true():
     assert done.failed == 0
 
 
-# --------------------------------------------------------------------------- ACS
-
-
-@needs("acs_income_predictions.parquet", "acs_income_train_counts.csv")
-def test_acs_predictions_are_complete():
-    acs = fetch_acs_predictions()
-    assert acs.predictions.shape == (332_900, 6)
-    assert set(acs.sensitive_features) == {"male", "female"}
-    assert set(acs.target) == {0, 1}
-    train = Contingency.from_counts(acs.train_counts, target="income", sensitive="sex")
-    assert (train.rate("task", given="group")[:, 0].round(3) == [0.289, 0.442]).all()
-
-
-def test_acs_predictions_say_where_they_come_from(monkeypatch, tmp_path):
-    monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="aequitas"):
-        fetch_acs_predictions()
-
-
-# --------------------------------------------------------------------------- COCO and RBA
-
-
-@needs("coco_labels_val.csv.gz", "coco_labels_test.csv.gz")
-def test_coco_labels_are_those_of_the_paper():
-    val, test = fetch_coco_labels(subset="val"), fetch_coco_labels()
-    assert (val.target.shape, test.target.shape) == ((5367, 79), (5473, 79))
-    for labels in (val, test):
-        assert set(labels.sensitive_features) == {"man", "woman"}
-        assert set(np.unique(labels.target)) == {0, 1}
-
-
-@needs("coco_labels_val.csv.gz", "coco_labels_test.csv.gz", "coco_ratio_images.csv.gz")
-def test_balanced_rows_of_coco_keep_the_ratio():
-    """With 1.08 in place of 1, as a footnote of the paper says."""
-    for subset, (alpha, reached) in product(("val", "test"), ((3, 3), (2, 2), (1, 1.08))):
-        data = fetch_coco_labels(subset=subset, alpha=alpha)
-        counts = data.target.groupby(data.sensitive_features.to_numpy()).sum()
-        counts = counts.loc[:, counts.min() > 0]
-        assert (counts.max() / counts.min()).max() == pytest.approx(reached, abs=0.005)
-    with pytest.raises(ValueError, match="alpha"):
-        fetch_coco_labels(alpha=4)
-
-
-@needs("rba_imsitu_shares.csv", "rba_coco_shares.csv")
-@pytest.mark.parametrize(
-    ("dataset", "when", "published"),
-    [
-        ("imsitu", "before", 0.0493),
-        ("imsitu", "after", 0.0236),
-        ("coco", "before", 0.0317),
-        ("coco", "after", 0.0217),
-    ],
-)
-def test_rba_shares_have_the_published_means(dataset, when, published):
-    """By the printed formula, with ties counted towards the other gender."""
-    shares = fetch_rba_shares(dataset=dataset).frame
-    majority = np.where(shares["train"] > 0.5, 1, -1)
-    assert np.mean(majority * (shares[when] - shares["train"])) == pytest.approx(
-        published, abs=5e-5
-    )
-
-
-@needs("captions_models.csv.gz", "captions_masked.csv.gz", "captions_human_nic_vocabulary.csv.gz")
-def test_captions_are_those_of_the_reproduction():
-    models, masked, human = (fetch_captions(subset=one) for one in ("models", "masked", "human"))
-    assert models.captions.columns.tolist() == (
-        ["nic", "sat", "fc", "att2in", "updn", "nic_plus", "nic_equalizer"]
-    )
-    assert models.sensitive_features.value_counts().to_dict() == {"male": 7466, "female": 3314}
-    assert masked.frame["image"].tolist() == models.frame["image"].tolist()
-    assert human.sensitive_features.value_counts().to_dict() == {"male": 3314, "female": 3314}
-    assert set(human.frame["image"]) < set(models.frame["image"])
-    assert not human.captions["caption"].str.contains(r"\b(?:he|she|man|woman)\b").any()
-
-
-@needs("captions_equalizer.csv.gz", "coco_labels_val.csv.gz", "coco_labels_test.csv.gz")
-def test_captions_of_equalizer_are_of_the_labelled_images():
-    captions = fetch_captions(subset="equalizer")
-    labels = pd.concat([fetch_coco_labels(subset=one).frame for one in ("val", "test")])
-    assert sorted(captions.frame["image"]) == sorted(labels["image"])
-    assert captions.sensitive_features is None
-
-
 def test_occupations_are_those_of_the_paper():
     frame = load_occupations().frame
     assert len(frame) == 32
@@ -491,9 +403,3 @@ def test_occupations_are_those_of_the_paper():
 def test_occupations_are_the_table_that_was_gathered():
     gathered = pd.read_csv(DATA / "occupations.csv", index_col="occupation")
     pd.testing.assert_frame_equal(load_occupations().frame, gathered)
-
-
-def test_what_cannot_be_downloaded_says_where_to_put_it(tmp_path, monkeypatch):
-    monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match=r"It cannot be downloaded: it .*SKBIASAMP_DATA"):
-        fetch_captions(data_home=tmp_path)

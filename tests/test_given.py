@@ -120,6 +120,16 @@ def test_models_are_compared_within_strata():
     assert report["directional A->T"].table["difference"].dropna().tolist() == [difference]
 
 
+def test_models_in_a_file_are_compared_within_strata(tmp_path):
+    """A path was read without the column of strata, and that was then missing."""
+    rows = sample(500, push=0.2)
+    rows.to_csv(path := tmp_path / "rows.csv", index=False)
+    columns = {"target": "label", "sensitive": "sex", "given": "dept", "random_state": 0}
+    columns["prediction"] = {"old": "decision", "new": "label"}
+    of_file, of_frame = (skbiasamp.compare(data, **columns).summary for data in (path, rows))
+    pd.testing.assert_frame_equal(of_file, of_frame)
+
+
 def test_the_commands_compare_models_and_rates_within_strata(tmp_path, capsys):
     rows = sample(1500, push=0.2)
     rows["new"] = sample(1500, push=1.5)["decision"]

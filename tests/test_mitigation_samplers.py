@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbiasamp.datasets import fetch_coco_labels, fetch_imsitu_annotations
+from skbiasamp.datasets import fetch_imsitu_annotations
 from skbiasamp.mitigation import DataRepair, GroupOverSampler, NoiseRandomizer, RatioBalancer
 
 needs_imsitu = pytest.mark.skipif(
@@ -150,14 +150,16 @@ def test_keeps_as_many_images_of_imsitu_as_were_published(alpha, published):
 
 @needs_imsitu
 def test_keeps_more_images_of_coco_than_the_authors_heuristic():
-    coco = fetch_coco_labels(subset="val")
+    folder = Path(os.environ["SKBIASAMP_DATA"])
+    coco = pd.read_csv(folder / "coco_labels_val.csv.gz").set_index("image")
     balancer = RatioBalancer(unpaired="drop", random_state=0)
-    labels = coco.target.reset_index(drop=True)
+    labels = coco.drop(columns="gender").reset_index(drop=True)
     _, kept = balancer.fit_resample(
-        np.arange(len(labels))[:, None], labels, sensitive_features=coco.sensitive_features
+        np.arange(len(labels))[:, None], labels, sensitive_features=coco["gender"].to_numpy()
     )
     assert len(kept) == 3002
-    assert len(fetch_coco_labels(subset="val", alpha=1).target) == 1080
+    lists = pd.read_csv(folder / "coco_ratio_images.csv.gz").query("split == 'val' and ratio == 1")
+    assert coco.index.isin(lists["image"]).sum() == 1080
     counts = balancer.counts_.to_numpy()
     np.testing.assert_array_equal(counts[0], counts[1])
 

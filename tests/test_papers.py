@@ -70,6 +70,7 @@ definitions = importlib.import_module("published._rows").page
 Row = importlib.import_module("published._rows").Row
 inventory = importlib.import_module("published.inventory")
 CODE = importlib.import_module("published.missing").CODE
+data = importlib.import_module("reference_data")
 
 
 def test_shortcomings_are_as_published(run):
@@ -292,7 +293,7 @@ def test_constraints_halve_the_amplification_of_verbs(run):
 @needs("rba_imsitu_shares.csv")
 def test_the_published_shares_are_those_of_men():
     page = definitions("rba")
-    shares = page["fetch_rba_shares"](dataset="imsitu").frame
+    shares = page["read_rba_shares"](dataset="imsitu").frame
     annotations = definitions("leakage_imsitu")["fetch_imsitu_annotations"](subset="train")
     man = (annotations.sensitive == "man").groupby(annotations.target.to_numpy()).mean()
     assert shares["train"].corr(man.reindex(shares.index)) > 0.99
@@ -569,7 +570,7 @@ def test_other_seeds_explain_one_pair_of_captioners_better_than_the_other():
 @needs("captions_models.csv.gz")
 def test_no_set_up_of_the_attacker_lowers_the_value_of_nic():
     """One of the nine, with fewer seeds."""
-    setups, captions = script("lic_setups"), definitions("lic_captioners")["fetch_captions"]
+    setups, captions = script("lic_setups"), definitions("lic_captioners")["read_captions"]
     human = captions(subset="human").frame
     texts = captions(subset="models").frame.set_index("image").loc[human["image"], "nic"]
     female = (human["gender"] == "female").to_numpy().astype(int)
@@ -614,3 +615,48 @@ def test_equalizer_errs_less_and_follows_the_objects_more(run):
     assert page["n_pairs"] == 15
     assert page["signs"].shape == (65, 2)
     assert page["low"] < 15 < page["high"]
+
+
+# --------------------------------------------------------------------------- the data
+
+
+@needs("coco_labels_test.csv.gz")
+def test_coco_labels_are_those_of_the_paper():
+    val, test = (data.read_coco_labels(subset=subset) for subset in ("val", "test"))
+    assert (val.target.shape, test.target.shape) == ((5367, 79), (5473, 79))
+    for labels in (val, test):
+        assert set(labels.sensitive_features) == {"man", "woman"}
+        assert set(np.unique(labels.target)) == {0, 1}
+
+
+@needs("coco_ratio_images.csv.gz")
+def test_balanced_rows_of_coco_keep_the_ratio():
+    """With 1.08 in place of 1, as a footnote of the paper says."""
+    for subset, (alpha, reached) in product(("val", "test"), ((3, 3), (2, 2), (1, 1.08))):
+        kept = data.read_coco_labels(subset=subset, alpha=alpha)
+        counts = kept.target.groupby(kept.sensitive_features.to_numpy()).sum()
+        counts = counts.loc[:, counts.min() > 0]
+        assert (counts.max() / counts.min()).max() == pytest.approx(reached, abs=0.005)
+
+
+@needs("captions_models.csv.gz")
+def test_captions_are_those_of_the_reproduction():
+    models, masked, human = (
+        data.read_captions(subset=one) for one in ("models", "masked", "human")
+    )
+    assert models.captions.columns.tolist() == (
+        ["nic", "sat", "fc", "att2in", "updn", "nic_plus", "nic_equalizer"]
+    )
+    assert models.sensitive_features.value_counts().to_dict() == {"male": 7466, "female": 3314}
+    assert masked.frame["image"].tolist() == models.frame["image"].tolist()
+    assert human.sensitive_features.value_counts().to_dict() == {"male": 3314, "female": 3314}
+    assert set(human.frame["image"]) < set(models.frame["image"])
+    assert not human.captions["caption"].str.contains(r"\b(?:he|she|man|woman)\b").any()
+
+
+@needs("captions_equalizer.csv.gz")
+def test_captions_of_equalizer_are_of_the_labelled_images():
+    captions = data.read_captions(subset="equalizer")
+    labels = pd.concat([data.read_coco_labels(subset=one).frame for one in ("val", "test")])
+    assert sorted(captions.frame["image"]) == sorted(labels["image"])
+    assert captions.sensitive_features is None

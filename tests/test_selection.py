@@ -711,7 +711,7 @@ def test_frames_and_arrays_say_the_same(applicants, scores):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"y_pred": [0.1, 0.2, np.nan, 1], "scores": True}, "finite scores"),
+        ({"y_pred": [0.1, 0.2, np.nan, 1], "scores": True}, "missing or infinite values in 1 row"),
         ({"y_pred": list("abcd"), "scores": True}, "must hold numbers"),
         ({"y_pred": [0, 1, 0, 1], "min_share": 1}, "min_share must be 0 or more and below 1"),
         ({"y_pred": [0, 1, 0, 1], "min_share": "x"}, "min_share must be 0 or more and below 1"),

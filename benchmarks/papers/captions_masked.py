@@ -26,16 +26,16 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from reference_data import read_captions
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp import DirectionalAuditor
-from skbiasamp.datasets import fetch_captions
 from skbiasamp.text import WordListLabeler, gender_words
 
-human = fetch_captions(subset="human")
+human = read_captions(subset="human")
 images = human.frame[["image", "gender"]]
-captions = fetch_captions(subset="models").frame[["image", "sat"]]
-captions = captions.merge(fetch_captions(subset="masked").frame, on=["image"])
+captions = read_captions(subset="models").frame[["image", "sat"]]
+captions = captions.merge(read_captions(subset="masked").frame, on=["image"])
 captions = images[["image"]].merge(captions, on="image")
 gender = images["gender"].to_numpy()
 

@@ -19,19 +19,19 @@ objects that Equalizer mentions are hardly more associated with gender.
 # Wrong genders
 # -------------
 # `WordListLabeler` reads the gender from each caption. A caption with both or none is in the class
-# "(no label)". `fetch_coco_labels` has the annotated genders and objects.
+# "(no label)". `read_coco_labels` has the annotated genders and objects.
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from reference_data import read_captions, read_coco_labels
 from scipy.stats import binomtest
 
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp.datasets import fetch_captions, fetch_coco_labels
 from skbiasamp.text import WordListLabeler, gender_words
 
-labels = pd.concat([fetch_coco_labels(subset=name).frame for name in ("val", "test")])
-captions = fetch_captions(subset="equalizer").frame.merge(labels, on="image")
+labels = pd.concat([read_coco_labels(subset=name).frame for name in ("val", "test")])
+captions = read_captions(subset="equalizer").frame.merge(labels, on="image")
 gender = captions["gender"].map({"woman": "female", "man": "male"}).to_numpy()
 MODELS = {"baseline": "baseline_ft", "Equalizer": "equalizer"}
 

@@ -21,10 +21,10 @@ labels with errors reveal depends on the kind of errors and on the attacker.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from skbiasamp.datasets import fetch_coco_labels
 from skbiasamp.metrics import dataset_leakage
 
 # F1 and λ_D(F1) of the paper's models that were trained on the original split (Tables 3 and 4).
@@ -34,7 +34,7 @@ PAPER = pd.DataFrame(
         "leakage": [0.6772, 0.6053, 0.6035, 0.6024, 0.5999, 0.5976, 0.5871],
     }
 )
-val, test = fetch_coco_labels(subset="val"), fetch_coco_labels(subset="test")
+val, test = read_coco_labels(subset="val"), read_coco_labels(subset="test")
 
 
 def leakage(learned, judged, **options):

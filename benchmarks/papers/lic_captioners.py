@@ -27,9 +27,9 @@ reveals it most.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from reference_data import read_captions
 
 from skbiasamp import LICAuditor
-from skbiasamp.datasets import fetch_captions
 from skbiasamp.plotting import WordsDisplay
 
 PUBLISHED = {
@@ -41,7 +41,7 @@ PUBLISHED = {
     "nic_plus": 0.467,
     "nic_equalizer": 0.513,
 }
-models = fetch_captions(subset="models")
+models = read_captions(subset="models")
 gender = models.sensitive_features
 
 
@@ -129,7 +129,7 @@ print(f"rank correlation of the paper with Baratov et al.: {repeated:.2f}")
 # LIC_D is the value on human captions, and LIC = LIC_M − LIC_D. All rows are judged here, in five
 # folds, so LIC_M differs from the values above.
 
-human = fetch_captions(subset="human").frame
+human = read_captions(subset="human").frame
 rows = models.frame.set_index("image").loc[human["image"]]
 person = pd.Series(human["gender"], name="gender")
 captions = human["caption"].str.replace("genderword", "<group>").to_numpy()

@@ -21,9 +21,9 @@ for imSitu depends on three verbs that have as many men as women in training.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from reference_data import read_rba_shares
 
 from skbiasamp import MALSAuditor
-from skbiasamp.datasets import fetch_rba_shares
 
 PAPER = {
     ("imsitu", "before"): 0.0493,
@@ -64,7 +64,7 @@ def without_ties(shares):
 
 print("data    predictions  published  skbiasamp  ties to women")
 for (dataset, when), published in PAPER.items():
-    shares = fetch_rba_shares(dataset=dataset).frame
+    shares = read_rba_shares(dataset=dataset).frame
     ours, resolved = (amplification(one, when) for one in (shares, without_ties(shares)))
     print(f"{dataset:7} {when:11}  {published:.4f}     {ours:.4f}     {resolved:.4f}")
 
@@ -85,7 +85,7 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 5), layout="constrained", sharey=T
 for ax, (dataset, title) in zip(
     axes, {"imsitu": "imSitu: verbs", "coco": "COCO: objects"}.items(), strict=True
 ):
-    shares = fetch_rba_shares(dataset=dataset).frame
+    shares = read_rba_shares(dataset=dataset).frame
     for when in ("before", "after"):
         within = (shares[when] - shares["train"]).abs() <= 0.05 + 1e-9
         print(f"{title}, within 0.05 {when}: {within.sum()} of {len(within)}, {within.mean():.0%}")

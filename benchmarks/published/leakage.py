@@ -5,12 +5,13 @@ from collections import Counter
 import coco_attackers
 import imsitu_attackers
 import numpy as np
+from papers.reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 
 from published._rows import Row, page
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.datasets import fetch_coco_labels, fetch_imsitu_annotations
+from skbiasamp.datasets import fetch_imsitu_annotations
 from skbiasamp.metrics import dataset_leakage
 
 # F1 and λ_D(F1) of the rows of Table 5 whose labels are those of the original split.
@@ -51,9 +52,9 @@ def coco_splits(n_draws=20):
         (1, "53.15 ± 1.10", 42.89, "52.85"),
     )
     for alpha, published, f1, published_at_f1 in table:
-        train = fetch_coco_labels(subset="val", alpha=alpha)
+        train = read_coco_labels(subset="val", alpha=alpha)
         for judged, kept in (("all test rows", None), (f"test rows of α = {alpha}", alpha)):
-            test = fetch_coco_labels(subset="test", alpha=kept)
+            test = read_coco_labels(subset="test", alpha=kept)
             draws = [
                 by_objects(resampled(train, rng), resampled(test, rng)) for _ in range(n_draws)
             ]
@@ -80,7 +81,7 @@ def coco_splits(n_draws=20):
 
 def coco(slow):
     """Yield dataset leakage of COCO's objects, learned from the validation rows."""
-    val, test = fetch_coco_labels(subset="val"), fetch_coco_labels(subset="test")
+    val, test = read_coco_labels(subset="val"), read_coco_labels(subset="test")
     for subset, size, labels in (("validation", "5367", val), ("test", "5473", test)):
         yield Row("Sec. 4.1", f"COCO, images for {subset}", size, len(labels.target))
     yield Row(

@@ -1,7 +1,8 @@
 """Zhao, Wang, Yatskar, Ordonez and Chang 2017."""
 
+from papers.reference_data import read_rba_shares
+
 from published._rows import Row, page
-from skbiasamp.datasets import fetch_rba_shares
 
 NAMES = {"imsitu": "imSitu verbs", "coco": "COCO objects"}
 WHEN = {"before": "without constraints", "after": "with constraints"}
@@ -11,7 +12,7 @@ def rba():
     """Yield the means of amplification, from the shares that the authors released."""
     shares = page("rba")
     for (dataset, when), published in shares["PAPER"].items():
-        frame = fetch_rba_shares(dataset=dataset).frame
+        frame = read_rba_shares(dataset=dataset).frame
         ours = shares["amplification"](frame, when)
         resolved = shares["amplification"](shares["without_ties"](frame), when)
         ties = (frame["train"] == 0.5).sum()

@@ -18,17 +18,25 @@ why.
 # --------
 # The associations come from counts of the training labels: men have a high income more often.
 
+import os
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor
-from skbiasamp.datasets import fetch_acs_predictions
 from skbiasamp.plotting import ComparisonDisplay
 
-acs = fetch_acs_predictions()
-train = Contingency.from_counts(acs.train_counts, target="income", sensitive="sex")
+folder = Path(os.environ["SKBIASAMP_DATA"])
+acs = pd.read_parquet(folder / "acs_income_predictions.parquet").drop(columns="race")
+counts = pd.read_csv(folder / "acs_income_train_counts.csv")
+for rows in (acs, counts):
+    rows["sex"] = rows["sex"].map({1: "male", 2: "female"})
+counts = counts.groupby(["sex", "income"], as_index=False)["n"].sum()
+income, sex, predictions = acs["income"], acs["sex"], acs.drop(columns=["income", "sex"])
+train = Contingency.from_counts(counts, target="income", sensitive="sex")
 print(pd.Series(train.rate("task", given="group")[:, 0], train.groups).round(3))
 
 # %%
@@ -38,9 +46,7 @@ print(pd.Series(train.rate("task", given="group")[:, 0], train.groups).round(3))
 # a difference says which models differ from the reference.
 
 auditor = DirectionalAuditor(random_state=0).fit(train)
-result = auditor.compare(
-    acs.target, dict(acs.predictions), sensitive_features=acs.sensitive_features
-)
+result = auditor.compare(income, dict(predictions), sensitive_features=sex)
 table = result.to_frame()
 print(table.drop(columns=["p_value", "p_adjusted"]).round(4).to_string(index=False))
 for model, verdict in result.verdicts.items():
@@ -85,9 +91,9 @@ right.legend()
 
 chosen = ["lgbm_a", "exponentiated", "group_threshold"]
 report = skbiasamp.compare(
-    acs.target,
-    {name: acs.predictions[name] for name in chosen},
-    sensitive_features=acs.sensitive_features,
+    income,
+    {name: predictions[name] for name in chosen},
+    sensitive_features=sex,
     y_train=train,
     random_state=0,
 )
@@ -97,12 +103,11 @@ print(report.summary.drop(columns="p_adjusted").round(4).to_string(index=False))
 # %%
 # The metrics disagree about both models, because they compare different rates:
 
-sex = acs.sensitive_features
 rates = {}
 for name in chosen:
-    income = acs.predictions[name]
-    high = income.groupby(sex).mean()
-    women = (sex == "female").groupby(income).mean()
+    predicted = predictions[name]
+    high = predicted.groupby(sex).mean()
+    women = (sex == "female").groupby(predicted).mean()
     rates[name] = {
         "male less female": high["male"] - high["female"],
         "women, high income": women[1],

@@ -57,9 +57,9 @@ def opened(
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield some columns of the files that patterns name, and what these files are.
 
-    The columns are lazy if DuckDB or polars is installed. Of each file there is its `path`,
-    `rows`, `sha256` and `format`. What a reader finds wrong with files is the input's fault, and
-    so is a file that changes before the rows are read.
+    The columns are lazy if polars is installed, or DuckDB for Parquet. Of each file there is its
+    `path`, `rows`, `sha256` and `format`. What a reader finds wrong with files is the input's
+    fault, and so is a file that changes before the rows are read.
     """
     paths = find(patterns)
     sources: list[_Source] = []
@@ -69,7 +69,7 @@ def opened(
             for path in paths:
                 sources.append(_described(path, needed, delimiter, encoding))
                 _check_columns(needed, sources[-1])
-            frame, rows, _connection = _scanner(sources)(sources, needed)
+            frame, rows = _scanner(sources)(sources, needed)
             files = []
             for source, n in zip(sources, rows, strict=True):
                 step.advance()
@@ -236,17 +236,15 @@ def _sha256(path: Path) -> str:
 # --------------------------------------------------------------------------- readers
 
 
-# Columns, rows of each file, and what has to live as long as the columns: before DuckDB 1.2, a
-# relation did not keep its connection.
-_Scanned = tuple[nw.LazyFrame[Any], list[int], Any]
+_Scanned = tuple[nw.LazyFrame[Any], list[int]]  # columns, and the rows of each file
 
 
 def _scanner(sources: list[_Source]) -> Any:
-    """Return what reads files here: DuckDB, polars or pandas.
+    """Return what reads files here: polars, DuckDB for Parquet, or pandas.
 
     All read alike: nothing but an empty cell is missing, and types are those of the whole column.
-    pandas reads what the others cannot: JSON lines, other encodings than UTF-8, parts that are
-    not written alike.
+    pandas reads what polars cannot: JSON lines, other encodings than UTF-8, parts that are not
+    written alike.
     """
     kind, written = sources[0].kind, {source.dialect and source.dialect[:3] for source in sources}
     alike = len(written) == 1 and all(source is None or source[0] == "utf-8" for source in written)
@@ -259,50 +257,22 @@ def _scanner(sources: list[_Source]) -> Any:
         and "\\" not in (source.absolute if os.sep == "/" else "")
         for source in sources
     )
-    if has["duckdb"] and has["pyarrow"] and clear:
+    if kind == _PARQUET and has["duckdb"] and has["pyarrow"] and clear:
         return _scan_duckdb
     return _scan_polars if has["polars"] else _scan_pandas
 
 
 def _scan_duckdb(sources: list[_Source], needed: list[str]) -> _Scanned:
     import duckdb
-
-    def quoted(value: object, mark: str) -> str:
-        return mark + str(value).replace(mark, 2 * mark) + mark
+    import pyarrow.parquet
 
     # A path is a pattern to DuckDB, and a folder 'sex=f' would replace the column sex.
-    files = [
-        quoted("".join(f"[{c}]" if c in "[*?" else c for c in source.absolute), "'")
-        for source in sources
-    ]
-    dialect, how = sources[0].dialect, "union_by_name = true, hive_partitioning = false"
-    reader, typed, untyped = "read_parquet", "", ""
-    if dialect is not None:
-        reader = "read_csv"
-        how += (
-            f", header = true, skip = 0, delim = {quoted(dialect.delimiter, chr(39))}, "
-            f"decimal_separator = '{dialect.decimal}', quote = '\"', escape = '\"', comment = ''"
-        )
-        # By itself DuckDB would take 'f', 'n' and 'no' for false.
-        typed = ", sample_size = -1, auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
-        untyped = ", all_varchar = true"
-    connection = duckdb.connect()
-    relation = connection.sql(f"select * from {reader}([{', '.join(files)}], {how}{typed})")
-    taken = {column: quoted(column, '"') for column in needed}
-    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    texts = [column for column in needed if kinds[column] == "VARCHAR"]
-    if texts and dialect is not None:
-        tests = (f"bool_and(lower({taken[text]}) in ('true', 'false'))" for text in texts)
-        (answers,) = relation.aggregate(", ".join(tests)).fetchall()
-        for text, is_truth in zip(texts, answers, strict=True):
-            if is_truth:
-                taken[text] = f"lower({taken[text]}) = 'true' as {taken[text]}"
-    counts = [
-        connection.sql(f"select count(*) from {reader}([{file}], {how}{untyped})").fetchall()
-        for file in files
-    ]
-    frame = nw.from_native(relation.project(", ".join(taken.values()))).lazy()
-    return frame, [count[0][0] for count in counts], connection
+    files = ["".join(f"[{c}]" if c in "[*?" else c for c in source.absolute) for source in sources]
+    relation = duckdb.connect().read_parquet(files, union_by_name=True, hive_partitioning=False)
+    rows = [pyarrow.parquet.read_metadata(source.absolute).num_rows for source in sources]
+    # By SQL: a column called * would be all columns.
+    columns = ['"' + name.replace('"', '""') + '"' for name in needed]
+    return nw.from_native(relation.project(", ".join(columns))).lazy(), rows
 
 
 def _scan_polars(sources: list[_Source], needed: list[str]) -> _Scanned:
@@ -332,7 +302,7 @@ def _scan_polars(sources: list[_Source], needed: list[str]) -> _Scanned:
             rows.append(n)
         # By name: a column ^sex$ would be a pattern.
         parts.append(whole.select(polars.selectors.by_name(*needed)))
-    return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows, None
+    return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows
 
 
 def _scan_pandas(sources: list[_Source], needed: list[str]) -> _Scanned:
@@ -372,4 +342,4 @@ def _scan_pandas(sources: list[_Source], needed: list[str]) -> _Scanned:
             whole = table.to_pandas()
         frames.append(whole[needed])
     together = pandas.concat(frames, ignore_index=True)
-    return nw.from_native(together).lazy(), [len(frame) for frame in frames], None
+    return nw.from_native(together).lazy(), [len(frame) for frame in frames]

@@ -29,21 +29,24 @@ def demo(options: argparse.Namespace) -> int:
     pages = Path(options.folder)
     if not pages.is_dir():
         raise FileNotFoundError(f"--folder {pages}: there is no such folder; create it first")
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.model_selection import train_test_split
+
     compas = load_compas()
     say(in_lines(f"COMPAS: {len(compas.target):,} defendants of two races (public records)"))
-    score = skbiasamp.audit(
-        _named(compas.target),
-        _named(compas.decile_score >= 5),
-        sensitive_features=compas.sensitive_features,
-        pos_label=_AGAIN,
-        favourable=f"not {_AGAIN}",
-        random_state=0,
-        model_name="COMPAS score, medium or high risk",
-        data_name="COMPAS, two races",
-    )
+    labels, race = _named(compas.target), compas.sensitive_features
+    names = ("COMPAS score, medium or high risk", "COMPAS, two races")
+    score = _audited(labels, _named(compas.decile_score >= 5), race, names)
     question = "1. The COMPAS score, medium or high risk (5 or more of 10): does it amplify?"
     _present(question, score, pages / "compas-score.html")
-    classifier = _classifier(compas)
+    # The classifier never sees race, and is audited on the rows that it was not trained on.
+    X, X_test, y, y_test, race, race_test = train_test_split(
+        compas.data, labels, race, test_size=0.5, random_state=0
+    )
+    predicted = GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test)
+    names = ("gradient-boosted classifier", "COMPAS, two races, the half not trained on")
+    trained = {"y_train": y, "sensitive_train": race}
+    classifier = _audited(y_test, predicted, race_test, names, **trained)
     question = "2. A gradient-boosted classifier, trained on half of the rows: does it amplify?"
     _present(question, classifier, pages / "compas-classifier.html")
     say()
@@ -60,30 +63,19 @@ def _named(positive: Any) -> Any:
     return np.where(positive, _AGAIN, f"not {_AGAIN}")
 
 
-def _classifier(compas: Any) -> AuditReport:
-    """Audit a classifier that never saw race, on the rows that it was not trained on."""
-    from sklearn.ensemble import GradientBoostingClassifier
-    from sklearn.model_selection import train_test_split
-
-    X, X_test, y, y_test, race, race_test = train_test_split(
-        compas.data,
-        _named(compas.target),
-        compas.sensitive_features,
-        test_size=0.5,
-        random_state=0,
-    )
-    model = GradientBoostingClassifier(random_state=0).fit(X, y)
+def _audited(
+    labels: Any, predicted: Any, race: Any, names: tuple[str, str], **trained: Any
+) -> AuditReport:
     return skbiasamp.audit(
-        y_test,
-        model.predict(X_test),
-        sensitive_features=race_test,
-        y_train=y,
-        sensitive_train=race,
+        labels,
+        predicted,
+        sensitive_features=race,
         pos_label=_AGAIN,
         favourable=f"not {_AGAIN}",
         random_state=0,
-        model_name="gradient-boosted classifier",
-        data_name="COMPAS, two races, the half not trained on",
+        model_name=names[0],
+        data_name=names[1],
+        **trained,
     )
 
 

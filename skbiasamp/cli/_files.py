@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
 from skbiasamp._io.files import opened
 from skbiasamp._io.writing import check_path
-from skbiasamp.counts.engines import names_of, open_frame
+from skbiasamp.counts.engines import open_frame
 
 _ADVICE = {
     "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
@@ -96,8 +96,8 @@ def columns_by_role(named: list[Named]) -> dict[str, Any]:
 
 def check_gaps(
     frame: nw.LazyFrame[Any], named: list[Named], files: list[dict[str, Any]], missing: str
-) -> int:
-    """Raise if there are no rows, or if values are missing; return the number of rows."""
+) -> None:
+    """Raise if there are no rows, or if values are missing."""
     # Groups that are known of some rows, texts that say nothing, and labels that a decision made.
     may_miss = ["check", "given", "labelled", "target_text", "text"]
     may_miss += ["target"] * any(side.side == "decision" for side in named)
@@ -124,16 +124,6 @@ def check_gaps(
                 where=where,
                 advice=_ADVICE["sensitive" if attribute else given.side],
             )
-    return n_rows
-
-
-def as_arguments(frame: nw.LazyFrame[Any], labels: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of single rows as the arguments of `skbiasamp.audit`."""
-    rows = frame.collect()
-    if "given" in labels:  # a frame knows the names of its columns
-        labels = labels | {"given": names_of(labels["given"])}
-    arguments = {PARAMETER_OF[side]: rows[named].to_native() for side, named in labels.items()}
-    return {"y_true": None, **arguments}
 
 
 @contextmanager

@@ -15,13 +15,13 @@ _CODES = {PASSED: 0, FAILED: 1, INCONCLUSIVE: 3}
 
 def wrong_options(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options of a gate."""
-    limits = [name for name in ("fail_above", "limit") if getattr(options, name) is not None]
-    if len(limits) > 1:
+    if options.fail_above is not None and options.limit is not None:
         return "--limit takes the place of --fail-above: pass one of them"
-    for name in ("on", "allow_undefined", "inconclusive"):
-        if not limits and getattr(options, name):
-            option = f"--{name.replace('_', '-')}"
-            return f"{option} has no effect without --fail-above or --limit: pass one of these too"
+    if options.fail_above is None and options.limit is None:
+        for name in ("on", "allow_undefined", "inconclusive"):
+            if getattr(options, name):
+                option = f"--{name.replace('_', '-')}"
+                return f"{option} has no effect without --fail-above or --limit: pass one of these"
     return None
 
 

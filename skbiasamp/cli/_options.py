@@ -143,6 +143,10 @@ def _flag(text: str) -> dict[str, Any]:
     return {"action": "store_true", "help": text}
 
 
+ON = (
+    "check these metrics instead: a metric (leakage, dpa), one row of the summary ('DPA A->T'), "
+    "{every}, or worst (of an audit, the worst pair of group and task)"
+)
 OPTIONS: dict[str, dict[str, Any]] = {
     "test": _value("files of the audited rows; these come first", "TEST", nargs="+"),
     "--train": _value("files of the training labels", "TRAIN", nargs="+"),
@@ -246,7 +250,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--json": _value("everything, for programs", "PATH"),
     "--markdown": _value("a section for a model card", "PATH"),
     "--fail-above": _value(
-        "exit with 1 if {above}, with 3 if it lies on both sides; a number of 0 or more",
+        "exit with 1 if the confidence interval of directional amplification lies above X, with 3 "
+        "if it lies on both sides; a number of 0 or more",
         "X",
         type=partial(_finite, least=0),
     ),
@@ -261,11 +266,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         text="what an interval means that lies on both sides of the limit: fail ends with 3 (the "
         "default), pass with 0",
     ),
-    "--on": _value(
-        "check these metrics instead: a metric (leakage, dpa), one row of the summary "
-        "('DPA A->T'), {every}, or worst (of an audit, the worst pair of group and task)",
-        nargs="+",
-    ),
+    "--on": _value(ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
     "--allow-undefined": _flag("pass if there is no result to check, instead of exit code 2"),
 }
 

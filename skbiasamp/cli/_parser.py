@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import skbiasamp
 from skbiasamp.cli._answers import add_answers
 from skbiasamp.cli._demo import demo
 from skbiasamp.cli._mitigate import add_mitigate
-from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, OPTIONS, add, add_command
+from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, ON, add, add_command
 from skbiasamp.cli._rates import add_rates
 from skbiasamp.cli._reports import report
 from skbiasamp.cli._watch import add_watch
@@ -26,8 +27,8 @@ Audit the predictions in a file with every metric that its columns allow:
 directional amplification, MALS, leakage, DPA, and more for several labels or a
 predicted sensitive feature. The output opens with a verdict. Files are CSV,
 TSV, JSON lines or Parquet; several files and quoted patterns such as
-'part-*.parquet' count as one. DuckDB or polars, if installed, read only the
-columns named."""
+'part-*.parquet' count as one. polars, or DuckDB for Parquet, reads only the
+columns named if it is installed."""
 
 _COMPARE_USAGE = """\
 skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
@@ -57,14 +58,6 @@ generators, each with rows of its own, beside the rows that they imitate:
   skbiasamp compare old=old.csv new=new.csv --train real.csv \\
       --prediction hired --sensitive sex
 
-two captioning models, beside captions of people:
-  skbiasamp compare captions.csv --text old=caption_old new=caption_new \\
-      --target-text human --labels objects.json --sensitive gender
-
-without labels, how far does a quantised model move from the full one?
-  skbiasamp compare test.csv --target full --sensitive sex \\
-      --prediction full=full quantised=quantised
-
 to pass in continuous integration only if a model clearly amplifies no more than
 the champion and 0.001:
   skbiasamp compare test.csv --target hired --sensitive sex \\
@@ -85,18 +78,10 @@ examples:
   skbiasamp audit test.csv --target hired --prediction predicted --sensitive sex
   skbiasamp audit test.csv --train train.csv --target hired \\
       --prediction predicted --sensitive sex race --html report.html
-  skbiasamp audit test.csv --target hired --prediction score --threshold 0.4 \\
-      --sensitive sex
-  skbiasamp audit 'part-*.parquet' --target cook drive \\
-      --prediction cook_hat drive_hat --sensitive sex --missing drop
 
 generated rows, which have no labels, beside the rows that they imitate:
   skbiasamp audit synthetic.csv --train real.csv --prediction hired \\
       --sensitive sex
-
-with a metric of your own, the class Mine in mine.py:
-  skbiasamp audit test.csv --target hired --prediction predicted \\
-      --sensitive sex --auditor 'mine:Mine(power=2)'
 
 captions or answers of a language model, beside those of people: objects.json
 holds words for each label, {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
@@ -148,68 +133,62 @@ def parser() -> argparse.ArgumentParser:
         default=".",
         help="where to write compas-score.html and compas-classifier.html (default: here)",
     )
-    _add_options(
-        audit,
-        above="the confidence interval of directional amplification lies above X",
-        every="all (except sizes, which are never below 0)",
-    )
-    _add_options(
-        compare,
-        above="a model clearly amplifies more than the reference: the confidence interval of the "
-        "difference in directional amplification lies above X",
-        every="all",
-        models=True,
-    )
+    _add_options(audit, _OF_AUDIT, {"--reference"})
+    _add_options(compare, _OF_COMPARE, {*_AUDIT_ALONE})
     return whole
 
 
-def _add_options(
-    command: argparse.ArgumentParser, *, above: str, every: str, models: bool = False
-) -> None:
-    """Add what commands that read files have in common."""
-    columns = command.add_argument_group("columns")
-    texts = command.add_argument_group("texts: captions, answers of language models")
-    written = command.add_argument_group("what is written (the terminal shows a summary)")
-    gate = command.add_argument_group("in continuous integration")
-    add(command, "test", "--train")
-    if models:
-        add(columns, "--target")
-        add(
-            columns,
-            "--prediction",
-            help="a model and the column of its prediction, labels or probabilities; 0/1 columns "
-            "are separated by commas. Without a model: the column in all files, of which each "
-            "model has its own (TEST is MODEL=FILE)",
-            **OF_MODELS_OR_FILES,
-        )
-    else:
-        add(
-            columns,
-            "--target",
-            help="the label, or 0/1 columns; without it, the labels of --train are compared with "
-            "the predictions",
-        )
-        add(columns, "--prediction")
-    add(columns, "--sensitive")
-    add(columns, "--sensitive-prediction", **(OF_MODELS if models else {}))
-    add(columns, "--weight", "--cluster", "--positive")
-    add(columns, "--pair", "--decision")
-    if models:
-        add(columns, "--given", help="strata, such as department: models are compared within them")
-    else:
-        add(columns, "--favourable", "--score", "--given", "--labelled", "--check")
-    add(columns, "--threshold")
-    if models:
-        label = "texts of a model and their column; labels are read from them, in place of "
-        add(texts, "--text", help=f"{label}--prediction", **OF_MODELS)
-    else:
-        add(texts, "--text")
-    add(texts, "--labels", "--target-text")
-    add(command, "--groups", "--missing", "--max-groups", "--auditor", "--numeric", "--data-name")
-    add(command, "--seed", "--delimiter", "--encoding")
-    add(command, "--reference" if models else "--model-name")
-    add(written, "--html", "--json", "--markdown")
-    add(gate, "--fail-above", help=OPTIONS["--fail-above"]["help"].format(above=above))
-    add(gate, "--limit", "--inconclusive")
-    add(gate, "--on", help=OPTIONS["--on"]["help"].format(every=every))
-    add(gate, "--allow-undefined")
+# The options of audit and compare, by their place in the help.
+_AUDIT_ALONE = ("--favourable", "--score", "--labelled", "--check", "--model-name")
+_PLACES = {
+    "": (
+        *("test", "--train", "--groups", "--missing", "--max-groups", "--auditor", "--numeric"),
+        *("--data-name", "--seed", "--delimiter", "--encoding", "--reference", "--model-name"),
+    ),
+    "columns": (
+        *("--target", "--prediction", "--sensitive", "--sensitive-prediction", "--weight"),
+        *("--cluster", "--positive", "--pair", "--decision", "--favourable", "--score"),
+        *("--given", "--labelled", "--check", "--threshold"),
+    ),
+    "texts: captions, answers of language models": ("--text", "--labels", "--target-text"),
+    "what is written (the terminal shows a summary)": ("--html", "--json", "--markdown"),
+    "in continuous integration": (
+        *("--fail-above", "--limit", "--inconclusive", "--on", "--allow-undefined"),
+    ),
+}
+_OF_AUDIT = {
+    "--target": {
+        "help": "the label, or 0/1 columns; without it, the labels of --train are compared with "
+        "the predictions"
+    },
+}
+_OF_COMPARE = {
+    "--prediction": {
+        "help": "a model and the column of its prediction, labels or probabilities; 0/1 columns "
+        "are separated by commas. Without a model: the column in all files, of which each "
+        "model has its own (TEST is MODEL=FILE)",
+        **OF_MODELS_OR_FILES,
+    },
+    "--sensitive-prediction": OF_MODELS,
+    "--given": {"help": "strata, such as department: models are compared within them"},
+    "--text": {
+        "help": "texts of a model and their column; labels are read from them, in place of "
+        "--prediction",
+        **OF_MODELS,
+    },
+    "--fail-above": {
+        "help": "exit with 1 if a model clearly amplifies more than the reference: the confidence "
+        "interval of the difference in directional amplification lies above X, with 3 if it lies "
+        "on both sides; a number of 0 or more"
+    },
+    "--on": {"help": ON.format(every="all")},
+}
+
+
+def _add_options(command: Any, own: dict[str, dict[str, Any]], without: set[str]) -> None:
+    """Add what audit and compare have in common; `own` is what the command changes."""
+    for title, names in _PLACES.items():
+        place = command.add_argument_group(title) if title else command
+        for name in names:
+            if name not in without:
+                add(place, name, **own.get(name, {}))

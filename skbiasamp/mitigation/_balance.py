@@ -72,8 +72,8 @@ class RatioBalancer(Sampler):
     points of F1. Features can still reveal the group, and models use them: the paper found hardly
     less bias amplification.
 
-    The authors' heuristic keeps fewer rows: of COCO's validation images 1,080 with `alpha=1`
-    (``fetch_coco_labels(subset="val", alpha=1)``), where this keeps 3,002.
+    The authors' heuristic keeps fewer rows: of COCO's validation images 1,080 with `alpha=1`,
+    where this keeps 3,002.
 
     References
     ----------

@@ -12,28 +12,27 @@ import pandas as pd
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.engines import open_frame
 
-# As pandas calls them.
-_UNITS = {"hour": "h", "day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
-EVERY = tuple(_UNITS)
-_FORMS = {
-    "hour": "%Y-%m-%dT%H",
-    "day": "%Y-%m-%d",
-    "month": "%Y-%m",
-    "quarter": "%Y-Q%q",
-    "year": "%Y",
-}
-_MOST = 10_000  # periods; more are a wrong year in some row
+
+class _Unit(NamedTuple):
+    """A length of periods: as pandas calls it, and how names are written."""
+
+    pandas: str
+    form: str
+    name: re.Pattern[str]
+
+
 # Not \d, which is digits of every script: names of files sort and are found by those of ASCII.
-_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_HOUR = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}")
-_NAMES = {
-    "hour": re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}"),
-    "day": _DAY,
-    "week": re.compile("[0-9]{4}-W[0-9]{2}"),
-    "month": re.compile("[0-9]{4}-[0-9]{2}"),
-    "quarter": re.compile("[0-9]{4}-Q[1-4]"),
-    "year": re.compile("[0-9]{4}"),
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_UNITS = {
+    "hour": _Unit("h", "%Y-%m-%dT%H", re.compile(f"{_DAY}T[0-9]{{2}}")),
+    "day": _Unit("D", "%Y-%m-%d", re.compile(_DAY)),
+    "week": _Unit("W", "", re.compile("[0-9]{4}-W[0-9]{2}")),
+    "month": _Unit("M", "%Y-%m", re.compile("[0-9]{4}-[0-9]{2}")),
+    "quarter": _Unit("Q", "%Y-Q%q", re.compile("[0-9]{4}-Q[1-4]")),
+    "year": _Unit("Y", "%Y", re.compile("[0-9]{4}")),
 }
+EVERY = tuple(_UNITS)
+_MOST = 10_000  # periods; more are a wrong year in some row
 
 
 class Timed(NamedTuple):
@@ -92,15 +91,15 @@ def _made(
         # The clock on the wall: an hour may come twice, and a day may begin at one o'clock.
         own = own.dt.replace_time_zone(None) if zoned else own
         own = own.dt.truncate("1h" if every == "hour" else "1d")
-    return own, lambda time: _name(pd.Period(time, _UNITS[every]), every)
+    return own, lambda time: _name(pd.Period(time, _UNITS[every].pandas), every)
 
 
 def _name_of_text(text: str, every: str, time: Hashable) -> str:
-    pattern = _HOUR if every == "hour" else _DAY
+    form = f"{_DAY}[T ][0-9]{{2}}" if every == "hour" else _DAY
     try:
-        if not pattern.fullmatch(text):
+        if not re.fullmatch(form, text):
             raise ValueError
-        return _name(pd.Period(pd.Timestamp(text), _UNITS[every]), every)
+        return _name(pd.Period(pd.Timestamp(text), _UNITS[every].pandas), every)
     except ValueError as error:
         raise InputError(
             "{time} must hold dates that begin with year, month and day, such as "
@@ -117,13 +116,14 @@ def _name(period: pd.Period, every: str) -> str:
     """Return the name of a period; names sort as times do."""
     if every == "week":  # of the ISO year that its Thursday is in
         return f"{(period.asfreq('D', 'start') + 3).year:04d}-W{period.week:02d}"
-    return period.strftime(_FORMS[every])
+    return period.strftime(_UNITS[every].form)
 
 
 def every_of(names: Sequence[str]) -> str | None:
     """Return what kind of periods names are, or None if they are names of another kind."""
     return next(
-        (unit for unit, form in _NAMES.items() if names and all(map(form.fullmatch, names))), None
+        (every for every, unit in _UNITS.items() if names and all(map(unit.name.fullmatch, names))),
+        None,
     )
 
 
@@ -149,7 +149,7 @@ def _period(name: str, every: str) -> pd.Period:
     try:
         if every == "week":
             return pd.Period(pd.to_datetime(f"{name}-1", format="%G-W%V-%u"), "W")
-        return pd.Period(name, _UNITS[every])
+        return pd.Period(name, _UNITS[every].pandas)
     except ValueError as error:
         raise InputError("{period} {seen!r} is no date.", seen=name) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -77,13 +78,13 @@ def periods_of_rows(
         )
     known = {period: clock.name_of(period) for period in dict.fromkeys([*raw, *read.dropped.index])}
     names = raw.map(known).to_numpy()
-    dropped: dict[str, float] = {}
+    dropped: defaultdict[str, float] = defaultdict(float)
     for period, n in read.dropped.items():
-        dropped[known[period]] = dropped.get(known[period], 0.0) + n
+        dropped[known[period]] += n
     others: dict[str, dict[Hashable, float]] = {}
     for (raw_name, label), n in read.others.items():
-        of_period = others.setdefault(clock.name_of(raw_name), {})
-        of_period[label] = of_period.get(label, 0.0) + n
+        of_period = others.setdefault(clock.name_of(raw_name), defaultdict(float))
+        of_period[label] += n
     order = _ordered([*names, *others], every)
     parts: dict[str, Contingency | None] = {}
     versions: dict[str, str] = {}

@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,8 +99,8 @@ class Store:
         names = sorted(path.stem for path in files if path.stem[:1].isdecimal())
         if names and every_of(names) is None:
             # That of the fewest of its kind is the one that somebody put there.
-            kinds = [every_of([name]) for name in names]
-            odd = min(zip(names, kinds, strict=True), key=lambda pair: kinds.count(pair[1]))[0]
+            kinds = {name: every_of([name]) for name in names}
+            odd = min(names, key=lambda name: list(kinds.values()).count(kinds[name]))
             raise InputError(
                 "{path} is not named as the other periods of this store are, such as {known!r}: "
                 "move it to another folder.",
@@ -284,14 +285,12 @@ class Store:
         for name in names:
             read = self._read(name)
             cells[name] = distinct(read["cells"])
-            by_version: dict[str, float] = {}
+            by_version: defaultdict[str, float] = defaultdict(float)
             for addition in read["additions"]:
                 if addition["version"] is not None:
-                    by_version[addition["version"]] = (
-                        by_version.get(addition["version"], 0) + addition["rows"]
-                    )
+                    by_version[addition["version"]] += addition["rows"]
             if by_version:
-                versions[name] = max(by_version, key=lambda version: by_version[version])
+                versions[name] = max(by_version, key=by_version.__getitem__)
             small = read["suppressed"]
             if small["rows"]:
                 text = (

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sized
 from typing import Any
 
 from skbiasamp._input.checks import (
-    check_frame_columns,
     check_option,
     require_groups,
 )
-from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -34,12 +33,11 @@ from skbiasamp.report.auditors import (
 from skbiasamp.report.checks import Audited, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.other_evidence import OtherEvidence, other_evidence
-from skbiasamp.report.partly_known import can_be_bounded
+from skbiasamp.report.other_evidence import OtherEvidence, read_evidence
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
-__all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]
+__all__ = ["audit", "compare", "described_files", "selection_rates"]
 
 
 @keywords(auditors="auditor")
@@ -200,8 +198,8 @@ def audit(
 
 def _audited(asked: Asked) -> AuditReport:
     """Read and measure the rows that were asked for."""
-    columns, beside = _columns_of(asked)
-    of_rows, how = asked.of_rows, asked.how
+    asked.check_columns()
+    of_rows, how, columns = asked.of_rows, asked.how, asked.columns
     y_true, y_score, given, random_state = (
         getattr(asked, name) for name in ("y_true", "y_score", "given", "random_state")
     )
@@ -209,11 +207,11 @@ def _audited(asked: Asked) -> AuditReport:
     if given is not None and is_contingency(y_true):
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
-    with opened_rows(y_true, columns) as (rows, audited_files):
-        rows, known, columns, evidence = other_evidence(
-            rows, asked.data, columns, beside, asked.labels, train, how, random_state
-        )
-        test = count_rows(rows, known, columns, train, **how)
+    with opened_rows(y_true, asked.needed) as (rows, audited_files):
+        rows, known, columns, evidence = read_evidence(rows, asked, train)
+        test = _count_rows(rows, known, columns, train, **how)
+        weights = rows if "weight" in columns else known.get("sample_weight")
+        n_weights = len(weights) if isinstance(weights, Sized) else None
     own = asked.own
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
     if evidence.partly is not None and (in_parts or y_score is not None):
@@ -228,7 +226,13 @@ def _audited(asked: Asked) -> AuditReport:
         every = source.labels | {"y_score": y_score}
         scored = count_labels(source.y_true, every, {}, scores=True, **source.how)
     chosen = _auditors_of(own, test, train, scored, evidence)
-    measured = partial(_measured, evidence.partly, random_state)
+
+    def measured(auditor: Any, rows: Contingency) -> AuditResult:
+        result: AuditResult = auditor.audit(rows)
+        if evidence.partly is not None:
+            result = evidence.partly.bounded(auditor, result, random_state)
+        return result
+
     results = run_each("audit", chosen, random_state, measured) | evidence.results
     context = context_of(test, train, asked.names, asked.call, reads=asked.reads)
     context |= _declared(asked, test)
@@ -251,26 +255,11 @@ def _audited(asked: Asked) -> AuditReport:
         tables |= threshold_tables(source, y_score, test, scored, train)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
-    n_given = None if asked.sample_weight is None else len(asked.sample_weight)
     report.findings.extend(evidence.findings)
-    report.findings.extend(findings_of(Audited(report, test, train, scored, n_given, asked.reads)))
+    report.findings.extend(
+        findings_of(Audited(report, test, train, scored, n_weights, asked.reads))
+    )
     return report
-
-
-def _columns_of(asked: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the columns of a frame to read, and other evidence beside labels."""
-    columns, pair = asked.columns, asked.pair
-    beside = {"pair": asked.pairs if pair is None else pair, "labelled": asked.labelled}
-    beside |= {"decision": asked.decision, "check": asked.check}
-    if columns:
-        check_frame_columns(columns, (asked.y_score,))
-        columns |= {name: column for name, column in beside.items() if isinstance(column, str)}
-        columns |= {} if pair is None else {"pair": pair}
-    elif asked.score is not None:
-        raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
-    if asked.score is not None and asked.threshold is not None:
-        raise InputError("score= needs predicted labels: pass these, and leave {threshold} out.")
-    return columns, beside
 
 
 def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
@@ -286,15 +275,6 @@ def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
     if asked.limit is not None:
         declared["limit"] = Limit.checked(asked.limit, one_sided=False).size
     return declared
-
-
-def _measured(partly: Any, random_state: Any, auditor: Any, rows: Contingency) -> AuditResult:
-    """Return the result of an auditor, with bounds if rows are known in part."""
-    result: AuditResult = auditor.audit(rows)
-    if partly is None or not can_be_bounded(result):
-        return result
-    bounded: AuditResult = partly.bounded(auditor, result, random_state)
-    return bounded
 
 
 def _check_rows(test: Contingency, train: Contingency | None, asked: Asked) -> None:
@@ -336,15 +316,14 @@ def _auditors_of(
     return chosen + [(auditor, None, scored, " of scores") for auditor in of_scores]
 
 
-def count_rows(
+def _count_rows(
     rows: Any,
     labels: dict[str, Any],
     columns: dict[str, Any],
     train: Contingency | None,
-    joint: bool | None = None,
     **how: Any,
 ) -> Contingency:
-    """Return the audited rows, counted; `joint` as in `Contingency.from_frame`."""
+    """Return the audited rows, counted."""
 
     def squares(sums: Contingency) -> Any:
         """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
@@ -354,5 +333,4 @@ def count_rows(
         ]
         return [scores for every in asked for scores in every]
 
-    engine = {"joint": joint, "moments": squares}
-    return count_labels(rows, labels, columns, like=train, engine=engine, **how)
+    return count_labels(rows, labels, columns, like=train, engine={"moments": squares}, **how)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_frame_columns, check_option, require_groups
+from skbiasamp._input.checks import check_option, require_groups
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -15,16 +15,15 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import check_class, opened_rows, row_by_row
-from skbiasamp.metrics.matched_pairs import within_pairs
+from skbiasamp.metrics.inputs import check_class, opened_rows
 from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
-from skbiasamp.report._generated import check_unused, compare_own_rows, count_tables, have_own_rows
+from skbiasamp.report._generated import compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
 from skbiasamp.report.evidence import context_of, described_files
-from skbiasamp.report.other_evidence import check_single, known_in_part
-from skbiasamp.report.partly_known import PartlyKnown, can_be_bounded
+from skbiasamp.report.other_evidence import read_evidence
+from skbiasamp.report.partly_known import PartlyKnown
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
@@ -47,6 +46,7 @@ def compare(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    max_groups: int | None = None,
     threshold: float | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
@@ -105,6 +105,9 @@ def compare(
     %(groups)s
     %(missing)s
     %(pos_label)s
+    max_groups : int, default=None
+        Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
+        have fewer than 20 rows on average.
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
@@ -156,40 +159,22 @@ def compare(
 
 def _compare(asked: Asked) -> ComparisonReport:
     """Read the rows that were asked for, and compare the models."""
-    y_true, y_preds, columns, data, how = (
-        getattr(asked, name) for name in ("y_true", "y_preds", "columns", "data", "how")
-    )
-    if columns:
-        check_frame_columns(columns, ())
+    y_true, y_preds, columns, how = asked.y_true, asked.y_preds, asked.columns, asked.how
+    asked.check_columns()
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
-    if have_own_rows(y_true, y_preds, data, columns):
+    if have_own_rows(y_true, y_preds, asked.data, columns):
         return _of_own_rows(asked, train, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
-    matched = pd.DataFrame()
-    of_pair = {} if asked.pair is None else {"pair": asked.pair}
-    decision, given = asked.decision, asked.given
-    named = {"decision": decision} if columns and isinstance(decision, str) else {}
-    with opened_rows(y_true, columns | of_pair | named) as (rows, audited_files):
-        if asked.pairs is not None or of_pair:
-            check_single("pairs", rows, how)
-            data["pairs"] = asked.pairs
-            if columns:
-                strata = {} if given is None else {"given": given}
-                rows, data, columns = row_by_row(rows, data, columns | of_pair | named | strata)
-                given, decision = data.pop("given", None), data.pop("decision", decision)
-            known = {name: data[name] for name in data if name != "sensitive_preds"}
-            known["reference"] = asked.reference
-            matched = within_pairs(known, asked.pos_label, asked.random_state).table
-            data["clusters"] = data.pop("pairs")
-            if rows is None and train is None:
-                return _of_pairs_alone(matched, data, asked)
-        rows, data, columns, partly = known_in_part(
-            rows, data, columns, asked.labels, decision, how
-        )
-        if partly is not None and given is not None:
+    with opened_rows(y_true, asked.needed) as (rows, audited_files):
+        rows, data, columns, evidence = read_evidence(rows, asked, train)
+        matched = pd.DataFrame() if evidence.matched is None else evidence.matched.table
+        if evidence.matched is not None and rows is None and train is None:
+            return _of_pairs_alone(matched, data, asked)
+        partly = evidence.partly
+        if partly is not None and asked.given is not None:
             raise InputError("{given} needs rows whose labels and groups are known.")
-        cells = ordered(RowSource(rows, data, columns, how).counted(given, train))
+        cells = ordered(RowSource(rows, data, columns, how).counted(evidence.given, train))
     if asked.reads == "labels":
         check_class(cells)
     first, results = _compared(cells, train, asked, partly)
@@ -211,14 +196,14 @@ def _compare(asked: Asked) -> ComparisonReport:
 
 def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
     """Return the report of models with rows of their own."""
-    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
-    labels = None if asked.labels == "all" else asked.labels
-    check_unused(**{name: getattr(asked, name) for name in unused}, labels=labels)
-    tables = count_tables(asked.y_preds, asked.of_rows, asked.columns, train, asked.how)
+    tables = count_tables(asked, train)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
-    results, context = compare_own_rows(tables, train, asked.own, first, asked.random_state)
+    results = compare_own_rows(tables, train, asked, first)
     accuracy, rates = _described(tables, first, labels=True)
-    context |= asked.names | {"call": asked.call}
+    n, n_groups = sum(cells.total for cells in tables.values()), len(tables[first].groups)
+    context = context_of(tables[first], train, asked.names, asked.call)
+    context["rows"] = f"{n:,.15g} rows of {len(tables)} models, {n_groups} groups"
+    context |= {"n_samples": n, "labelled": False, "own_rows": True}
     return ComparisonReport(results, accuracy, rates, context, files)
 
 
@@ -246,9 +231,9 @@ def _compared(
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
         result: ComparisonResult = auditor.compare(rows, reference=first)
-        if partly is None or not can_be_bounded(result):
-            return result
-        return partly.compared(auditor, result, asked.random_state)
+        if partly is not None:
+            result = partly.compared(auditor, result, asked.random_state)
+        return result
 
     return first, run_each("comparison", every, asked.random_state, measured)
 

@@ -10,8 +10,8 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.metrics.directional import compare_tables, compares_tables
 from skbiasamp.metrics.inputs import count_labels
+from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, run_each
-from skbiasamp.report.evidence import context_of
 from skbiasamp.results import ComparisonResult
 
 
@@ -23,49 +23,36 @@ def have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns:
     return bool(columns) or whole or isinstance(labels["sensitive_features"], Mapping)
 
 
-def check_unused(**given: Any) -> None:
-    """Raise if something is given that needs models of the same rows."""
-    for name, value in given.items():
-        if value is not None:
-            text = "{name} needs models that predict the same rows, and each has its own."
-            raise InputError(text, name=name)
-
-
-def count_tables(
-    y_preds: Mapping[str, Any],
-    labels: Mapping[str, Any],
-    columns: dict[str, Any],
-    train: Contingency | None,
-    how: dict[str, Any],
-) -> dict[str, Contingency]:
-    """Return the rows of each model, counted; `labels` have those of each model by its name."""
+def count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
+    """Return the rows of each model, counted; labels are those of each model by its name."""
+    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
+    passed = [name for name in unused if getattr(asked, name) is not None]
+    if passed or asked.labels != "all":
+        text = "{name} needs models that predict the same rows, and each has its own."
+        raise InputError(text, name=[*passed, "labels"][0])
     if train is None:
         raise InputError("Models with rows of their own are compared with others: pass {y_train}.")
-    given = {name: own for name, own in labels.items() if own is not None}
+    given = {name: own for name, own in asked.of_rows.items() if own is not None}
     for name, own in given.items():
-        if not isinstance(own, Mapping) or set(own) != set(y_preds):
+        if not isinstance(own, Mapping) or set(own) != set(asked.y_preds):
             text = "{name} must be a dict of all models in {y_preds}, since each has its own rows."
             raise InputError(text, name=name)
     tables = {}
-    for model, rows in y_preds.items():
-        own = dict.fromkeys(labels) | {name: values[model] for name, values in given.items()}
-        if not (columns or is_contingency(rows)):
+    for model, rows in asked.y_preds.items():
+        own = dict.fromkeys(asked.of_rows) | {name: of[model] for name, of in given.items()}
+        if not (asked.columns or is_contingency(rows)):
             own, rows = {**own, "y_pred": rows}, None
-        tables[model] = ordered(count_labels(rows, own, columns, like=train, **how))
+        tables[model] = ordered(count_labels(rows, own, asked.columns, like=train, **asked.how))
     return tables
 
 
 def compare_own_rows(
-    tables: Mapping[str, Contingency],
-    train: Any,
-    auditors: list[Any] | None,
-    reference: str,
-    random_state: Any,
-) -> tuple[dict[str, ComparisonResult], dict[str, Any]]:
-    """Return the comparisons by each auditor, and what the report says of its data."""
+    tables: Mapping[str, Contingency], train: Any, asked: Asked, reference: str
+) -> dict[str, ComparisonResult]:
+    """Return the comparisons by each auditor."""
     first = tables[reference]
     able = [auditor for auditor in allowed(first) if compares_tables(auditor)]
-    for auditor in auditors or ():
+    for auditor in asked.own or ():
         if not compares_tables(auditor):
             text = (
                 "Models with rows of their own are compared by metrics of rates in each group, "
@@ -76,13 +63,5 @@ def compare_own_rows(
     def measured(auditor: Any, _: Contingency) -> ComparisonResult:
         return compare_tables(auditor, tables, reference)
 
-    every = [(auditor, train, first, "") for auditor in auditors or able]
-    context = context_of(first, train, {}, "")
-    n = sum(cells.total for cells in tables.values())
-    rows = f"{n:,.15g} rows of {len(tables)} models, {len(first.groups)} groups"
-    return run_each("comparison", every, random_state, measured), context | {
-        "rows": rows,
-        "n_samples": n,
-        "labelled": False,
-        "own_rows": True,
-    }
+    every = [(auditor, train, first, "") for auditor in asked.own or able]
+    return run_each("comparison", every, asked.random_state, measured)

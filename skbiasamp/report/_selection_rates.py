@@ -12,18 +12,17 @@ import pandas as pd
 from skbiasamp._input.checks import (
     Array,
     NamedMissing,
-    check_frame_columns,
     check_option,
     check_threshold,
 )
 from skbiasamp._input.classes import positive_class
-from skbiasamp._input.coding import read_weight
+from skbiasamp._input.coding import as_numbers, read_weight
 from skbiasamp._input.containers import check_lengths
-from skbiasamp._input.errors import InputError, Role, quote, speaking
+from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.metrics.inputs import read_columns
+from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.strata import RowSource, strata_named
 from skbiasamp.report._groups import (
     ERRORS,
@@ -226,13 +225,11 @@ def selection_rates(
         raise InputError("prediction= must name the column of predictions or scores; got None.")
     if scores:
         if columns:
-            check_frame_columns(
-                {"target": prediction, **columns},  # which scores alone lack
-                (y_true, *asked.of_rows.values()),
-            )
             strata = {} if given is None else {"given": given}
-            inputs, columns = _read(y_pred, columns | strata), {}
-            given = inputs.pop("given")
+            labels, inputs, columns = row_by_row(
+                y_pred, inputs | {"y_pred": None}, columns | strata
+            )
+            inputs["y_true"], given = labels, inputs.pop("given", None)
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
         with speaking(y_true="y_pred"):
             chosen = 1 if pos_label is None else positive_class(pos_label, (0, 1))[1]
@@ -254,24 +251,11 @@ def selection_rates(
     return SelectionRates(selection_table(test, min_share=min_share), context)
 
 
-def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a frame or file as arguments."""
-    read = read_columns(frame, columns)
-    names = ("y_pred", "y_true", "sample_weight", "clusters", "sensitive_features", "given")
-    options = ("prediction", "target", "weight", "cluster", "sensitive", "given")
-    return {name: read.get(option) for name, option in zip(names, options, strict=True)}
-
-
 def _above_median(scores: Any, weight: Any) -> Array:
     """Return which rows have a score above the median; a weight counts as so many rows."""
-    asked = Role("scores", "=True")
-    try:
-        values = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError("{y_pred} must hold numbers with {asked}.", asked=asked) from error
-    if values.ndim != 1 or not np.isfinite(values).all():
-        text = "{y_pred} must be one column of finite scores with {asked}."
-        raise InputError(text, asked=asked)
+    values = as_numbers(scores, "y_pred")
+    if values.ndim != 1:
+        raise InputError("{y_pred} must be one column of scores with {scores=True}.")
     check_lengths({"y_pred": values})
     with speaking(y_true="y_pred"):
         weight = np.ones(len(values)) if weight is None else read_weight(weight, len(values))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.checks import check_frame_columns
+from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp.metrics.inputs import columns_in
 from skbiasamp.report.auditors import checked, read_as
 from skbiasamp.report.evidence import call_of
@@ -32,6 +33,34 @@ class Asked(SimpleNamespace):
             {name: arguments[name] for name in names if name in arguments}
             for names in (_ROWS, _ROWS + _PREDICTIONS, _HOW, _NAMES)
         )
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What is known of rows besides labels: values, or names of columns."""
+        known = {name: vars(self).get(name) for name in ("labelled", "decision", "check")}
+        known["pair"] = self.pairs if self.pair is None else self.pair
+        return {name: values for name, values in known.items() if values is not None}
+
+    @property
+    def needed(self) -> dict[str, Any]:
+        """All columns of a frame that rows are read by."""
+        if not self.columns:
+            return {}
+        named = {name: own for name, own in self.beside.items() if isinstance(own, str)}
+        of_models = "y_preds" in vars(self) and self.given is not None
+        named |= {} if self.pair is None else {"pair": self.pair}
+        return self.columns | named | ({"given": self.given} if of_models else {})
+
+    def check_columns(self) -> None:
+        """Raise if columns or scores are named where they cannot be."""
+        score = vars(self).get("score")
+        if self.columns:
+            check_frame_columns(self.columns, (vars(self).get("y_score"),))
+        elif score is not None:
+            raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
+        if score is not None and self.how.get("threshold") is not None:
+            text = "score= needs predicted labels: pass these, and leave {threshold} out."
+            raise InputError(text)
 
     def choose_auditors(self, *unused: str) -> None:
         """Check the auditors that the user chose, and let them say how rows are read.

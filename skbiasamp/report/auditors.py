@@ -30,10 +30,8 @@ def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
 
 def reading(kind: str) -> list[Any]:
     """Return the auditors of the package that read numbers, for example."""
-    own = [
-        metric for metric in _classes() if metric.reads == kind and not inspect.isabstract(metric)
-    ]
-    return [metric() for metric in own]
+    own = [metric for metric in _classes() if metric.reads == kind]
+    return [metric() for metric in own if not inspect.isabstract(metric)]
 
 
 def _classes() -> list[type[BaseAuditor]]:

@@ -13,7 +13,6 @@ import pandas as pd
 from skbiasamp._input.checks import (
     MOST_GROUPS,
     check_count,
-    check_frame_columns,
     require_groups,
 )
 from skbiasamp._input.coding import as_numbers
@@ -33,7 +32,7 @@ from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.inputs import check_class, columns_in, require_predictions, row_by_row
+from skbiasamp.metrics.inputs import check_class, require_predictions, row_by_row
 from skbiasamp.metrics.strata import RowSource, Strata
 from skbiasamp.report._value_tables import (
     LEVEL,
@@ -43,8 +42,9 @@ from skbiasamp.report._value_tables import (
     of_features,
     of_strata,
 )
+from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import read_training
-from skbiasamp.report.evidence import call_of, context_of
+from skbiasamp.report.evidence import context_of
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import Explanation
 
@@ -150,20 +150,17 @@ def explain(
     >>> round(explanation.value, 3)
     0.05
     """
-    call, columns = call_of(explain, locals()), columns_in(locals())
-    if columns:
-        check_frame_columns(columns, (y_score,))
-    elif score is not None:
-        raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
-    how = {"pos_label": pos_label, "missing": missing}
-    train, _ = read_training(y_train, sensitive_train, columns, how)
+    asked = Asked(locals(), explain)
+    asked.check_columns()
+    how = asked.how
+    train, _ = read_training(y_train, sensitive_train, asked.columns, how)
     if train is not None and pos_label is None:
         how["pos_label"] = train.pos_label
-    labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    labels |= {"clusters": clusters, "y_pred": y_pred}
-    source = RowSource(y_true, labels, columns, how)
+    source = RowSource(y_true, asked.of_rows | {"y_pred": y_pred}, asked.columns, how)
     scores = score if y_score is None else y_score
-    return explained(source, train, given, scores, attributions, random_state, call, alone=True)
+    return explained(
+        source, train, given, scores, attributions, random_state, asked.call, alone=True
+    )
 
 
 def explained(

@@ -9,6 +9,7 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.metrics.few_labels import prediction_powered_rates
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.matched_pairs import within_pairs
+from skbiasamp.report.asked import Asked
 from skbiasamp.report.partly_known import PartlyKnown, probable_groups, selected_labels
 from skbiasamp.results import AuditResult, Finding, GroupDifferences
 
@@ -19,6 +20,7 @@ class OtherEvidence(NamedTuple):
     matched: GroupDifferences | None = None
     labelled: GroupDifferences | None = None
     partly: PartlyKnown | None = None
+    given: Any = None  # strata: values of rows, or names of columns
 
     @property
     def is_alone(self) -> bool:
@@ -54,49 +56,35 @@ class OtherEvidence(NamedTuple):
         return tables
 
 
-def check_beside(labels: str, beside: dict[str, Any], how: dict[str, Any]) -> None:
-    """Raise if something is known of rows that this call does not ask for."""
-    selected, probable = labels == "selected", how["groups"] == "probabilities"
-    for name, used, option in (
+def read_evidence(
+    rows: Any, asked: Asked, train: Contingency | None
+) -> tuple[Any, dict[str, Any], dict[str, Any], OtherEvidence]:
+    """Return rows, labels and columns as they can be counted, and what else is known of rows."""
+    given, columns, how, beside = asked.data, asked.columns, asked.how, asked.beside
+    selected, probable = asked.labels == "selected", how["groups"] == "probabilities"
+    for name, is_used, option in (
         ("decision", selected, "labels='selected'"),
         ("check", probable, "groups='probabilities'"),
     ):
-        if beside[name] is not None and not used:
+        if name in beside and not is_used:
             raise InputError("{name} is used with {option} only.", name=name, option=option)
-
-
-def other_evidence(
-    rows: Any,
-    given: dict[str, Any],
-    columns: dict[str, Any],
-    beside: dict[str, Any],
-    labels: str,
-    train: Contingency | None,
-    how: dict[str, Any],
-    random_state: Any,
-) -> tuple[Any, dict[str, Any], dict[str, Any], OtherEvidence]:
-    """Return what can be counted of rows, and what else is known of them.
-
-    `beside` are pairs, labels of people, decisions and groups that are known: values, or the
-    names of columns.
-    """
-    check_beside(labels, beside, how)
-    selected, probable = labels == "selected", how["groups"] == "probabilities"
-    asked = [name for name, values in beside.items() if values is not None]
-    if not (asked or selected or probable) or (probable and is_contingency(rows)):
-        return rows, given, columns, OtherEvidence()
-    for name in asked[:1]:
-        check_single(PARAMETER_OF[name], rows)
+    if not (beside or selected or probable) or (probable and is_contingency(rows)):
+        return rows, given, columns, OtherEvidence(given=asked.given)
+    if beside:
+        check_single(PARAMETER_OF[next(iter(beside))], rows)
+    evidence = OtherEvidence(given=asked.given)
     if columns:
-        rows, given, columns = row_by_row(rows, given, columns)
-        beside = {name: given.pop(PARAMETER_OF[name], beside[name]) for name in beside}
-    evidence = OtherEvidence()
-    if (pairs := beside["pair"]) is not None:
+        rows, given, columns = row_by_row(rows, given, asked.needed)
+        evidence = OtherEvidence(given=given.pop("given", asked.given))
+        beside = {name: given.pop(PARAMETER_OF[name], values) for name, values in beside.items()}
+    if (pairs := beside.get("pair")) is not None:
         check_single("pairs", rows, how)
-        own = {name: given[name] for name in given if name != "sensitive_pred"} | {"pairs": pairs}
-        evidence = evidence._replace(matched=within_pairs(own, how["pos_label"], random_state))
+        own = {name: given[name] for name in given if not name.startswith("sensitive_pred")}
+        own |= {"pairs": pairs} | ({"reference": asked.reference} if "y_preds" in given else {})
+        matched = within_pairs(own, how["pos_label"], asked.random_state)
+        evidence = evidence._replace(matched=matched)
         given = given | {"clusters": pairs}
-    if (human := beside["labelled"]) is not None:
+    if (human := beside.get("labelled")) is not None:
         check_single("labelled", rows, how)
         if any(v is not None for v in (rows, pairs, given["sample_weight"], given["clusters"])):
             text = "{labelled} needs rows that are independent, and no {y_true} beside it."
@@ -106,7 +94,14 @@ def other_evidence(
             **own, labelled=human, y_train=train, pos_label=how["pos_label"]
         )
         evidence = evidence._replace(labelled=powered)
-    rows, given, partly = _partly_known(rows, given, beside, labels, how)
+    partly = None
+    if selected and probable:
+        text = "{labels='selected'} needs known groups, and these have probabilities."
+        raise InputError(text)
+    if selected:
+        rows, given, partly = selected_labels(rows, given, beside.get("decision"), how)
+    elif probable:
+        partly = probable_groups(rows, given, beside.get("check"), how)
     return rows, given, columns, evidence._replace(partly=partly)
 
 
@@ -117,41 +112,3 @@ def check_single(name: str, rows: Any, how: dict[str, Any] | None = None) -> Non
     if how and (how["groups"] != "intersection" or how["threshold"] is not None):
         text = "{name} need single rows with labels as predictions, and known groups."
         raise InputError(text, name=name)
-
-
-def known_in_part(
-    rows: Any,
-    given: dict[str, Any],
-    columns: dict[str, Any],
-    labels: str,
-    decision: Any,
-    how: dict[str, Any],
-) -> tuple[Any, dict[str, Any], dict[str, Any], PartlyKnown | None]:
-    """Return the rows of several models, and what is known of all if labels or groups miss."""
-    beside = {"decision": decision, "check": None}
-    check_beside(labels, beside, how)
-    selected, probable = labels == "selected", how["groups"] == "probabilities"
-    if not (selected or probable) or (probable and is_contingency(rows)):
-        return rows, given, columns, None
-    check_single("decision", rows)
-    if columns:
-        named = {"decision": decision} if isinstance(decision, str) else {}
-        rows, given, columns = row_by_row(rows, given, columns | named)
-        decision = given.pop("decision", decision)
-    given = given | {"y_pred": given["y_preds"]}
-    rows, given, partly = _partly_known(rows, given, beside | {"decision": decision}, labels, how)
-    given["y_preds"] = given.pop("y_pred")
-    return rows, given, columns, partly
-
-
-def _partly_known(
-    rows: Any, given: dict[str, Any], beside: dict[str, Any], labels: str, how: dict[str, Any]
-) -> tuple[Any, dict[str, Any], PartlyKnown | None]:
-    """Return the rows that can be counted, and what is known of all if labels or groups miss."""
-    selected, probable = labels == "selected", how["groups"] == "probabilities"
-    if selected and probable:
-        text = "{labels='selected'} needs known groups, and these have probabilities."
-        raise InputError(text)
-    if selected:
-        return selected_labels(rows, given, beside["decision"], how)
-    return rows, given, probable_groups(rows, given, beside["check"], how) if probable else None

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.containers import check_lengths, to_native
+from skbiasamp._input.containers import check_lengths, one_column, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.probable_groups import read_probabilities
@@ -119,7 +119,9 @@ class PartlyKnown(NamedTuple):
             yield bounds | {"low": low, "high": high}
 
     def bounded(self, auditor: Any, result: AuditResult, random_state: Any) -> AuditResult:
-        """Return a result with the bounds of its estimate, which its interval includes."""
+        """Return a result with the bounds of its estimate, if it has any; its interval has them."""
+        if not _can_be_bounded(result):
+            return result
         asked = (auditor, result.table, result.params, random_state)
         (bounds,) = self._bounds(*asked, [_CHANGE])
         ends = {"low": bounds.pop("low"), "high": bounds.pop("high")}
@@ -134,7 +136,9 @@ class PartlyKnown(NamedTuple):
     def compared(
         self, auditor: Any, result: ComparisonResult, random_state: Any
     ) -> ComparisonResult:
-        """Return a comparison whose intervals include the bounds of differences."""
+        """Return a comparison whose intervals include the bounds of differences, if there are."""
+        if not _can_be_bounded(result):
+            return result
         table = result.table.assign(bound_low=np.nan, bound_high=np.nan, assuming=self.assuming)
         pairs = result.pairs[result.pairs["model"] == result.models[0]]
         predicted = {model: side_of_model("task_pred", model) for model in table["model"]}
@@ -153,7 +157,7 @@ class PartlyKnown(NamedTuple):
         return replace(result, table=table)
 
 
-def can_be_bounded(result: AuditResult | ComparisonResult) -> bool:
+def _can_be_bounded(result: AuditResult | ComparisonResult) -> bool:
     """Return whether the estimate is a mean change of rates of each group."""
     in_rows = result.params.get("base") == "test" and result.params.get("sign") is None
     return result.kind.is_signed and result.direction == "A->T" and in_rows
@@ -161,10 +165,19 @@ def can_be_bounded(result: AuditResult | ComparisonResult) -> bool:
 
 def _check_single(given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return how labels are read, or raise if there can be no bounds."""
-    if given["sample_weight"] is not None or how["missing"] == "drop" or given["y_pred"] is None:
+    if (
+        given["sample_weight"] is not None
+        or how["missing"] == "drop"
+        or _predictions(given) is None
+    ):
         text = "Bounds need predictions of single rows: pass {y_pred}, no {weight}, keep all rows."
         raise InputError(text, weight="sample_weight")
     return {name: how[name] for name in ("pos_label", "threshold")}
+
+
+def _predictions(given: dict[str, Any]) -> Any:
+    """Return the predictions of one model, or those of several by their names."""
+    return given["y_preds"] if "y_preds" in given else given["y_pred"]
 
 
 def selected_labels(
@@ -249,7 +262,7 @@ def probable_groups(
         np.stack([np.bincount(stratum, column) / n for column in share.T], axis=1),
         np.ones(len(n), bool),
         "if the errors of the probabilities are unrelated to labels and predictions",
-        [finding, *_checked(check, names, share, stratum, (y_true, given["y_pred"]))],
+        [finding, *_checked(check, names, share, stratum, (y_true, _predictions(given)))],
     )
 
 
@@ -257,7 +270,7 @@ def _strata(
     y_true: Any, given: dict[str, Any], stratum: Array, reading: dict[str, Any]
 ) -> Contingency:
     how: dict[str, Any] = {"clusters": given["clusters"], "max_groups": 10**6} | reading
-    predicted = given["y_pred"]
+    predicted = _predictions(given)
     how["y_preds" if isinstance(predicted, Mapping) else "y_pred"] = predicted
     return Contingency.from_labels(y_true, sensitive_features=stratum, **how)
 
@@ -301,10 +314,7 @@ def _checked(
 
 
 def _column(values: Any, name: str) -> pd.Series:
-    native = to_native(values, name)
-    if native.ndim != 1:
-        raise InputError("{name} must be one column.", name=name)
-    return pd.Series(native).reset_index(drop=True)
+    return pd.Series(one_column(values, name)).reset_index(drop=True)
 
 
 def _codes(*columns: Any) -> Array:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from skbiasamp._utils.formatting import listed
+from skbiasamp._utils.formatting import group_of, listed
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
@@ -43,6 +43,15 @@ class Audited:
     def most(self, statistic: str) -> float:
         """Return the largest value of a statistic in the report."""
         return max((each.statistics.get(statistic, 0) for each in self.report.values()), default=0)
+
+    @property
+    def primary(self) -> AuditResult | None:
+        """The result that gives the verdict."""
+        return None if self.report.primary is None else self.report[self.report.primary]
+
+    def group(self, name: Any) -> str:
+        """Return a group as sentences name it."""
+        return group_of(name, self.report.context.get("group_columns", ()))
 
     @property
     def attacks(self) -> str:

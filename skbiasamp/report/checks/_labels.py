@@ -16,7 +16,6 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import are_named, is_chosen
 from skbiasamp.metrics.score_order import ScoreOrder, score_order
 from skbiasamp.report.checks import PAIRS, Audited, Check, Found
-from skbiasamp.results import AuditReport
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
@@ -83,14 +82,14 @@ class _Spelling(Check):
     def finding(self, audited: Audited) -> Found:
         singular, plural = self.what
         names = self.names(audited.test)
-        if alike := _alike(names, _visibly):
+        if alike := _alike(names, visible):
             return (
                 f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only "
                 "in invisible characters, or in how accents are encoded.",
                 f"If they are one {singular}, these numbers are wrong: remove such characters, and "
                 "use unicodedata.normalize('NFC', text).",
             )
-        if alike := _alike(names, _plainly):
+        if alike := _alike(names, lambda name: unspaced(visible(name))):
             return (
                 f"The {plural} {quote(alike)} differ only in spaces or capital letters.",
                 f"If they are one {singular}, these numbers are wrong: correct the spelling.",
@@ -98,26 +97,18 @@ class _Spelling(Check):
         return None
 
 
-def _alike(names: Names, spelling: Callable[[Any], Any]) -> Names | None:
+def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
     """Return the first names that have one spelling, if there are any."""
-    spelled: dict[Any, list[Any]] = {}
+
+    def spelled(name: Any) -> Any:
+        if isinstance(name, tuple):
+            return tuple(map(spelled, name))
+        return spelling(name) if isinstance(name, str) else name
+
+    names_of: dict[Any, list[Any]] = {}
     for name in names:
-        spelled.setdefault(spelling(name), []).append(name)
-    return next((tuple(alike) for alike in spelled.values() if len(alike) > 1), None)
-
-
-def _visibly(name: Any) -> Any:
-    """Return a name as it looks."""
-    if isinstance(name, tuple):
-        return tuple(map(_visibly, name))
-    return visible(name) if isinstance(name, str) else name
-
-
-def _plainly(name: Any) -> Any:
-    """Return a name without what spelling may change."""
-    if isinstance(name, tuple):
-        return tuple(map(_plainly, name))
-    return unspaced(visible(name)) if isinstance(name, str) else name
+        names_of.setdefault(spelled(name), []).append(name)
+    return next((tuple(alike) for alike in names_of.values() if len(alike) > 1), None)
 
 
 class GroupSpelling(_Spelling):
@@ -332,14 +323,13 @@ class LabelsAsTruth(Check):
             return None
         return (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-            f"only that the model repeats them.{_bears(audited.report)}",
+            f"only that the model repeats them.{_bears(audited.primary)}",
             "Find out how the labels were made, and who may be labelled wrongly.",
         )
 
 
-def _bears(report: AuditReport) -> str:
+def _bears(primary: AuditResult | None) -> str:
     """Return how many wrong labels the verdict of the primary metric bears, as a sentence."""
-    primary = None if report.primary is None else report[report.primary]
     if primary is None or not bears_errors(primary):
         return ""
     every, *pairs = primary.sensitivity().to_dict("records")

@@ -8,9 +8,7 @@ import numpy as np
 
 from skbiasamp._input.errors import Said
 from skbiasamp._utils.formatting import (
-    REVEALS_MORE,
     amount,
-    group_of,
     listed,
     number,
     points,
@@ -28,8 +26,6 @@ from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
 _WORTH_SAYING = 0.01
 # The least difference between the error rates of groups that is.
 _GAP = 0.05
-# Below this accuracy, errors alone change co-occurrence metrics much.
-_LOW_ACCURACY = 0.75
 
 
 class IdenticalPredictions(Check):
@@ -145,44 +141,6 @@ def _than_now(audited: Audited, estimate: float) -> str:
     return f", {closer} to 0 than {number(result.estimate)} now"
 
 
-class Errors(Check):
-    """The model is wrong so often that its errors change the metrics."""
-
-    topic = "errors"
-    rank = 155
-
-    def finding(self, audited: Audited) -> Found:
-        if "accuracy" not in audited.report.groups:
-            return None
-        known = audited.report.groups.dropna(subset="accuracy")  # a group may have no audited rows
-        accuracy = float(np.average(known["accuracy"], weights=known["n"]))
-        if accuracy >= _LOW_ACCURACY:
-            return None
-        attacked = any(result.kind.has_attacker for result in audited.report.values())
-        revealing = audited.names(lambda result: result.verdict == REVEALS_MORE)
-        if revealing:
-            return (
-                f"The accuracy of the model is {rate(accuracy)}. Its errors change "
-                f"{_not_attacks(audited)}, but random errors alone do not explain what "
-                f"{listed(revealing)} find: they compare with equally accurate random labels.",
-                "Read what they find, among the other metrics.",
-            )
-        return (
-            f"The accuracy of the model is {rate(accuracy)}. Its errors and its bias are not "
-            f"separated by {_not_attacks(audited)}. Attackers compare with equally accurate random "
-            "labels.",
-            "Read what attackers find, among the other metrics."
-            if attacked
-            else f"Audit with {audited.attacks} too.",
-        )
-
-
-def _not_attacks(audited: Audited) -> str:
-    """Return the metrics without an attacker, as a sentence lists them."""
-    names = audited.names(lambda result: not result.kind.has_attacker)
-    return listed(names) if names else "metrics without an attacker"
-
-
 class ErrorRates(Check):
     """The largest gap of error rates between groups, which amplification does not measure."""
 
@@ -209,9 +167,7 @@ class ErrorRates(Check):
         row: Any = report.rates.iloc[at]
         task, of_task = row["task"], report.rates.iloc[at % n_tasks :: n_tasks]
         base: Any = of_task[of_task[f"{kind}_difference"] == 0].iloc[0]
-        most, least = (
-            group_of(side["group"], report.context.get("group_columns", ())) for side in (row, base)
-        )
+        most, least = (audited.group(side["group"]) for side in (row, base))
         (other,) = _LABELLED.keys() - {kind}
         known = [side[f"{other}_difference"] for side in (row, base)]
         low, high = (
@@ -315,7 +271,7 @@ class ImpactRatio(Check):
         if below.empty:
             return None
         row: Any = below.sort_values("impact_ratio").iloc[0]
-        group = group_of(row["group"], context.get("group_columns", ()))
+        group = audited.group(row["group"])
         names = context["favourable"]
         names = names if isinstance(names, list) else [names]
         wanted = [f"'{task_of(name)}'" for name in names]
@@ -324,7 +280,7 @@ class ImpactRatio(Check):
         more = f" {others} more {who} clearly below it." * (others > 0)
         of_task = rates[rates["task"].map(str) == str(row["task"])]
         most: Any = of_task.sort_values("impact_ratio").iloc[-1]
-        other = group_of(most["group"], context.get("group_columns", ()))
+        other = audited.group(most["group"])
         before = ""
         if len(context["tasks"]) == 1 and "base_rate" in rates:
             favours = str(row["task"]) in map(str, names)

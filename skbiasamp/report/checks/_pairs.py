@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skbiasamp._utils.formatting import group_of, listed, task_of
+from skbiasamp._utils.formatting import listed, task_of
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Check, Found
 from skbiasamp.results import AuditResult
@@ -91,9 +91,8 @@ class SmallGroups(Check):
         small = groups[groups["n"] < FEWEST_ROWS].sort_values("n")
         if small.empty or len(small) == len(groups):
             return None
-        columns = audited.report.context.get("group_columns", ())
         named = [
-            f"{group_of(group, columns)} ({n:,.15g})"
+            f"{audited.group(group)} ({n:,.15g})"
             for group, n in zip(small["group"], small["n"], strict=True)
         ]
         return (

@@ -45,9 +45,8 @@ class Mitigation(Check):
     rank = 85
 
     def finding(self, audited: Audited) -> Found:
-        report = audited.report
-        verdict = None if report.primary is None else report[report.primary].verdict
-        alone = columns_alone(report).get(AMPLIFIES)
+        verdict = None if audited.primary is None else audited.primary.verdict
+        alone = columns_alone(audited.report).get(AMPLIFIES)
         if verdict not in (AMPLIFIES, REVEALS_MORE) and not alone:
             return None
         rows = "rows that the audit does not use (skbiasamp.mitigation.search)"
@@ -86,8 +85,7 @@ class Precision(Check):
     rank = 25
 
     def finding(self, audited: Audited) -> Found:
-        report = audited.report
-        primary = None if report.primary is None else report[report.primary]
+        report, primary = audited.report, audited.primary
         if primary is None or primary.verdict != NO_EFFECT or columns_alone(report):
             return None
         estimate, low, high = primary.judged

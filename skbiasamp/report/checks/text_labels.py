@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
-from skbiasamp._utils.formatting import group_of, listed, rate
-from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp._utils.formatting import listed, rate
+from skbiasamp.counts.contingency import SideName
 from skbiasamp.report.checks import Audited, Check, Found
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
@@ -23,15 +23,15 @@ class _ClassOfTexts(Check):
     def finding(self, audited: Audited) -> Found:
         if self.task not in audited.test.tasks:
             return None
-        columns = audited.report.context.get("group_columns", ())
-        shares = list(_shares(audited.test, self.task, columns))
+        shares = list(_shares(audited, self.task))
         if not shares:
             return None
         return f"{self.title}: {listed(shares)}.", self.action
 
 
-def _shares(test: Contingency, task: str, columns: Sequence[Any]) -> Iterator[str]:
+def _shares(audited: Audited, task: str) -> Iterator[str]:
     """Yield in how many rows a task is, in labels and in predictions, and by group."""
+    test = audited.test
     j = test.tasks.index(task)
     sides: tuple[tuple[SideName, str], ...] = (("task", "labels"), ("task_pred", "predictions"))
     for side, name in sides:
@@ -42,8 +42,7 @@ def _shares(test: Contingency, task: str, columns: Sequence[Any]) -> Iterator[st
         if n and len(test.groups) <= MOST_GROUPS:
             of_groups = test.rate(side, given="group")[:, j]
             each = (
-                f"{group_of(a, columns)} {rate(p)}"
-                for a, p in zip(test.groups, of_groups, strict=True)
+                f"{audited.group(a)} {rate(p)}" for a, p in zip(test.groups, of_groups, strict=True)
             )
             text += f" ({', '.join(each)})"
         yield text
