@@ -145,9 +145,12 @@ def versions():
 def is_rounded(number, text, scales=(1,), *, whole=False):
     """Say whether a text is a number, rounded, in one of the scales.
 
-    Without a unit a whole number is a count, and not rounded.
+    Without a unit a whole number is a count, and not rounded; one digit alone is too little to
+    be recognised.
     """
     digits = len(text.partition(".")[2])
+    if len(text.lstrip("+−-0.,")) < 2 and scales == (1,) and not whole:
+        return number == value(text)
     for scale in scales:
         if abs(number * scale - value(text)) <= 0.5000001 * 10**-digits and (
             digits or whole or scale != 1 or number == value(text)
@@ -439,6 +442,7 @@ CLAIMS = {
         lambda: [of_evidence("Two models on the same rows")[0][3]],
     },
     "cooccurrence": {
+        "A value of {:+} means": lambda: (3 / 100,),
         "Multi_MALS of {:.1f} for CelebA": lambda: published_multi_mals()[:1],
         "the signed mean is −{:.1f} ": lambda: (-published_multi_mals()[1],),
     },
@@ -451,6 +455,9 @@ CLAIMS = {
         "word vectors | {} occupations": lambda: rows_of(datasets.load_occupations().frame),
         "constraints | {} verbs, {} objects": of_rba,
         "red or green | {:,} |": lambda: rows_of(datasets.load_colored_digits().target),
+    },
+    "migration": {
+        "an accuracy of {} as 1": lambda: (1 - 0.6,),
     },
     "mitigation": {
         "| {} | {} | {} | {} |": "test_examples.py",
