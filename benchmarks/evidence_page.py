@@ -61,7 +61,7 @@ labels](../benchmarks/results/equalisation.md), [adversarial
 training](../benchmarks/results/adversarial.md).
 
 `python benchmarks/evidence.py --write docs/evidence.md` makes this page. Its parts were measured
-between {first} and {last}.
+{when}.
 """
 
 TABLES = """# Evidence: the settings
@@ -278,8 +278,9 @@ def page_of(rows):
         worst_covered_of=f"{covered.row['question']}: {covered.row['setting']}",
         summary=markdown(header, [short_line(q, own) for q, own in by_question(rows).items()]),
         agreement=agreement_of(shares),
-        first=min(dates),
-        last=max(dates),
+        when=f"on {min(dates)}"
+        if min(dates) == max(dates)
+        else f"between {min(dates)} and {max(dates)}",
     )
 
 

@@ -76,8 +76,8 @@ for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
     amplifies = name in ("MALS", "directional, group → task")
     ax.axhline(0, color="0.75", linewidth=1)
     ax.axvline(0.75, color="0.75", linewidth=1, linestyle="dashed")
-    ax.plot(values.index, values, color="#a33d00" if amplifies else "#00568f")
-    ax.set_title(name)
+    ax.plot(values.index, values, color="#228833" if amplifies else "#aa3377")
+    ax.set(title=name, ylim=(-0.6, 0.2) if amplifies else (-0.05, 1.05))
 for ax in axes[1]:
     ax.set_xlabel("share of women predicted as painters")
 figure.suptitle("An error that weakens a correlation (left of 0.75) or strengthens it (right)")

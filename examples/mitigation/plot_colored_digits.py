@@ -156,6 +156,7 @@ def draw_metrics(ax, runs, metric):
 
 
 figure, axes = plt.subplots(1, 5, figsize=(14, 3.2), layout="constrained")
+axes[3].sharey(axes[2])  # both are leakage
 for name, color_of_line in (("usual colour", "#228833"), ("other colour", "#aa3377")):
     values = [audit[name] for audit in alone.values()]
     axes[0].plot(list(alone), values, "o-", color=color_of_line, label=name)

@@ -64,7 +64,7 @@ def generations(model, *, sampled=False, human_share=0.5, n_generations=8, seed=
 
 def draw(loops):
     """Draw the mean over four runs, and its standard error."""
-    _, ax = plt.subplots(figsize=(7, 3.8))
+    _, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
     ax.axhline(0, color="0.3", linewidth=1)
     for color, (name, loop) in zip(("#228833", "#aa3377", "#66ccee"), loops.items(), strict=True):
         runs = np.array([loop(seed) for seed in range(4)])
@@ -72,7 +72,7 @@ def draw(loops):
         at = np.arange(1, runs.shape[1] + 1)
         ax.errorbar(at, runs.mean(axis=0), error, marker="o", capsize=3, color=color, label=name)
         print(f"{name}: {runs[:, 0].mean():+.3f}, then {runs[:, -1].mean():+.3f}")
-    ax.set(xlabel="generation", ylabel="amplification")
+    ax.set(xlabel="generation", ylabel="amplification", ylim=(-0.03, 0.41))
     ax.legend(fontsize="small")
 
 
@@ -96,7 +96,7 @@ plt.show()
 
 draw(
     {
-        f"{share:.0%} of the labels from people": lambda seed, share=share: generations(
+        f"{100 * share:.0f} % of the labels from people": lambda seed, share=share: generations(
             GaussianNB(), human_share=share, seed=seed
         )
         for share in (0.2, 0.5, 0.8)

@@ -268,7 +268,7 @@ class AmplificationCurveDisplay(Display):
             scores = scores[:, 0 if first else 1]
         elif first:
             scores = -scores
-        if pos_label is None and np.shape(classes) == (2,):
+        if pos_label is None and classes is not None and np.shape(classes) == (2,):
             pos_label = classes[1]  # of which the scores are, however they rank the rows
         options.setdefault("operating_point", 0.5 if method == "predict_proba" else 0.0)
         options |= {"sensitive_features": sensitive_features, "pos_label": pos_label}

@@ -16,6 +16,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import are_named, is_chosen
 from skbiasamp.metrics.score_order import ScoreOrder, score_order
 from skbiasamp.report.checks import PAIRS, Audited, Check, Found
+from skbiasamp.results import AuditResult
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
