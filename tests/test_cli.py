@@ -686,6 +686,14 @@ def test_probabilities_may_be_scores_too(folder, capsys, test):
     assert "leakage of scores" in report
 
 
+def test_scores_with_a_threshold_may_be_named_twice(folder, capsys, test):
+    test.assign(score=np.linspace(0, 1, len(test))).to_csv("scores.csv", index=False)
+    line = ["scores.csv", *NAMES, "--prediction", "score", "--threshold", "0.5"]
+    twice, once = (audited(capsys, *line, *more) for more in (["--score", "score"], []))
+    assert list(twice) == list(once)
+    assert "leakage of scores" in list(once)
+
+
 @pytest.mark.parametrize(
     ("outputs", "message"),
     [

@@ -1057,6 +1057,15 @@ def test_a_threshold_off_the_base_rate_is_said(dropped, said):
         )
 
 
+def test_weights_in_a_column_are_a_finding_too():
+    """Of a frame it was not known how many rows came with weights."""
+    y, y_pred, group = counted(AMPLIFIED)
+    frame = pd.DataFrame({"y": y, "p": y_pred, "sex": group, "w": 3})
+    columns = {"target": "y", "prediction": "p", "sensitive": "sex", "weight": "w"}
+    report = skbiasamp.audit(frame, **columns, auditor=DirectionalAuditor(interval=None))
+    assert "weights" in topics(report)
+
+
 def test_a_group_without_audited_rows_does_not_spoil_the_findings():
     y, y_pred, group = counted(AMPLIFIED)
     none = ["none"] * 20

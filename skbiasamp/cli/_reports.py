@@ -114,6 +114,8 @@ def _arguments(
 ) -> dict[str, Any]:
     """Return the arguments of `skbiasamp.audit` or `compare`, without the training rows."""
     columns = columns_by_role(named)
+    if options.threshold is not None and columns.get("score") == columns.get("prediction"):
+        columns.pop("score", None)  # what the threshold decides on are scores already
     rows: Any = tables.get(None)
     are_single = options.groups == "probabilities" or not _OF_ROWS.isdisjoint(columns)
     if rows is not None and (

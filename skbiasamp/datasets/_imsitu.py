@@ -102,11 +102,11 @@ def _file_of(split: str, data_home: str | os.PathLike[str] | None) -> Path:
             f"Put the file in {home}, or name its folder in the environment variable "
             "SKBIASAMP_DATA."
         )
-    seen = hashlib.sha256(file.read_bytes()).hexdigest()
-    if seen != _SHA256[split]:
+    actual = hashlib.sha256(file.read_bytes()).hexdigest()
+    if actual != _SHA256[split]:
         text = (
             "{file} is not the file that this loader reads: its sha256 is {seen}, expected "
             "{expected}. It may be damaged, edited or another version; replace it."
         )
-        raise InputError(text, file=str(file), seen=seen, expected=_SHA256[split])
+        raise InputError(text, file=str(file), seen=actual, expected=_SHA256[split])
     return file
