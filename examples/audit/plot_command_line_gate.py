@@ -79,7 +79,7 @@ results = {
 }
 figure, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
 for place, (n_rows, result) in enumerate(results.items()):
-    color = "#a33d00" if result.low > LIMIT else "#505b67"
+    color = "#a33d00" if result.low > LIMIT else "0.4"
     ax.plot([result.low, result.high], [place, place], color=color)
     ax.plot(result.estimate, place, "o", color=color)
     print(f"{n_rows:,} rows: {result.estimate:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")

@@ -1,0 +1,97 @@
+"""Every command on the pages runs as it is written, on files with the columns that it names."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skbiasamp.cli import main
+
+pytestmark = pytest.mark.pages
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def commands():
+    """Yield each page with a complete command: no dots, and an argument at least."""
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        fences = re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.DOTALL | re.M)
+        lines = [line for fence in fences for line in fence.replace("\\\n", " ").splitlines()]
+        lines += [" ".join(line.split()) for line in re.findall(r"`(skbiasamp [^`]+)`", text)]
+        for line in dict.fromkeys(line.strip().removeprefix("$ ") for line in lines):
+            if re.match(r"skbiasamp (watch )?\w+ \S+[./]", line) and "..." not in line:
+                yield page.stem, line
+
+
+def rows():
+    """Return rows with each column that a page names; two rows a pair."""
+    rng = np.random.default_rng(0)
+    n = 400
+    names = {"sex": ["Female", "Male"], "gender": ["female", "male"], "group": ["1", "2"]}
+    frame = pd.DataFrame({name: np.tile(two, n // 2) for name, two in names.items()})
+    frame["race"] = np.tile(["Black", "White"], n // 2)
+    frame["advert"] = np.arange(n) // 2
+    for name in ("charged", "hired", "income", "placed", "engineer", "repaid", "invited", "judge"):
+        frame[name] = rng.integers(0, 2, n)
+    for name in ("predicted", "p", "p0", "p1", "old", "new"):
+        frame[name] = frame["hired"].where(rng.random(n) < 0.8, 1)
+    frame["score"] = rng.random(n)
+    frame["price"] = 100 + 10 * rng.normal(size=n)
+    frame["people"] = frame["judge"].where(rng.random(n) < 0.5)
+    frame["granted"] = np.where(rng.random(n) < 0.9, "yes", "no")
+    frame["repaid"] = frame["repaid"].where(frame["granted"] == "yes")
+    for name in ("caption", "human", "caption_old", "caption_new"):
+        frame[name] = rng.choice(["a surfboard", "an oven", "a street"], n)
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SKBIASAMP_PROGRESS", "0")
+    frame = rows()
+    for name in ("test", "resumes", "pairs", "texts", "rows", "old", "new", "real"):
+        frame.to_csv(f"{name}.csv", index=False)
+    for name in ("synthetic", "prices", "applicants", "captions"):
+        frame.assign(
+            predicted=frame["price"] + 1 if name == "prices" else frame["predicted"]
+        ).to_csv(f"{name}.csv", index=False)
+    few = ["sex", "race", "charged", "hired", "income", "score"]  # all others are features
+    frame[few].to_csv("train.csv", index=False)
+    for name in ("train", "test", "today"):
+        frame.to_parquet(f"{name}.parquet")
+    labels = {"surfboard": ["surfboard"], "oven": ["oven", "/stove|cooker/"]}
+    Path("objects.json").write_text(json.dumps(labels), "utf-8")
+    return tmp_path
+
+
+def test_pages_have_commands_of_every_kind():
+    kinds = {line.split()[1] for _, line in commands()}
+    assert {"audit", "compare", "rates", "mitigate", "watch", "answers"} <= kinds
+    assert len(list(commands())) > 20
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("page", "line"), [pytest.param(*one, id=f"{one[0]}-{at}") for at, one in enumerate(commands())]
+)
+def test_a_command_runs_as_it_is_written(page, line, folder, capsys):
+    arguments = shlex.split(line)[1:]
+    if arguments[0] == "answers":
+        pytest.skip("needs a file of BBQ: tests/test_answers.py")
+    if arguments[0] == "mitigate":  # its forests of 400 rows would take a minute and a half
+        arguments[arguments.index("hist_gradient_boosting")] = "logistic_regression"
+    if arguments[:2] == ["watch", "show"]:
+        assert main(shlex.split(next(one for _, one in commands() if "watch add" in one))[1:]) == 0
+    code = main(arguments)
+    said = capsys.readouterr()
+    assert code in (0, 1, 3), said.err  # 2: bad input
+    for name in re.findall(r"--(?:html|json) (\S+)", line):
+        assert (folder / name).is_file()
