@@ -459,7 +459,7 @@ def test_a_search_is_read_as_a_table(people):
         ({"estimator": LogisticRegression}, TypeError, "which does not predict"),
         ({"candidates": {"a": (LogisticRegression(),)}}, TypeError, "or a pair of sampler"),
         ({"auditor": []}, ValueError, "auditor is an empty list: pass one auditor or more"),
-        ({"noise": [0.5, "1"]}, ValueError, "noise must hold numbers of at least 0; got"),
+        ({"noise": [0.5, "1"]}, ValueError, "noise must hold numbers; got '1'"),
         ({"noise": 3}, ValueError, "The 'noise' parameter of search"),
         ({"confidence_level": 95}, ValueError, "The 'confidence_level' parameter of search"),
         ({"cv": "five"}, ValueError, "The 'cv' parameter of search"),

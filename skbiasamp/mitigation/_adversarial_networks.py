@@ -154,7 +154,7 @@ def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int
     """
     shape, device = tuple(first.shape[1:]), first.device
     if settings.module is None:
-        hidden = tuple(np.ravel(settings.hidden_layer_sizes))
+        hidden = tuple(np.ravel(settings.hidden_layer_sizes).tolist())
         for width in hidden:
             check_count("each of hidden_layer_sizes", width)
         if not hidden:

@@ -120,10 +120,17 @@ class RatioBalancer(Sampler):
         else:
             quota, self.n_upper_ = _most_rows(available, pairs.within(group), member, self.alpha)
         kept = draw(pairs.cell, quota, rng)
-        counts = pairs.within(pairs.group)[:, kept] @ pairs.member[kept]
-        names = as_index(pairs.groups), as_index(pairs.tasks)
-        self.counts_ = pd.DataFrame(counts.astype(int), *names)
+        self._names = pairs.groups, pairs.tasks
+        self._counts = pairs.within(pairs.group)[:, kept].astype(int) @ pairs.member[kept].astype(
+            int
+        )
         return kept
+
+    @property
+    def counts_(self) -> pd.DataFrame:
+        """Number of rows of each pair of group and task that were kept."""
+        groups, tasks = self._names
+        return pd.DataFrame(self._counts, as_index(groups), as_index(tasks))
 
 
 def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> tuple[Array, int]:

@@ -174,10 +174,8 @@ class CorpusConstraintClassifier(SensitivePredictor):
         ) @ pairs.member
         self._exclusive = pairs.one_label
         self._binary = self._one_label and len(pairs.tasks) == 2 and not self.joint
-        first = int(self._binary)
-        self.groups_, tasks = pairs.groups, pairs.tasks[first:]
-        ratios = _shares(counts)[:, first:]
-        self.ratios_ = pd.DataFrame(ratios, as_index(self.groups_), as_index(tasks))
+        self._ratios = _shares(counts)[:, int(self._binary) :]
+        self.groups_, self._tasks = pairs.groups, pairs.tasks[int(self._binary) :]
 
     def _pairs(self, y: Any, attribute: Any) -> Memberships:
         """Read groups and tasks of rows; sets of tasks are tasks if asked for."""
@@ -191,6 +189,11 @@ class CorpusConstraintClassifier(SensitivePredictor):
                 "predict sets of tasks."
             )
         return pairs
+
+    @property
+    def ratios_(self) -> pd.DataFrame:
+        """Each group's share of the training rows of each task."""
+        return pd.DataFrame(self._ratios, as_index(self.groups_), as_index(self._tasks))
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
         """Predict a batch, and return the predictions with their changes.
@@ -208,7 +211,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         """
         check_is_fitted(self)
         scores = self._scores(X)
-        ratio = self.ratios_.to_numpy()
+        ratio = self._ratios
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
         bounds = ShareLimits(np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high))
         exclusive = self._exclusive and not self._binary
@@ -271,7 +274,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         if len(unmet):
             warnings.warn(
                 f"In these {len(result.y_pred):,} rows, groups do not have their training shares "
-                f"(within {self.margin:g}) of {len(unmet)} of {self.ratios_.shape[1]} tasks: "
+                f"(within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} tasks: "
                 f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
                 "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
@@ -286,7 +289,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
             return self.estimator_.classes_
         if self._members is not None:
             return [np.arange(2)] * self._members.shape[1]
-        return self.ratios_.columns.to_numpy()
+        return as_index(self._tasks).to_numpy()
 
     @available(lambda self: self.joint)
     def predict_sensitive(self, X: Any) -> Array:
@@ -307,7 +310,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
         """Return log-probabilities of classes, or log-odds of tasks or their sums over sets."""
         output = self.estimator_.predict_proba(self._features(X))
         if self.joint:  # pairs that training did not have are nearly impossible
-            probability = np.full((len(output), self.ratios_.size), _CERTAIN)
+            probability = np.full((len(output), self._ratios.size), _CERTAIN)
             probability[:, self.estimator_.classes_] = np.clip(output, _CERTAIN, 1)
             return np.log(probability)
         probability = output if self._one_label else task_scores(output, self.classes_)

@@ -141,7 +141,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
             inner["sample_weight"] = weight = read_weight(weight, len(pairs.group))
         training = np.bincount(pairs.group, weight)
         prior = np.ones(len(training)) if self.group_prior == "uniform" else training
-        self.group_prior_ = pd.Series(prior / prior.sum(), as_index(pairs.groups))
+        self._prior_of_groups = prior / prior.sum()
         members = [np.flatnonzero(is_member) for is_member in pairs.within(pairs.group)]
         calls = (
             (
@@ -165,7 +165,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
         check_is_fitted(self)
         features = self._features(X)
         outputs = [classifier.predict_proba(features) for classifier in self.estimators_]
-        weight = self.group_prior_.to_numpy()
+        weight = self._prior_of_groups
         if not self._one_label:
             outputs = [
                 task_scores(output, classifier.classes_)
@@ -189,6 +189,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
     def classes_(self) -> Any:
         """The classes."""
         return np.asarray(self.estimators_[0].classes_)
+
+    @property
+    def group_prior_(self) -> pd.Series:
+        """The weight of each group."""
+        return pd.Series(self._prior_of_groups, as_index(self.groups_))
 
     def _head(self, pairs: Memberships, rows: Array, *, weighted: bool) -> Any:
         """Return what is trained in one group."""

@@ -160,7 +160,12 @@ class MixedClassifier(SensitiveClassifier):
             values = np.array([gap(share) for share in _SHARES])
             kept = np.where(values * values[0] >= 0, np.abs(values), np.inf)
             self.share_ = float(_SHARES[np.argmin(kept)])
-        self.path_ = pd.DataFrame({"share": _SHARES, "amplification": values})
+        self._amplifications = values
+
+    @property
+    def path_(self) -> pd.DataFrame:
+        """The amplification of held-out predictions for each share."""
+        return pd.DataFrame({"share": _SHARES, "amplification": self._amplifications})
 
     @filling
     def predict_proba(self, X: Any) -> Array:

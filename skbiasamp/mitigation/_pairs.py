@@ -126,8 +126,6 @@ def input_errors() -> Iterator[None]:
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
             yield
-    except InputError:
-        raise
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last one: torch
         kind = InputTypeError if isinstance(error, TypeError) else InputError
         raise kind("{text}", text=error) from error

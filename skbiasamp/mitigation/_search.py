@@ -422,7 +422,8 @@ def _scorers(scoring: Any) -> dict[str, Any]:
     if callable(scoring):
         return {"score": scoring}
     named = [scoring] if isinstance(scoring, str) else scoring
-    if not named or not all(isinstance(name, str) for name in named):
+    listed = isinstance(named, list | tuple | set) and len(named) > 0
+    if not listed or not all(isinstance(name, str) for name in named):
         raise InputTypeError(
             "{scoring} must be the name of a score, a list of names, a scorer or a dict of scorers "
             "by name. Got {seen!r} instead.",

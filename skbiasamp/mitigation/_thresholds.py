@@ -175,8 +175,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
             sign,
         )
         score = score_of(self.scoring, self.classes_)
-        chosen, size = self._chosen(rows, slice(None), score)
-        self.thresholds_ = pd.Series(chosen, as_index(self.groups_))
+        self._thresholds, size = self._chosen(rows, slice(None), score)
         if size > self.limit + _ROUNDING:
             warn(
                 f"No threshold has an amplification within ±{self.limit:g}: the nearest one, "
@@ -193,7 +192,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         # What the choice takes from the rows that it is made on, new rows do not give.
         (value, _), (final, errors) = (
             rows.measured(positive, score)
-            for positive in (decided, rows.scores >= chosen[rows.group])
+            for positive in (decided, rows.scores >= self._thresholds[rows.group])
         )
         estimates = final + value - np.mean(apparent, axis=0)
         reach = stats.norm.isf((1 - self.confidence_level) / 2) * errors
@@ -209,6 +208,11 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         choices = decisions.by_group(limit) if self.by_group else decisions.for_all
         best = decisions.best(choices, limit, score)
         return thresholds[best], abs(float(decisions.amplification(best[None])[0]))
+
+    @property
+    def thresholds_(self) -> pd.Series:
+        """The threshold of each group."""
+        return pd.Series(self._thresholds, as_index(self.groups_))
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """Predict with the thresholds.
@@ -227,10 +231,8 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         check_is_fitted(self)
         features = self._features(X)
         scores = positive_scores(response(self.estimator_, features))
-        thresholds = self.thresholds_.to_numpy()
+        thresholds = self._thresholds[0]
         if self.by_group:
             attribute = self._sensitive(X, sensitive_features, "predict")
-            thresholds = thresholds[read_groups(attribute, len(scores), self.groups_)]
-        else:
-            thresholds = thresholds[0]
+            thresholds = self._thresholds[read_groups(attribute, len(scores), self.groups_)]
         return self.classes_[(scores >= thresholds).astype(int)]
