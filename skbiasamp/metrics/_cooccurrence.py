@@ -322,7 +322,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
         def errors(run: Measured) -> BaseErrors:
             known = errors_of_base(run.pairs, train, run.signs.used)
-            return BaseErrors(0.0, 0.0, 0.0) if known is None else known
+            return BaseErrors(np.zeros(1), 0.0, 0.0) if known is None else known
 
         def of_pairs(method: str) -> dict[str, Array]:
             columns = {"sign_used": np.sign(signs)}
