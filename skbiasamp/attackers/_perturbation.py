@@ -11,9 +11,6 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Side, codes_of
 from skbiasamp.attackers.qualities import divide
 
-# Columns of fewer numbers are kept as the numbers that products need.
-_KEPT = 1 << 24
-
 # --------------------------------------------------------------------------- rates
 
 
@@ -57,8 +54,6 @@ class Agreement:
         The rate is at most that of pure noise; the second array says where even that is too good.
         """
         n_others, total = self._n_others, weight.sum(axis=-1)[:, None]
-        if self._columns.size < _KEPT and self._columns.dtype != weight.dtype:
-            self._columns = self._columns.astype(weight.dtype)
         sums = weight @ self._columns
         if self._accuracy:
             wrong = sums / total if self._at is None else np.full(sums.shape, 1 - self._at)

@@ -27,7 +27,6 @@ from skbiasamp.metrics.multi_attribute import (
 )
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
-from skbiasamp.results import GroupDifferences
 
 __all__ = [
     "AttackAuditor",
@@ -37,7 +36,6 @@ __all__ = [
     "DPAAuditor",
     "DifferentialFairnessAuditor",
     "DirectionalAuditor",
-    "GroupDifferences",
     "LICAuditor",
     "LabelAuditor",
     "LeakageAuditor",
