@@ -428,6 +428,12 @@ def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(hold,
     rows = frame if hold == "frame" else str(path)
     with pytest.raises(ValueError, match=message):
         skbiasamp.explain(rows, **columns, prediction="p")
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(frame)) // 100 * 31, "D")
+    watched = {"target": "t", "sensitive": "a", "time": "day"}
+    if hold == "frame":
+        with pytest.raises(ValueError, match=message):
+            skbiasamp.audit_over(frame.assign(day=days), prediction="p", **watched)
+        skbiasamp.audit_over(frame.assign(day=days), prediction="q", **watched)
     if hold == "file":
         asked = ["compare", str(path), "--target", "t", "--sensitive", "a"]
         asked += ["--prediction", "one=q", "--prediction", "other=p"]
