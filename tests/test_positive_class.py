@@ -307,6 +307,27 @@ def test_scores_of_the_other_class_are_a_finding(kind):
     assert not found("positive class", *labelled, **how, **more, pos_label=0)
 
 
+def test_probabilities_of_the_other_group_are_a_finding():
+    """One column is of the group that sorts last: P(f) of f and m was read as P(m)."""
+    men, score, _ = reversed_scores()
+    y, sex = np.arange(len(men)) % 2, np.where(men == 1, "m", "f")
+    auditor = DirectionalAuditor(direction="T->A", interval=None, reference="test")
+
+    def read(pred):
+        report = skbiasamp.audit(
+            y, sensitive_features=sex, sensitive_pred=pred, auditor=auditor, random_state=0
+        )
+        texts = [str(one) for one in report.findings if one.topic == "group scores"]
+        return texts, report["directional T->A"].value
+
+    assert read(score)[0] == []
+    (text,), _ = read(1 - score)
+    assert "read as those of 'm', which sorts last, and are larger for the rows of 'f'" in text
+    assert "pass sensitive_pred as two columns, that of 'f' before that of 'm'" in text
+    found, value = read(np.column_stack([1 - score, score]))  # the way out
+    assert (found, value) == ([], pytest.approx(read(score)[1], abs=1e-12))
+
+
 class Unused(DirectionalAuditor):
     def compare(self, *rows, **how):
         raise AssertionError("measured")
