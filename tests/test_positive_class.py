@@ -476,6 +476,14 @@ def test_a_drawn_curve_of_a_classifier_is_of_its_own_classes_however_bad_it_is()
     AmplificationCurveDisplay.from_estimator(bad, score[:, None], named, **of_rows)
 
 
+def test_scores_of_three_classes_have_no_other_class():
+    rng = np.random.default_rng(0)
+    names, sex = np.array(["a", "b", "c"]), list("fm" * 60)
+    labels, scores = rng.integers(0, 3, 120), rng.dirichlet(np.ones(3), 120)
+    assert np.isfinite(directional_amplification(names[labels], scores, sensitive_features=sex))
+    assert not found("weak scores", names[labels], scores, sensitive_features=sex)
+
+
 def test_numbers_as_classes_have_weak_scores_only_if_these_rather_rank_the_other_way():
     labels, score, sex = weak_scores(300, -0.25, seed=0)
     assert stats.mannwhitneyu(score[labels == 1], score[labels == 0], alternative="less")[1] < 0.02

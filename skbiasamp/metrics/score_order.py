@@ -76,8 +76,10 @@ def _order(
 ) -> ScoreOrder | None:
     truth = side_of(cells, label)
     given = sides_of(cells).get("task_pred" if label == "task" else "group_pred")
-    score = None if given is None or truth.is_matrix else _scores(given, truth, pos_label)
-    if pos_label is None or score is None:
+    if pos_label is None or given is None or truth.is_matrix:
+        return None  # of several classes none is positive
+    score = _scores(given, truth, pos_label)
+    if score is None:
         return None
     codes = codes_of(truth)
     positive = np.array([name == pos_label for name in truth.names])[codes]
