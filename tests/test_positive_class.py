@@ -306,6 +306,27 @@ def test_scores_of_the_other_class_are_a_finding(kind):
     assert not found("positive class", *labelled, **how, **more, pos_label=0)
 
 
+def test_probabilities_of_the_other_group_are_a_finding():
+    """One column is of the group that sorts last: P(f) of f and m was read as P(m)."""
+    men, score, _ = reversed_scores()
+    y, sex = np.arange(len(men)) % 2, np.where(men == 1, "m", "f")
+    auditor = DirectionalAuditor(direction="T->A", interval=None, reference="test")
+
+    def read(pred):
+        report = skbiasamp.audit(
+            y, sensitive_features=sex, sensitive_pred=pred, auditor=auditor, random_state=0
+        )
+        texts = [str(one) for one in report.findings if one.topic == "group scores"]
+        return texts, report["directional T->A"].value
+
+    assert read(score)[0] == []
+    (text,), _ = read(1 - score)
+    assert "read as those of 'm', which sorts last, and are larger for the rows of 'f'" in text
+    assert "pass sensitive_pred as two columns, that of 'f' before that of 'm'" in text
+    found, value = read(np.column_stack([1 - score, score]))  # the way out
+    assert (found, value) == ([], pytest.approx(read(score)[1], abs=1e-12))
+
+
 class Unused(DirectionalAuditor):
     def compare(self, *rows, **how):
         raise AssertionError("measured")
@@ -427,6 +448,12 @@ def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(hold,
     rows = frame if hold == "frame" else str(path)
     with pytest.raises(ValueError, match=message):
         skbiasamp.explain(rows, **columns, prediction="p")
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(frame)) // 100 * 31, "D")
+    watched = {"target": "t", "sensitive": "a", "time": "day"}
+    if hold == "frame":
+        with pytest.raises(ValueError, match=message):
+            skbiasamp.audit_over(frame.assign(day=days), prediction="p", **watched)
+        skbiasamp.audit_over(frame.assign(day=days), prediction="q", **watched)
     if hold == "file":
         asked = ["compare", str(path), "--target", "t", "--sensitive", "a"]
         asked += ["--prediction", "one=q", "--prediction", "other=p"]
@@ -446,6 +473,14 @@ def test_a_drawn_curve_of_a_classifier_is_of_its_own_classes_however_bad_it_is()
     bad = LogisticRegression().fit(score[:, None], np.where(labels == 1, "a", "b"))
     of_rows = {"sensitive_features": list(sex), "rates": False}
     AmplificationCurveDisplay.from_estimator(bad, score[:, None], named, **of_rows)
+
+
+def test_scores_of_three_classes_have_no_other_class():
+    rng = np.random.default_rng(0)
+    names, sex = np.array(["a", "b", "c"]), list("fm" * 60)
+    labels, scores = rng.integers(0, 3, 120), rng.dirichlet(np.ones(3), 120)
+    assert np.isfinite(directional_amplification(names[labels], scores, sensitive_features=sex))
+    assert not found("weak scores", names[labels], scores, sensitive_features=sex)
 
 
 def test_numbers_as_classes_have_weak_scores_only_if_these_rather_rank_the_other_way():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -62,12 +62,24 @@ class ScoreOrder(NamedTuple):
 
 def score_order(cells: Contingency) -> ScoreOrder | None:
     """Return how scores rank both classes, or None if there are no scores of two classes."""
-    if not cells.has("task"):
-        return None
-    pos_label, truth = cells.pos_label, side_of(cells, "task")
-    given = sides_of(cells).get("task_pred")
-    score = None if given is None or truth.is_matrix else _scores(given, truth, pos_label)
-    if pos_label is None or score is None:
+    return _order(cells, "task", cells.pos_label) if cells.has("task") else None
+
+
+def group_order(cells: Contingency) -> ScoreOrder | None:
+    """Return how the probabilities of the group that sorts last rank both groups, or None."""
+    soft = cells.has("group_pred") and cells.soft("group_pred")
+    return _order(cells, "group", cells.groups[-1]) if soft and len(cells.groups) == 2 else None
+
+
+def _order(
+    cells: Contingency, label: Literal["task", "group"], pos_label: Hashable
+) -> ScoreOrder | None:
+    truth = side_of(cells, label)
+    given = sides_of(cells).get("task_pred" if label == "task" else "group_pred")
+    if pos_label is None or given is None or truth.is_matrix:
+        return None  # of several classes none is positive
+    score = _scores(given, truth, pos_label)
+    if score is None:
         return None
     codes = codes_of(truth)
     positive = np.array([name == pos_label for name in truth.names])[codes]

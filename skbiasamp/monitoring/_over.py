@@ -19,6 +19,7 @@ from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.metrics.inputs import check_class
 from skbiasamp.metrics.strata import standardised, strata_of, within_strata
 from skbiasamp.monitoring._calendar import EVERY
 from skbiasamp.monitoring._counted_periods import (
@@ -203,7 +204,16 @@ def audit_over(
                 None,
             )
         counted = periods_of_rows(frame, columns, time, every, version, reference, **how)
+    if pos_label is None:
+        _check_scores(counted)
     return over(counted, asked, pos_label)
+
+
+def _check_scores(counted: CountedPeriods) -> None:
+    """Raise if scores of the period with most rows are those of the other class."""
+    full = [cells for cells in counted.cells.values() if cells is not None]
+    if full:
+        check_class(max(full, key=lambda cells: float(cells.total)))
 
 
 def check_watch(asked: Asked) -> None:

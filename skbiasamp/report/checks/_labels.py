@@ -11,10 +11,10 @@ import numpy as np
 from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.spelling import unspaced, visible
-from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
+from skbiasamp._utils.formatting import NO_EFFECT, group_of, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import are_named, is_chosen
-from skbiasamp.metrics.score_order import ScoreOrder, score_order
+from skbiasamp.metrics.score_order import ScoreOrder, group_order, score_order
 from skbiasamp.report.checks import PAIRS, Audited, Check, Found
 from skbiasamp.results import AuditResult
 from skbiasamp.results.sensitivity import bears_errors
@@ -189,6 +189,31 @@ class PositiveClass(Check):
                 "If they are scores of '{other_class}', pass {option}.",
                 other_class=task_of(order.other),
                 option=Role("pos_label", f"={order.other!r}"),
+            ),
+        )
+
+
+class GroupScores(Check):
+    """Probabilities of a group are larger for the rows of the other one."""
+
+    topic = "group scores"
+    place = "verdict"
+    rank = 6
+
+    def finding(self, audited: Audited) -> Found:
+        order = group_order(audited.test)
+        if order is None or not order.reversed:
+            return None
+        columns = audited.report.context.get("group_columns", ())
+        last, first = (group_of(name, columns) for name in (order.positive, order.other))
+        return (
+            f"Probabilities of groups were read as those of '{last}', which sorts last, and are "
+            f"larger for the rows of '{first}': their area under the ROC curve is {order.shown}.",
+            Said(
+                "If they are those of '{first}', pass {sensitive_pred} as two columns, that of "
+                "'{first}' before that of '{last}'.",
+                first=first,
+                last=last,
             ),
         )
 
