@@ -391,7 +391,7 @@ def test_the_page_opens_with_the_verdict(plain):
     assert after.startswith(
         "'1' is predicted for 51.2 % of all rows, and 50.0 % are labelled so (120 more of 10,000 "
         "rows). The verdict is about groups. Largest change: the group f is predicted "
-        "'1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more of 10,000 rows of "
+        "'1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more per 10,000 rows of "
     )
     result = plain["directional A->T"]
     assert (
@@ -495,8 +495,8 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     assert (f.name, f.before, f.after) == ("f (400 rows)", 0.75, 0.85)
     assert (m.name, m.before, m.after) == ("m (400 rows)", 0.25, 0.175)
     assert [bar.change for bar in (f, m)] == [
-        "+10.0 percentage points, 1,000 more of 10,000 rows",
-        "−7.5 percentage points, 750 fewer of 10,000 rows",
+        "+10.0 percentage points, 1,000 more per 10,000 rows",
+        "−7.5 percentage points, 750 fewer per 10,000 rows",
     ]
     # The verdict is about their difference, so no bar has its colour.
     assert [(bar.verdict, bar.side) for bar in (f, m)] == [("", "across")] * 2
@@ -511,7 +511,7 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     ]  # fmt: skip
     text = Reading(plain.to_html()).texts("figure")[0]
     assert "f (400 rows) ▲ predicted more often: +10.0 percentage points, 1,000 more of" in text
-    assert "▼ predicted less often: −7.5 percentage points, 750 fewer of 10,000 rows" in text
+    assert "▼ predicted less often: −7.5 percentage points, 750 fewer per 10,000 rows" in text
     assert "50.0 percentage points in the labels, 67.5 percentage points in the pred" in text
     # Newcombe's interval of 340 and 70 of 400 rows, computed by hand from Wilson's.
     assert "(95 % interval of the latter: 61.9 to 72.2)" in text
@@ -750,12 +750,12 @@ def test_what_all_groups_share_is_said_apart_from_what_a_group_changes():
     )  # fmt: skip
     bars = part_of(report, Bars)
     changes = {bar.name[0]: bar.change for bar in bars.bars}
-    assert changes["c"].endswith("2,500 fewer of 10,000 rows")
-    assert changes["a"].endswith("2,000 fewer of 10,000 rows")
+    assert changes["c"].endswith("2,500 fewer per 10,000 rows")
+    assert changes["a"].endswith("2,000 fewer per 10,000 rows")
     assert {bar.verdict for bar in bars.bars} == {""}
     assert bars.gap.startswith("All rows together: −21.7 percentage points.")
     text = report["directional A->T"].sentence
-    assert "of 10,000 rows of this group; −3.3 percentage points compared with all rows)." in text
+    assert "per 10,000 rows of this group; −3.3 percentage points compared with all rows)." in text
     assert "the difference (" not in text
 
 

@@ -481,7 +481,7 @@ def test_what_predictions_do_is_said_with_its_size(amplified):
         "The difference between the groups grows from 50.0 to 61.2 percentage points (95 % "
         f"interval of this change: {2 * float(low) * 100:+.1f} to {2 * float(high) * 100:+.1f}). "
         "Largest change: the group m is predicted '1' for 18.8 % of its rows, and 25.0 % are "
-        "labelled so (620 fewer of 10,000 rows of this group)."
+        "labelled so (620 fewer per 10,000 rows of this group)."
     )
     mirrored = report_of({(g, 1 - y, 1 - p): n for (g, y, p), n in AMPLIFIED.items()})
     expected = "the group m is predicted '1' for 81.2 % of its rows, and 75.0 % are labelled so"

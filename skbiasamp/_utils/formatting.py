@@ -132,9 +132,9 @@ def growth(before: float, after: float) -> str:
 
 
 def in_people(difference: float) -> str:
-    """Return a difference of rates in rows: '880 fewer of 10,000 rows'."""
+    """Return a difference of rates in rows: '880 fewer per 10,000 rows'."""
     n = round(round(abs(difference), 3) * 10_000)
-    return f"{n:,} {'more' if difference > 0 else 'fewer'} of 10,000 rows"
+    return f"{n:,} {'more' if difference > 0 else 'fewer'} per 10,000 rows"
 
 
 def p_value(value: Any) -> str:

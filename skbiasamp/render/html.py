@@ -8,8 +8,8 @@ from typing import Any
 
 from skbiasamp._utils.formatting import number, rate
 from skbiasamp.render._chart import coordinates, places
-from skbiasamp.render._slider import lines
 from skbiasamp.render.document import Document
+from skbiasamp.render.slider import lines
 from skbiasamp.render.text import as_text
 
 LARGEST = 2_000_000  # bytes

@@ -62,7 +62,8 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("amplification", signed(value));
     say("amplification-interval", span(value, reach[1], signed));
     const [size, own] = [Math.abs(value), reach[1][at]];
-    say("limit", size + own <= limit ? "within the limit" : size - own > limit ? "above the limit" : "inconclusive");
+    const beyond = value < 0 ? "above the limit (reduces)" : "above the limit";
+    say("limit", size + own <= limit ? "within the limit" : size - own > limit ? beyond : "inconclusive");
     figure.querySelectorAll('[data-say="rate"]').forEach((cell, i) => {
       cell.textContent = percent(rates[i]);
     });

@@ -187,7 +187,7 @@ def audit(
     The model amplifies the association: +0.0875 (95 % confidence interval +0.0676 to
     +0.1072). The difference between the groups grows from 50.0 to 67.5 percentage points
     (95 % interval of this change: +13.5 to +21.4). Largest change: the group f is predicted
-    '1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more of 10,000 rows of
+    '1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more per 10,000 rows of
     this group).
     """
     asked = Asked(locals(), audit)

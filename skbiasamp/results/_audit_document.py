@@ -184,12 +184,12 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
         sure = f"estimate {number(result.estimate)} without an interval"
         sure += ", so chance cannot be ruled out."
     elif is_half_of_gap(result):
-        half = "the mean over both groups, half of the change of their difference"
-        sure = f"{tested.removesuffix(' 0 means no change.')} The metric is {sure}: {half}."
+        half = "The metric is the mean over both groups, so half of this change"
+        sure = f"{tested.removesuffix(' 0 means no change.')} {half}: {sure}."
     else:
         sure += f"; {tested}"
     if gap and result.verdict == NO_EFFECT:
-        gap += " Chance alone can explain such a change."
+        gap = f"Chance alone can explain this: {gap[0].lower()}{gap[1:]}"
     headline, compared = _headline(report, result), report._compared
     if alone := [name for names in columns_alone(report).values() for name in names]:
         headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
@@ -229,7 +229,7 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
             ),
         ],
     )
-    return [card, bars_of(report, result), columns_table(columns, result)]
+    return [card, bars_of(report, result), columns_table(columns, result, report.limit)]
 
 
 def _of_limit(report: AuditReport, result: AuditResult) -> str:
@@ -289,7 +289,7 @@ def _everybody(report: AuditReport) -> Text | None:
         return Text(f"'{task}' is predicted as often as it is labelled.", "Over all rows:")
     return Text(
         f"'{task}' is predicted for {rate(after)} of all rows, and {rate(before)} are labelled so "
-        f"({in_people(after - before)}). The verdict is about groups.",
+        f"({in_people(after - before)}). The verdict compares groups with each other.",
         "Over all rows:",
     )
 
@@ -425,7 +425,7 @@ def _errors(report: AuditReport) -> Section:
     groups, rates = groups_table(report), rates_table(report)
     explained = Text(
         "Amplification compares predictions with labels; it does not say which group is predicted "
-        "wrongly more often. These rates do.",
+        "wrongly more often. These rates do: accuracy counts all errors, the last two each kind.",
         link=("terms", "Definitions"),
     )
     if not report.context.get("labelled", True):

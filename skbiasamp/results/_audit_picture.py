@@ -78,8 +78,8 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         )
     elif shared:
         gap = (
-            f"All rows together: {in_points(shared).text} percentage points. Only a "
-            "change that differs from this changes the association."
+            f"All rows together: {in_points(shared).text} percentage points. The "
+            "verdict compares groups with this."
         )
     task = f"“{task_of(rows[0]['task'])}”"
     asked = f"How often is each group labelled {task}, and how often is it predicted so?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp._utils.formatting import (
@@ -20,7 +21,8 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import MOST_ROWS, Cell, Table
+from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
+from skbiasamp.render.slider import against_limit
 from skbiasamp.results._content import (
     Cells,
     count,
@@ -38,10 +40,10 @@ from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
 from skbiasamp.results.thresholds import (
-    accuracy_at_thresholds,
     at_base_rate,
     nearest_to,
     predicted_share,
+    slider_of,
 )
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
@@ -83,7 +85,9 @@ def summary_table(
     return estimates_table(rows, columns, named, **{"caption": "", "first": "Metric", **options})
 
 
-def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | None:
+def columns_table(
+    by_column: pd.DataFrame, combined: AuditResult, limit: float | None
+) -> Table | None:
     """Return the metric by each sensitive column alone, and by their combinations."""
     if by_column.empty:
         return None
@@ -93,11 +97,13 @@ def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | Non
         {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
         | {"groups": combined.table["group"].nunique(), **numbers}
     )
+    columns = known_columns("Verdict") | {"Groups": shown("groups", count)}
+    columns |= known_columns("Estimate", "Interval", "Adjusted p")
+    if limit is not None:
+        columns["Limit"] = lambda row: Cell(against_limit(row["low"], row["high"], limit))
     return estimates_table(
         rows,
-        known_columns("Verdict")
-        | {"Groups": shown("groups", count)}
-        | known_columns("Estimate", "Interval", "Adjusted p"),
+        columns,
         lambda row: {"name": name_of(row["column"])},
         id="columns-table",
         caption="Each sensitive column by itself. Its verdict is adjusted for their number",
@@ -107,7 +113,18 @@ def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | Non
 
 def curve_table(report: AuditReport) -> Table | None:
     """Return the amplification at some thresholds, and the accuracy if it is known."""
-    curve = report.curve.assign(accuracy=accuracy_at_thresholds(report))
+    curve, slider = report.curve, slider_of(report)
+    intervals, columns = "each interval for itself", {"Predicted": shown("predicted_rate", rate)}
+    if slider is not None:
+        _, accuracy = Slider.numbers(slider.above)
+        reach = np.array(slider.reach[1][1:])
+        low, high = (curve["estimate"] + side * reach for side in (-1, 1))
+        curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
+        columns["Accuracy"] = shown("accuracy", rate)
+        intervals = "intervals hold for all thresholds together"
+    columns |= known_columns("Estimate", "Interval")
+    if (limit := report.limit) is not None:
+        columns["Limit"] = lambda row: Cell(against_limit(row["low"], row["high"], limit))
     nearest = at_base_rate(curve)
     if nearest is None:
         return None
@@ -117,15 +134,14 @@ def curve_table(report: AuditReport) -> Table | None:
     rows = records(curve.iloc[sorted(set(at))])
     return estimates_table(
         rows,
-        {"Predicted": shown("predicted_rate", rate), "Accuracy": shown("accuracy", rate)}
-        | known_columns("Estimate", "Interval"),
+        columns,
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
             "notes": ("as often as labelled",) * (row == nearest)
             + ("as often as predicted now",) * (row == in_use),
         },
         id="curve-table",
-        caption="directional A→T at other thresholds of the score; each interval for itself. "
+        caption=f"directional A→T at other thresholds of the score; {intervals}. "
         "Groups hardly differ where almost no row is predicted, or almost every one",
         first="Threshold",
     )
@@ -149,7 +165,9 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         """Colour a pair if it is significant, by the same rule as in plots."""
         value, low, high = (row[end] for end in ("amplification", "low", "high"))
         drawn = interval_mark(value, low, high)
-        if drawn["side"] not in ("undefined", "unknown", "zero"):
+        if row.get("sign_certain") is False:
+            drawn |= {"side": "across", "says": f"direction uncertain, {drawn['says']}"}
+        elif drawn["side"] not in ("undefined", "unknown", "zero"):
             sure = significant(row["p_adjusted"], low, high, level)
             drawn["side"] = ("above" if value > 0 else "below") if sure else "across"
             drawn["says"] = f"{'significant' if sure else 'not significant'}, {drawn['says']}"

@@ -198,7 +198,7 @@ class AuditReport(Report[AuditResult]):
     The model amplifies the association: +0.1125 (95 % confidence interval +0.0925 to
     +0.1348). The difference between the groups grows from 25.0 to 47.5 percentage points
     (95 % interval of this change: +18.5 to +27.0). Largest change: the group m is predicted
-    '1' for 62.5 % of its rows, and 50.0 % are labelled so (1,250 more of 10,000 rows of
+    '1' for 62.5 % of its rows, and 50.0 % are labelled so (1,250 more per 10,000 rows of
     this group).
     """
 

@@ -281,6 +281,8 @@ def explanation_section(explanation: Explanation | None) -> Section:
                 ]
             bullets = Bullets([Text(text) for text in texts[:_MOST_SENTENCES]])
             items += [_waterfall(explanation, name, _MOST_PARTS), bullets]
+        if asked:
+            items.append(Text("Parts say where the value arises, not what causes it.", quiet=True))
         items += _findings(explanation)
     return Section(title, items, "why")
 
@@ -311,7 +313,7 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
     shown = []
     for row in rows:
         if row.get("part") in _PLAIN and len(shown) > 0 and title == "value" and name != "change":
-            title = "published value"
+            title = "value by the paper's formula"
             shown.append(_sum("estimate, as in the verdict", reached))
         row["from"], reached = reached, reached + row["value"]
         shown.append(row | {"to": reached})
@@ -369,6 +371,8 @@ def sentences_of(explanation: Explanation, name: str) -> Iterator[str]:
 def _named(explanation: Explanation, part: Any, table: str) -> str:
     if table == "strata" and part not in _PLAIN:
         return group_of(part, explanation.context["given"])
+    if part == "rounding":
+        return "rounding (scores become yes or no)"
     return name_of(part)
 
 

@@ -25,33 +25,37 @@ _DRAWS = 400
 
 def threshold_section(report: Any) -> Section:
     """Return decisions at thresholds of the scores; an empty section if there are none."""
-    passed, result = report.passed, moved_by_thresholds(report)
-    items: list[Item | None] = []
-    if len(passed) and result is not None and report.curve["estimate"].notna().all():
-        n, columns = len(report.curve) + 1, report.context.get("group_columns", ())
-        counts = passed[["others", "labelled"]].to_numpy(float).T.reshape(2, -1, n)
-        groups = passed["group"].iloc[::n].tolist()
-        signs = dict(zip(result.table["group"], result.table["sign"].tolist(), strict=True))
-        sizes = counts[..., 0].sum(axis=0)
-        in_use = nearest_to(report.curve, predicted_share(report))["threshold"]
-        large = sizes >= FEWEST_ROWS
-        above = counts.transpose(1, 0, 2)
-        sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
-        errors = (report.curve["high"] - report.curve["low"]).to_numpy() / 2 / ndtri(0.975)
-        slider = Slider(
-            caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
-            "score, from the lowest to the highest",
-            groups=[group_of(name, columns) for name in groups],
-            thresholds=[None, *report.curve["threshold"].tolist()],
-            above=above.tolist(),
-            amplification=[0.0, *report.curve["estimate"]],
-            counted=(large | ~large.any()).tolist(),
-            start=1 + list(report.curve["threshold"]).index(in_use),
-            reach=_reach(above, sign, errors).tolist(),
-            limit=report.limit,
-        )
-        items = [slider, _READ]
+    slider = slider_of(report)
+    items: list[Item | None] = [] if slider is None else [slider, _READ]
     return Section("What would another threshold do?", items, "thresholds", only="page")
+
+
+def slider_of(report: Any) -> Slider | None:
+    """Return decisions at thresholds of the scores of few groups, if there are any."""
+    passed, result, curve = report.passed, moved_by_thresholds(report), report.curve
+    if passed.empty or result is None or curve["estimate"].isna().any():
+        return None
+    n, columns = len(curve) + 1, report.context.get("group_columns", ())
+    counts = passed[["others", "labelled"]].to_numpy(float).T.reshape(2, -1, n)
+    groups = passed["group"].iloc[::n].tolist()
+    signs = dict(zip(result.table["group"], result.table["sign"].tolist(), strict=True))
+    large = counts[..., 0].sum(axis=0) >= FEWEST_ROWS
+    above = counts.transpose(1, 0, 2)
+    sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
+    errors = (curve["high"] - curve["low"]).to_numpy() / 2 / ndtri(0.975)
+    in_use = nearest_to(curve, predicted_share(report))["threshold"]
+    return Slider(
+        caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
+        "score, from the lowest to the highest",
+        groups=[group_of(name, columns) for name in groups],
+        thresholds=[None, *curve["threshold"].tolist()],
+        above=above.tolist(),
+        amplification=[0.0, *curve["estimate"]],
+        counted=(large | ~large.any()).tolist(),
+        start=1 + list(curve["threshold"]).index(in_use),
+        reach=_reach(above, sign, errors).tolist(),
+        limit=report.limit,
+    )
 
 
 def _reach(above: Array, signs: list[int], errors: Array) -> Array:
@@ -115,14 +119,3 @@ def predicted_share(report: Any) -> float:
     known = rates["predicted_rate" if "predicted_rate" in rates else "base_rate"]
     n = rates["group"].map(sizes)
     return float((known * n).sum() / n.sum())
-
-
-def accuracy_at_thresholds(report: Any) -> Array:
-    """Return the accuracy of decisions at each threshold of the curve, if it is known."""
-    passed = report.passed
-    if passed.empty:
-        return np.full(len(report.curve), np.nan)
-    above = passed.groupby("threshold", dropna=False)[["others", "labelled"]].sum()
-    every, above = above.loc[np.nan], above.loc[report.curve["threshold"]]
-    right: Array = (every["others"] - above["others"] + above["labelled"]).to_numpy(float)
-    return right / every.sum()

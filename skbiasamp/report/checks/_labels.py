@@ -340,7 +340,8 @@ class LabelsAsTruth(Check):
 
     topic = "labels as truth"
     reads = PAIRS
-    rank = 200
+    place = "next"
+    rank = 67
 
     def finding(self, audited: Audited) -> Found:
         if not audited.report.results:
@@ -362,8 +363,11 @@ def _bears(primary: AuditResult | None) -> str:
     becomes = f"The verdict of {primary.name} becomes '{NO_EFFECT}' if"
     if pairs and pairs[0]["share"] <= 1:  # not NaN
         part, whose = rate(pairs[0]["share"]), primary.group_name(pairs[0]["group"])
-        how = f"labelled '{task_of(pairs[0]['task'])}' {pairs[0]['label']}"
-        return f" {becomes} {part} of {whose} are wrongly labelled ({how})."
+        task = f"'{task_of(pairs[0]['task'])}'"
+        wrong = f"are labelled {task} and should not be"
+        if pairs[0]["label"] == "too rarely":
+            wrong = f"should be labelled {task} and are not"
+        return f" {becomes} {part} of the rows of {whose} {wrong}."
     if every["share"] <= 1:
         off = points(every["share"])
         return f" {becomes} every rate of the labels is wrong by {off}."

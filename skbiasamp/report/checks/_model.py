@@ -104,8 +104,8 @@ class Threshold(Check):
         return (
             f"The model predicts '{task_of(test.tasks[first])}' for "
             f"{rate(predicted[first] / test.total)} of the rows, and "
-            f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold "
-            "away from the base rate changes the rates of all groups, and may be a part of it.",
+            f"{rate(base[first] / test.total)} are labelled so.{more} The decision "
+            "threshold changes the rates of all groups, and may explain a part of the change.",
             _at_base_rate(audited),
         )
 
@@ -169,27 +169,27 @@ class ErrorRates(Check):
         base: Any = of_task[of_task[f"{kind}_difference"] == 0].iloc[0]
         most, least = (audited.group(side["group"]) for side in (row, base))
         (other,) = _LABELLED.keys() - {kind}
-        known = [side[f"{other}_difference"] for side in (row, base)]
-        low, high = (
-            number(100 * row[f"{kind}_difference_{end}"], ".1f") for end in ("low", "high")
-        )
-        # Of the rates as they are shown, so that a reader can check it.
-        shown = round(row[kind], 3) - round(base[kind], 3)
-        labelled, verb, name = _LABELLED[kind]
-        rates = [_wrong(side, kind) for side in (row, base)]
-        also = ""
-        if not np.isnan(known).any():
-            of_other, verb_of_other, name_of_other = _LABELLED[other]
-            others = [_wrong(side, other) for side in (row, base)]
-            also = (
-                f" Among rows {of_other} so, it {verb_of_other} it for {others[0]} and {others[1]} "
-                f"({name_of_other})."
+        kinds = [kind]
+        if not np.isnan([side[f"{other}_difference"] for side in (row, base)]).any():
+            kinds = list(_LABELLED)
+            names = report.context.get("favourable", [])
+            if task in (names if isinstance(names, list) else [names]):
+                kinds.reverse()  # who misses what people want is harmed
+        texts = []
+        for each in kinds:
+            labelled, verb, name = _LABELLED[each]
+            rates = [_wrong(side, each) for side in (row, base)]
+            who = f"{rates[0]} and {rates[1]}"
+            named, subject = "so", "it"
+            if each == kinds[0]:
+                who = f"{rates[0]} of the group {most} and {rates[1]} of the group {least}"
+                named, subject = f"'{task_of(task)}'", "the model"
+            texts.append(
+                f"Among rows {labelled} {named}, {subject} {verb} it for {who} "
+                f"({name}{_difference(row, base, each)})."
             )
         return (
-            f"Among rows {labelled} '{task_of(task)}', the model {verb} it for {rates[0]} of the "
-            f"group {most} and {rates[1]} of the group {least} ({name}; difference "
-            f"{points(shown)}, 95 % interval {low} to {high}).{also} Amplification does not "
-            "measure these error rates.",
+            f"{' '.join(texts)} Amplification does not measure these error rates.",
             f"Decide which of the two errors does more harm, to predict '{task_of(task)}' wrongly "
             "or to miss it, and whether its difference between the groups is acceptable.",
         )
@@ -206,6 +206,18 @@ def _wrong(rates: Any, kind: str) -> str:
     """Return the rate of an error."""
     shown = round(rates[kind], 3)
     return rate(1 - shown if kind == "true_positive_rate" else shown)
+
+
+def _difference(row: Any, base: Any, kind: str) -> str:
+    """Return the difference of two rates, and its interval if one of them is the lowest."""
+    # Of the rates as they are shown, so that a reader can check it.
+    shown = abs(round(row[kind], 3) - round(base[kind], 3))
+    high, low = sorted((row, base), key=lambda side: -side[f"{kind}_difference"])
+    text = f"; difference {points(shown)}"
+    if low[f"{kind}_difference"] > 0 or shown == 0:
+        return text
+    ends = (high[f"{kind}_difference_{end}"] for end in ("low", "high"))
+    return f"{text}, 95 % interval {' to '.join(number(100 * end, '.1f') for end in ends)}"
 
 
 class Probabilities(Check):
@@ -292,9 +304,9 @@ class ImpactRatio(Check):
             f"What people want ({listed(wanted)}) is predicted for the group {group} "
             f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
             f"{row['impact_ratio_high']:.2f}) as for the group {other}{before}. This is below the "
-            f"four fifths of US employment guidelines.{more}",
+            f"four fifths of US employment guidelines, which may not apply here.{more}",
             Said(
-                "Find out whether a legitimate reason explains the difference (audit again with "
-                "its column as {given}, which compares like with like), and which law applies."
+                "Find out whether a legitimate reason explains the difference (pass its column "
+                "as the option {given}, to compare like with like), and which law applies."
             ),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skbiasamp._utils.formatting import (
     AMPLIFIES,
     CANNOT,
+    INCONCLUSIVE,
     NO_EFFECT,
     REVEALS_MORE,
     REVERSES,
@@ -12,10 +13,11 @@ from skbiasamp._utils.formatting import (
     number,
     points,
 )
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Check, Found
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.results import columns_alone, is_half_of_gap
-from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
+from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up, rows_to_find
 
 
 class BalancedData(Check):
@@ -76,6 +78,36 @@ class Reversal(Check):
         )
 
 
+class OfLimit(Check):
+    """The amplification is beyond the limit that was declared, or these rows do not show it."""
+
+    topic = "limit"
+    place = "next"
+    rank = 18
+
+    def finding(self, audited: Audited) -> Found:
+        report = audited.report
+        if report.limit is None or report.primary is None:
+            return None
+        (check,) = report.gate(report.limit, on=report.primary).checks
+        ends = f"{number(check.estimate)} ({number(check.low)} to {number(check.high)})"
+        if check.outcome == FAILED:
+            return (
+                f"The model does not keep the limit of ±{report.limit:g}: {ends}.",
+                "Do not release it by this limit. Mend it first, and audit it again.",
+            )
+        if check.outcome != INCONCLUSIVE:
+            return None
+        rows = ""
+        if audited.test.total >= FEWEST_ROWS and check.rows < MOST_ROWS:
+            rows = f" About {round_up(check.rows):,} rows in all decide, if the estimate stays so."
+        return (
+            f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: "
+            f"{ends}.",
+            f"Do not release it by this limit before more rows are audited.{rows}",
+        )
+
+
 class Precision(Check):
     """The primary metric finds no clear effect, which does not mean that there is none."""
 
@@ -98,13 +130,9 @@ class Precision(Check):
             values = f"changes of the difference from {ends} percentage points"
             what = "change"
             shown = [points(2 * size) for size in (abs(estimate), primary.smallest_effect())]
-        rows, finds = rows_to_find(primary, abs(estimate)), f"find {shown[0]}"
-        if report.limit is not None:
-            (check,) = report.gate(report.limit, on=report.primary).checks
-            rows, finds = check.rows, "show whether the limit is kept, if the estimate stays so"
-        many = ""
-        if primary.n_samples < rows < MOST_ROWS:
-            many = f": about {round_up(rows):,} rows like these in all would {finds}"
+        rows, many = rows_to_find(primary, abs(estimate)), ""
+        if primary.n_samples < rows < MOST_ROWS and report.limit is None:
+            many = f": about {round_up(rows):,} rows like these in all would find {shown[0]}"
         return (
             f"No clear effect does not mean no effect: {values} "
             f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "

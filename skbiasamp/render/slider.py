@@ -29,6 +29,8 @@ def lines(slider: Slider) -> dict[str, Any]:
     half = _MOST // 2
     drawn = range(len(rates)) if len(rates) <= _MOST else sorted(order[:half] + order[-half:])
 
+    least, most = spans[1]
+
     def x(at: int) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * (at - 1) / max(n - 1, 1), 1)
 
@@ -64,7 +66,7 @@ def lines(slider: Slider) -> dict[str, Any]:
             "amplification": amplification[slider.start],
             "gap": _gap(slider, rates),
             "spans": spans,
-            "verdict": _verdict(spans[1], slider.limit),
+            "verdict": "" if slider.limit is None else against_limit(least, most, slider.limit),
         },
         "json": json.dumps(
             {
@@ -86,10 +88,10 @@ def _gap(slider: Slider, rates: list[list[float]]) -> float:
     return max(now) - min(now)
 
 
-def _verdict(span: list[float], limit: float | None) -> str:
+def against_limit(low: float, high: float, limit: float) -> str:
     """Return where an interval lies."""
-    if limit is None:
-        return ""
-    if max(map(abs, span)) <= limit:
+    if max(-low, high) <= limit:
         return WITHIN
-    return ABOVE if span[0] > limit or span[1] < -limit else INCONCLUSIVE
+    if high < -limit:
+        return f"{ABOVE} (reduces)"
+    return ABOVE if low > limit else INCONCLUSIVE
