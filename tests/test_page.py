@@ -389,16 +389,16 @@ def test_the_page_opens_with_the_verdict(plain):
     # The shift of everybody stands before who is affected most: 510 of 1,000 rows, and 500.
     after = text.partition("Over all rows: ")[2]
     assert after.startswith(
-        "'1' is predicted for 51.2 % of all rows, and 50.0 % are labelled so (120 more of 10,000 "
-        "rows). The verdict is about groups. Largest change: the group f is predicted "
-        "'1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more per 10,000 rows of "
+        "'1' is predicted for 51.2 % of all rows, and 50.0 % are labelled so (120 more per 10,000 "
+        "rows). The verdict compares groups with each other. Largest change: the group f is "
+        "predicted '1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more per 10,000 "
     )
     result = plain["directional A->T"]
     assert (
         "How sure: p-value 0.001 (how often chance alone shows so large a change), from 800 rows. "
-        f"The metric is +0.0875 (95 % confidence interval {result.low:+.4f} to "
-        f"{result.high:+.4f}): the mean over both groups, half of the change of their difference. "
-        "Metric: directional group → task (A→T) (A is the group, T is the task"
+        "The metric is the mean over both groups, so half of this change: +0.0875 (95 % confidence "
+        f"interval {result.low:+.4f} to {result.high:+.4f}). Metric: "
+        "directional group → task (A→T) (A is the group, T is the task"
     ) in text
 
 
@@ -407,7 +407,7 @@ def test_a_sentence_without_a_colon_still_shows_the_interval(plain):
     result = content["results"]["directional A->T"]
     result["sentence"] = "It grows."
     assert (
-        f"The metric is estimate +0.0875, confidence interval {result['low']:+.4f} to"
+        f"so half of this change: estimate +0.0875, confidence interval {result['low']:+.4f} to"
         in (Reading(AuditReport.from_dict(content).to_html()).texts("main")[0])
     )
 

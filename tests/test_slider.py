@@ -42,7 +42,8 @@ def expected(rows, threshold, intervals):
     base = [y[sex == name].mean() for name in NAMES]
     value = ((rates[1] - base[1]) - (rates[0] - base[0])) / 2
     low, high = intervals[1]
-    where = "above the limit" if low > 0.02 or high < -0.02 else "inconclusive"
+    where = "above the limit" if low > 0.02 else "inconclusive"
+    where = "above the limit (reduces)" if high < -0.02 else where
     return {
         "accuracy": f"{100 * np.mean(above == y):.1f} %",
         "gap": f"{100 * (max(rates) - min(rates)):.1f}",
