@@ -252,7 +252,7 @@ def require_labels(owner: Any, y: Any) -> None:
     require_y(owner, y)
     estimator = owner.estimator
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
     if shape[1:] == (1,) and not get_tags(last).target_tags.single_output:
         raise InputError(
             "{y} has one column, and {kind} learns several. Pass y as a vector, and the classifier "

@@ -222,7 +222,7 @@ def require_predictions(
 
 
 def is_chosen(test: Contingency) -> bool:
-    """Whether somebody chose the positive class; else it is the one that sorts last."""
+    """Whether the positive class was chosen; else it is the one that sorts last."""
     return naming_side(test).pos_label is not None
 
 

@@ -44,7 +44,7 @@ class ScoreOrder(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether scores are rather larger for the other class, which may be chance."""
+        """Whether scores are rather larger for the other class, but not clearly so."""
         return _FEWER <= self.p_below < _ABOVE
 
     @property
