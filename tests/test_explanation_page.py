@@ -47,7 +47,11 @@ def test_a_page_says_where_the_value_comes_from_if_asked():
         pd.testing.assert_frame_equal(report.explanation.tables[name], table)
     assert report["directional A->T"].low == report.explanation.audit.low
     decision, strata = tables_of(report.to_document())
-    assert [name for name, *_ in decision][:3] == ["scores", "rounding", "threshold"]
+    assert [name for name, *_ in decision][:3] == [
+        "scores",
+        "rounding (scores become yes or no)",
+        "threshold",
+    ]
     for table in (decision, strata):
         *parts, (last, total, whole) = table
         assert last == "value"
@@ -142,7 +146,7 @@ def test_the_command_explains_scores(tmp_path, capsys):
     flags = ["--target=label", "--prediction=decision", "--sensitive=sex", "--score=score"]
     assert main(["audit", str(tmp_path / "rows.csv"), *flags, "--given", "dept"]) == 0
     printed = capsys.readouterr().out
-    assert "rounding: amplifies" in printed
+    assert "rounding (scores become yes or no): amplifies" in printed
     assert "dept = law" in printed
 
 

@@ -510,7 +510,7 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
         ("label", None, "25.00%"), ("kept", None, "17.50%"), ("removed", "17.50%", "7.50%"),
     ]  # fmt: skip
     text = Reading(plain.to_html()).texts("figure")[0]
-    assert "f (400 rows) ▲ predicted more often: +10.0 percentage points, 1,000 more of" in text
+    assert "f (400 rows) ▲ predicted more often: +10.0 percentage points, 1,000 more per" in text
     assert "▼ predicted less often: −7.5 percentage points, 750 fewer per 10,000 rows" in text
     assert "50.0 percentage points in the labels, 67.5 percentage points in the pred" in text
     # Newcombe's interval of 340 and 70 of 400 rows, computed by hand from Wilson's.
