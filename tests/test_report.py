@@ -1101,8 +1101,8 @@ def test_a_group_without_audited_rows_does_not_spoil_the_findings():
           ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
          "wrongly predicts it for 15.0 % of the group m and 10.0 % of the group f (false positive "
          "rate; difference 5.0 percentage points, 95 % interval −4.4 to 14.4). Among rows labelled "
-         "so, it misses it for 30.0 % and 50.0 % (false negative rate; difference 20.0 percentage points, 95 % interval 6.4 to "
-         "32.6). Amplification"),
+         "so, it misses it for 30.0 % and 50.0 % (false negative rate; difference 20.0 "
+         "percentage points, 95 % interval 6.4 to 32.6). Amplification"),
         # As in the estimate, 29 rows are too few to speak of, 30 are not.
         ({("f", 0, 0): 100, ("m", 0, 1): 29}, None),
         ({("f", 0, 0): 100, ("m", 0, 1): 30},

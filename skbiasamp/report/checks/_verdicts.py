@@ -83,7 +83,7 @@ class OfLimit(Check):
 
     topic = "limit"
     place = "next"
-    rank = 18
+    rank = 22
 
     def finding(self, audited: Audited) -> Found:
         report = audited.report
