@@ -314,19 +314,6 @@ def of_imsitu():
     return (*rows_of(*(one.target for one in found)), found[0].frame["verb"].nunique())
 
 
-def of_coco():
-    found = [datasets.fetch_coco_labels(subset=one) for one in ("val", "test")]
-    return (*rows_of(*(one.target for one in found)), found[0].target.shape[1])
-
-
-def of_captions():
-    return rows_of(*(datasets.fetch_captions(subset=one).frame for one in ("masked", "equalizer")))
-
-
-def of_rba():
-    return rows_of(*(datasets.fetch_rba_shares(dataset=one).frame for one in ("imsitu", "coco")))
-
-
 def one_regression():
     """Return amplification and accuracy of the regression at its own threshold."""
     rows = datasets.make_biased_classification(20_000, class_sep=0.5, random_state=1)
@@ -449,11 +436,7 @@ CLAIMS = {
     "datasets": {
         "one row per defendant | {:,} |": rows_of_compas,
         "people in images | {:,} + {:,} + {:,} | gender | {} verbs": of_imsitu,
-        "six models | {:,} |": lambda: rows_of(datasets.fetch_acs_predictions().target),
-        "images of people | {:,} + {:,} | gender | {} objects": of_coco,
-        "masked images | {:,} and {:,} images": of_captions,
         "word vectors | {} occupations": lambda: rows_of(datasets.load_occupations().frame),
-        "constraints | {} verbs, {} objects": of_rba,
         "red or green | {:,} |": lambda: rows_of(datasets.load_colored_digits().target),
     },
     "migration": {

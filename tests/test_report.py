@@ -1477,7 +1477,7 @@ def test_the_threshold_finding_says_what_predicting_as_often_as_labelled_changes
     (finding,) = (one for one in report.findings if one.topic == "threshold")
     at = np.quantile(scored["score"], 1 - scored["paid"].mean(), method="inverted_cdf")
     value = audit_at(scored, at)["directional A->T"].estimate
-    assert f"At the threshold {at:.4g} the model predicts it for" in finding.action
+    assert f"If scores above {at:.4g} count, the model predicts it for" in finding.action
     assert f"directional A->T is {value:+.4f}" in finding.action
     assert "can worsen them" in finding.action
     (without,) = (one for one in audit_at(scored, 0.8).findings if one.topic == "threshold")

@@ -94,7 +94,7 @@ def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
     (text,) = [found.text for found in report.findings if found.topic == "labels as truth"]
     every, first, *_ = report["directional A->T"].sensitivity().itertuples()
     assert report["directional A->T"].verdict == "amplifies"
-    start = "The verdict of directional A->T becomes 'no clear effect' if "
+    start = "The verdict of directional A->T can become 'no clear effect' if "
     if n_tasks == 1:
         share = f"{100 * first.share:.1f} % of the rows of {first.group}"
         wrong = "should be labelled '1' and are not"

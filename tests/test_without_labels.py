@@ -323,7 +323,7 @@ def test_a_report_without_labels(tmp_path):
     # The page speaks of two tables, and not of labels that are predicted.
     for says in (
         "or real rows if the model generated these",
-        "From the reference rows to these, the difference between the groups shrinks",
+        "rom the reference rows to these, the difference between the groups shrinks",
         "How often is “1” in each group of the reference rows, and of these rows?",
         "more associated in these rows than in the reference rows?",
         "a correlation in the reference rows that is not",

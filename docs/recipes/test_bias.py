@@ -23,4 +23,5 @@ def test_the_model_does_not_amplify():
         sensitive_train=race,
         auditor=[skbiasamp.DirectionalAuditor(random_state=0)],
     )
-    assert_amplification(report, below=0.1)
+    # What the model adds or takes lies within ±10 percentage points. Choose your own limit.
+    assert_amplification(report, limit=0.1)

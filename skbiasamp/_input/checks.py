@@ -118,8 +118,9 @@ def check_frame_columns(named: Mapping[str, object], labels: Iterable[object]) -
     """Raise if columns of a frame are named and one is missing, or labels are passed as well."""
     if any(label is not None for label in labels):
         raise InputTypeError(
-            "Columns of a frame were named, and labels were passed as well. Pass the frame first "
-            "and name its columns (target=, prediction=, sensitive=, weight=), or pass arrays only."
+            "Columns of a frame were named, and labels or scores were passed as well. Pass the "
+            "frame first and name its columns (target=, prediction=, sensitive=, score=, weight=), "
+            "or pass arrays only."
         )
     check_names(named)
 

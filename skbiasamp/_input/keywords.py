@@ -30,6 +30,7 @@ def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True  # by pytest: the failure is of the function
             for old in renamed.keys() & kwargs.keys():
                 new = renamed[old]
                 if new in kwargs:

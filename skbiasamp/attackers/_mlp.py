@@ -174,7 +174,7 @@ class MLPAttacker(WithOptions):
         Parameters
         ----------
         name : {"dpa", "leakage"}
-            "dpa" (Tokas et al., 2024) has one hidden layer of 4 sigmoids. The paper names no other
+            "dpa" (Tokas et al., 2025) has one hidden layer of 4 sigmoids. The paper names no other
             setting: 100 epochs of Adam at 0.01 in batches of 64 are the choice made here.
             "leakage" (Wang et al., 2019) has three hidden layers of 300 with batch normalisation
             and leaky ReLU. It trains for 100 epochs at 5e-5 in batches of 128 and keeps the epoch

@@ -181,7 +181,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     ),
     "--favourable": _value(
         "the class, or the tasks, that people want: impact ratios compare how often it is "
-        "predicted (default: the positive class)",
+        "predicted (default: of the positive class, and nothing is said of disadvantage)",
         nargs="+",
     ),
     "--threshold": _value(

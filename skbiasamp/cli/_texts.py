@@ -45,7 +45,8 @@ class Texts:
         if options.labels is None:
             text = (
                 "--text needs --labels: a JSON file with a list of words for each label, such as "
-                "{example}."
+                "{example}. To ask whether texts reveal the group, pass their columns as --target "
+                "and --prediction with --auditor skbiasamp:LICAuditor."
             )
             raise InputError(text, example=_EXAMPLE)
         if options.prediction is not None:

@@ -221,7 +221,8 @@ class TextAuditor(AttackAuditor):
         form = rate if self.percent else "{:.4g}".format
         name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
         what = {
-            "confidence": f"its mean probability for the right {self._guessed} is",
+            "confidence": f"counting wrong guesses as 0, its mean probability for the right "
+            f"{self._guessed} is",
             "accuracy": "the share of right guesses is",
         }.get(name, f"its {name} is")
         text += (

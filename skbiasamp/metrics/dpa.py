@@ -93,7 +93,7 @@ class DPAAuditor(AttackAuditor):
 
     metric = "DPA"
     definition = (
-        "Directional predictability amplification (DPA; Tokas et al., 2024): how much better "
+        "Directional predictability amplification (DPA; Tokas et al., 2025): how much better "
         "an attacker that knows the group guesses the predicted task (A→T), or that knows the"
         " task guesses the predicted group (T→A), than equally accurate random labels. The "
         "value is the difference of both qualities divided by their sum."

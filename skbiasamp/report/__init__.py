@@ -255,6 +255,8 @@ def _audited(asked: Asked) -> AuditReport:
         tables |= threshold_tables(source, y_score, test, scored, train)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
+    if report.limit is not None and report.primary is not None:
+        report.gate(report.limit, on=report.primary)  # raises if the limit is none of this metric
     report.findings.extend(evidence.findings)
     report.findings.extend(
         findings_of(Audited(report, test, train, scored, n_weights, asked.reads))

@@ -364,6 +364,9 @@ def sentences_of(explanation: Explanation, name: str) -> Iterator[str]:
         return
     zero = [_named(explanation, row["part"], name) for row in rows if _is_zero(row)]
     yield from (_of_part(explanation, row, name) for row in rows if not _is_zero(row))
+    if name == "decision":
+        decided = sum(row["value"] for row in rows if row["part"] in ("rounding", "threshold"))
+        yield f"Decisions in place of scores (rounding and threshold): {number(decided)} in all."
     if zero:
         yield f"{listed(zero)}: exactly 0."
 

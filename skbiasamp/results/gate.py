@@ -337,6 +337,13 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     else:
         judged = [(name, *result.judged, result.verdict, result.sentence)]
         clear = REVEALS_MORE if result.kind.has_attacker else ""
+    if result.percent and limit.size >= 1:
+        raise InputError(
+            "{limit} is {seen:g}, and {name} cannot be larger than 1: two percentage points are "
+            "0.02.",
+            seen=limit.size,
+            name=name,
+        )
     for title, estimate, low, high, verdict, sentence in judged:
         # Above the limit by its interval alone: the attacker is not above chance, or the test that
         # is adjusted for several models finds no difference.

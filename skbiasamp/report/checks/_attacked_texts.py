@@ -42,7 +42,7 @@ class UnknownWords(Check):
             return None
         return (
             f"The model never uses {rate(most)} of the words in the human texts, which an "
-            "attacker reads as one unknown token. Human texts then reveal less than they would.",
+            "attacker reads as one unknown token. Human texts may reveal less than they would.",
             "Audit with equalize=None too, and report both.",
         )
 

@@ -360,7 +360,7 @@ def _bears(primary: AuditResult | None) -> str:
     if primary is None or not bears_errors(primary):
         return ""
     every, *pairs = primary.sensitivity().to_dict("records")
-    becomes = f"The verdict of {primary.name} becomes '{NO_EFFECT}' if"
+    becomes = f"The verdict of {primary.name} can become '{NO_EFFECT}' if"
     if pairs and pairs[0]["share"] <= 1:  # not NaN
         part, whose = rate(pairs[0]["share"]), primary.group_name(pairs[0]["group"])
         task = f"'{task_of(pairs[0]['task'])}'"

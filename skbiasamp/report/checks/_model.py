@@ -119,7 +119,7 @@ def _at_base_rate(audited: Audited) -> Said | str:
     )
     if nearest is not None:
         return (
-            f"At the threshold {amount(nearest['threshold'])} the model predicts it for "
+            f"If scores above {amount(nearest['threshold'])} count, the model predicts it for "
             f"{rate(nearest['predicted_rate'])} of rows, and directional A->T is "
             f"{number(nearest['estimate'])} ({number(nearest['low'])} to "
             f"{number(nearest['high'])}){_than_now(audited, nearest['estimate'])}. {again}"
@@ -224,13 +224,14 @@ class Probabilities(Check):
     """Predictions are probabilities."""
 
     topic = "probabilities"
-    rank = 150
+    place = "verdict"
+    rank = 19
 
     def finding(self, audited: Audited) -> Found:
         if not audited.test.soft("task_pred"):
             return None
         return (
-            "The predictions are probabilities. Metrics of rates use their mean in each group. "
+            "The predictions are probabilities, so predicted rates are their means in each group. "
             "Accuracy and error rates count 0.5 or more as the label.",
             Said("To audit decisions, pass predicted labels, or {threshold=0.5}."),
         )
