@@ -1660,3 +1660,10 @@ def test_few_resamples_leave_out_as_much_as_they_say():
         result = auditor.audit(labels, predictions, sensitive_features=sex)
         inside += result.low <= 0 <= result.high
     assert 0.86 <= inside / 500 <= 0.94  # 0.8 if the ends lie between two draws
+
+
+def test_simultaneous_intervals_of_runs_are_refused():
+    labels, sex = np.tile([0, 1], 100), np.repeat(["f", "m"], 100)
+    auditor = DirectionalAuditor(reference="test", simultaneous=True)
+    with pytest.raises(InputError, match="simultaneous=True gives intervals of one model's pairs"):
+        auditor.audit_runs(labels, [labels, labels], sensitive_features=sex)

@@ -923,3 +923,52 @@ def shown(pages, folder):
     )
     sizes = in_chromium(probe, folder)
     return [sizes[i : i + 4] for i in range(0, len(sizes), 4)]
+
+
+def counted_rows(counts):
+    """Return labels, predictions and groups from counts of (group, label, prediction)."""
+    return (np.repeat([key[i] for key in counts], list(counts.values())) for i in (1, 2, 0))
+
+
+WIDENED = {
+    ("f", 1, 1): 290, ("f", 1, 0): 10, ("f", 0, 1): 30, ("f", 0, 0): 70,
+    ("m", 1, 1): 70, ("m", 1, 0): 30, ("m", 0, 1): 5, ("m", 0, 0): 295,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("favourable", "worse"), [(None, ""), (1, ", to the disadvantage of m"), (0, "of f")]
+)
+def test_the_headline_says_who_is_worse_off_if_it_is_known_what_people_want(favourable, worse):
+    labels, predicted, group = counted_rows(WIDENED)
+    report = skbiasamp.audit(
+        labels, predicted, sensitive_features=group, favourable=favourable, random_state=0
+    )
+    headline = part_of(report, Card).headline
+    assert headline.startswith("The model amplifies the difference in '1' between f and m")
+    assert headline.endswith(f"{worse}.")
+    assert ("disadvantage" in headline) is bool(worse)
+
+
+def test_a_limit_is_said_in_points_and_comes_first_among_the_steps():
+    labels, predicted, group = counted_rows(WIDENED)
+    report = skbiasamp.audit(labels, predicted, sensitive_features=group, limit=0.03)
+    card, (first, *_) = part_of(report, Card), report.findings
+    assert card.verdict == "above the limit"
+    assert any("between the groups change by 6.0 percentage points" in t.text for t in card.texts)
+    assert first.text.startswith("The model does not keep the limit of ±0.03: +0.0563")
+    assert first.action.startswith("Do not release it by this limit.")
+    few = [values[::8] for values in (labels, predicted, group)]
+    report = skbiasamp.audit(*few[:2], sensitive_features=few[2], limit=0.05)
+    assert part_of(report, Card).headline.startswith("Inconclusive: these rows do not show")
+    (step,) = (found for found in report.findings if found.topic == "limit")
+    rows = re.search(r"About ([\d,]+) rows in all decide", step.action)[1]
+    (check,) = report.gate(0.05, on=report.primary).checks
+    assert int(rows.replace(",", "")) == pytest.approx(check.rows, rel=0.06)
+
+
+def test_the_task_is_named_with_its_column():
+    labels, predicted, group = counted_rows(WIDENED)
+    frame = pd.DataFrame({"hired": labels, "p": predicted, "sex": group})
+    report = skbiasamp.audit(frame, target="hired", prediction="p", sensitive="sex")
+    assert report.to_document().facts["Task"] == "'1' of the column hired"

@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from test_page import in_chromium
+from test_page import in_chromium, parts
 
 import skbiasamp
+from skbiasamp.render.document import Table
 from skbiasamp.results import AuditReport
 
 N = 3000
@@ -167,3 +168,42 @@ def test_there_is_a_slider_only_for_scores_of_one_task_and_few_groups(rows):
         assert 'class="slider"' not in report.to_html()
     few = skbiasamp.audit(y, y, sensitive_features=many - many // 20, y_score=score, random_state=0)
     assert few.passed["group"].nunique() == 20
+
+
+def test_the_threshold_in_use_has_the_value_of_the_verdict(rows):
+    """So does the table: one value and one interval a threshold, with three groups and no base."""
+    rng = np.random.default_rng(1)
+    group = rng.choice(list("abc"), N)
+    score = rng.normal(np.select([group == "a", group == "b"], [0.5, 0.2], 0), 1)
+    y = (score + rng.normal(0, 1.5, N) > 0.3).astype(int)
+    report = skbiasamp.audit(
+        y, (score > 0.55).astype(int), sensitive_features=group, y_score=score, limit=0.02,
+        random_state=0,
+    )  # fmt: skip
+    page = said(report.to_html())
+    assert page["amplification"] == f"{report['directional A->T'].estimate:+.4f}"
+    (at,) = (
+        table
+        for table in parts(report.to_document())
+        if isinstance(table, Table) and table.id == "curve-table"
+    )
+    (now,) = (row for row in at.rows if "as often as predicted now" in row.notes)
+    cells = dict(zip(at.columns, now.cells, strict=True))
+    assert cells["Estimate"].text == page["amplification"]
+    assert cells["Interval"].text == page["amplification-interval"]
+    assert cells["Accuracy"].text == page["accuracy"]
+    assert cells["Limit"].text == page["limit"]
+
+
+def test_lines_are_of_the_groups_that_are_furthest_apart():
+    n = 4000
+    rng = np.random.default_rng(2)
+    group = rng.integers(8, size=n)
+    score = rng.normal(group / 4, 1)
+    y = (score + rng.normal(0, 1, n) > 1).astype(int)
+    report = skbiasamp.audit(
+        y, (score > 1).astype(int), sensitive_features=[f"g{one}" for one in group], y_score=score
+    )
+    page = report.to_html()
+    assert re.findall(r"(g\d): share predicted", page) == ["g0", "g1", "g2", "g5", "g6", "g7"]
+    assert "2 groups between these are in the table" in page

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.palette import ABOVE, BELOW
 from skbiasamp.plotting._common import (
     TableDisplay,
@@ -20,6 +19,7 @@ from skbiasamp.plotting._common import (
     literal,
 )
 from skbiasamp.results import Explanation
+from skbiasamp.results.explanation import part_name
 from skbiasamp.results.kinds import Kind
 
 
@@ -126,7 +126,7 @@ class WaterfallDisplay(TableDisplay):
         ends = np.cumsum(value)
         total = ends[-1] if len(ends) else 0.0
         size, start = np.append(value, total), np.append(ends - value, 0.0)
-        labels = [literal(group_of(part, self.part_columns)) for part in self.table["part"]]
+        labels = [literal(part_name(part, self.part_columns)) for part in self.table["part"]]
         ax = axes_of_rows(self, ax, len(size), labels)
         pale = np.append((low <= 0) & (high >= 0), False)
         from matplotlib.colors import to_rgba_array

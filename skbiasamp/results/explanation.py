@@ -372,11 +372,13 @@ def sentences_of(explanation: Explanation, name: str) -> Iterator[str]:
 
 
 def _named(explanation: Explanation, part: Any, table: str) -> str:
-    if table == "strata" and part not in _PLAIN:
-        return group_of(part, explanation.context["given"])
-    if part == "rounding":
-        return "rounding (scores become yes or no)"
-    return name_of(part)
+    columns = explanation.context["given"] if table == "strata" else ()
+    return "rounding (scores become yes or no)" if part == "rounding" else part_name(part, columns)
+
+
+def part_name(part: Any, columns: Sequence[Any]) -> str:
+    """Return the name of a part: of a stratum by the `columns` that make strata."""
+    return name_of(part) if part in _PLAIN else group_of(part, columns)
 
 
 def _interval(explanation: Explanation, row: Mapping[str, Any], *, percent: bool = False) -> str:
