@@ -181,7 +181,7 @@ def own_of(of):
         "required_rows": {"effect": [0.1], "changed": [0.3]},
         "assert_amplification": {
             "report": [made("AuditReport"), made("AuditResult")],
-            "below": [5.0],
+            "below": [1.0],
             "limit": [None],
         },
         "Explanation.subgroups": {

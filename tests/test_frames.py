@@ -178,7 +178,7 @@ def test_what_is_wrong_with_a_frame_is_said(rows):
         Contingency.from_frame(rows.iloc[:0], **columns)
     with pytest.raises(ValueError, match=r"^sensitive= must name a column of the frame; got None"):
         DirectionalAuditor().fit(rows, target="target")
-    with pytest.raises(TypeError, match="labels were passed as well"):
+    with pytest.raises(TypeError, match="labels or scores were passed as well"):
         DirectionalAuditor().fit(rows, sensitive_features=rows["group"], **columns)
 
 

@@ -159,7 +159,7 @@ def test_what_is_wrong_with_files_is_said(folder, tmp_path):
         skbiasamp.audit(pattern(folder, "test"))
     with pytest.raises(ValueError, match="has no column 'race'"):
         skbiasamp.audit(pattern(folder, "test"), **ONE | {"sensitive": "race"})
-    with pytest.raises(TypeError, match="labels were passed as well"):
+    with pytest.raises(TypeError, match="labels or scores were passed as well"):
         skbiasamp.audit(pattern(folder, "test"), [0, 1], **ONE)
     short = (folder / "test-0.parquet").read_bytes()[:-50]
     (tmp_path / "short.parquet").write_bytes(short)

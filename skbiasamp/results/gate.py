@@ -337,7 +337,7 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     else:
         judged = [(name, *result.judged, result.verdict, result.sentence)]
         clear = REVEALS_MORE if result.kind.has_attacker else ""
-    if result.percent and limit.size >= 1:
+    if result.percent and limit.size > 1:
         raise InputError(
             "{limit} is {seen:g}, and {name} cannot be larger than 1: two percentage points are "
             "0.02.",

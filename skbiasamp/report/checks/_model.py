@@ -224,8 +224,8 @@ class Probabilities(Check):
     """Predictions are probabilities."""
 
     topic = "probabilities"
-    place = "verdict"
-    rank = 19
+    place = "next"
+    rank = 23
 
     def finding(self, audited: Audited) -> Found:
         if not audited.test.soft("task_pred"):
