@@ -60,7 +60,7 @@ from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
 from skbiasamp.results._sentences import gap_of, is_half_of_gap, published
 from skbiasamp.results.explanation import explanation_section
-from skbiasamp.results.thresholds import threshold_section
+from skbiasamp.results.thresholds import slider_of, threshold_section
 
 _MOST_STEPS = 5
 _LESS_THAN = "about {about} than {baseline} would"
@@ -107,17 +107,17 @@ def audit_document(report: AuditReport) -> Document:
         for is_urgent in (True, False)
     )
     numbered = {name: f"audit-{i}" for i, name in enumerate(report, 1)}
-    settings = {}
+    settings, slider = {}, slider_of(report)
     for name, result in report.items():
         own = {key: result.params[key] for key in result.params if key in result.settings}
         settings[f"{metric_name(name)}: parameters"] = own
         settings[f"{metric_name(name)}: statistics"] = result.statistics
-    steps: list[Item | None] = [Bullets(urgent, numbered=True), curve_table(report)]
+    steps: list[Item | None] = [Bullets(urgent, numbered=True), curve_table(report, slider)]
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
         differences_section(report.differences),
-        threshold_section(report),
+        threshold_section(slider),
         explanation_section(report.explanation),
         Section("", [summary_table(report), metric_sentences(report)], only="short"),
         *_metrics(report, numbered),

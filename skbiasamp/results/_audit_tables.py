@@ -43,7 +43,6 @@ from skbiasamp.results.thresholds import (
     at_base_rate,
     nearest_to,
     predicted_share,
-    slider_of,
 )
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
@@ -111,9 +110,9 @@ def columns_table(
     )
 
 
-def curve_table(report: AuditReport) -> Table | None:
+def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     """Return the amplification at some thresholds, and the accuracy if it is known."""
-    curve, slider = report.curve, slider_of(report)
+    curve = report.curve
     intervals, columns = "each interval for itself", {"Predicted": shown("predicted_rate", rate)}
     if slider is not None:
         _, accuracy = Slider.numbers(slider.above)

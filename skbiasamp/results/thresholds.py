@@ -23,9 +23,8 @@ _READ = Text(
 _DRAWS = 400
 
 
-def threshold_section(report: Any) -> Section:
+def threshold_section(slider: Slider | None) -> Section:
     """Return decisions at thresholds of the scores; an empty section if there are none."""
-    slider = slider_of(report)
     items: list[Item | None] = [] if slider is None else [slider, _READ]
     return Section("What would another threshold do?", items, "thresholds", only="page")
 
