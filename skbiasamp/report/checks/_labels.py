@@ -11,7 +11,7 @@ import numpy as np
 from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.spelling import unspaced, visible
-from skbiasamp._utils.formatting import NO_EFFECT, group_of, listed, points, rate, task_of
+from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import are_named, is_chosen
 from skbiasamp.metrics.score_order import ScoreOrder, group_order, score_order
@@ -204,8 +204,7 @@ class GroupScores(Check):
         order = group_order(audited.test)
         if order is None or not order.reversed:
             return None
-        columns = audited.report.context.get("group_columns", ())
-        last, first = (group_of(name, columns) for name in (order.positive, order.other))
+        last, first = (audited.group(name) for name in (order.positive, order.other))
         return (
             f"Probabilities of groups were read as those of '{last}', which sorts last, and are "
             f"larger for the rows of '{first}': their area under the ROC curve is {order.shown}.",
