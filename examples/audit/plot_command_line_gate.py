@@ -37,7 +37,7 @@ rows = pd.DataFrame({"hired": made.target, "predicted": made.prediction, "group"
 # A build script needs one line. Here the exit code is kept instead of stopping.
 
 
-def gate(file):
+def gate(file: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line on a file and return how it ended."""
     command = ["-m", "skbiasamp", "audit", file.name, "--target", "hired"]
     command += ["--prediction", "predicted", "--sensitive", "group", "--seed", "0"]
