@@ -3,8 +3,8 @@ Audit in continuous integration
 ===============================
 
 ``skbiasamp audit`` reads files of predictions. With ``--limit`` it passes (exit code 0) only if the
-whole confidence interval lies within the limit. It fails (1) if the interval lies outside, and is
-inconclusive (3) otherwise.
+whole confidence interval lies within the limit. It fails (1) if the interval lies outside, or if
+the model reverses the association. Otherwise it is inconclusive (3).
 
 **Result:** the exit code depends on the confidence interval, not on the value alone. With 4,000
 rows the audit fails. With 400 rows of the same model it is inconclusive, and says how many rows
