@@ -22,7 +22,7 @@ from skbiasamp.cli._files import (
     names_of_options,
     rows_of_files,
 )
-from skbiasamp.cli._gate import check
+from skbiasamp.cli._gate import check_limit
 from skbiasamp.cli._terminal import say_and_write, say_unread
 from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
@@ -77,7 +77,7 @@ def report(options: argparse.Namespace) -> int:
     say_and_write(made, outputs, made.data_files)
     if texts is not None:
         say_unread(texts.unread)
-    return check(made, options)
+    return check_limit(made, options)
 
 
 def _with_options(text: str, names: dict[str, Any]) -> str:

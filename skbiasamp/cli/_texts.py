@@ -12,9 +12,9 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._utils.formatting import listed, name_of, rate
+from skbiasamp._utils.formatting import name_of
 from skbiasamp.cli._files import Named
-from skbiasamp.report.checks.text_labels import MOST_GROUPS, TextsWithoutLabel
+from skbiasamp.report.checks.text_labels import TOPIC, share_of_rows, unread
 from skbiasamp.results import Finding
 from skbiasamp.text import LabelledTexts, label_columns
 from skbiasamp.text.labeler import REFUSAL
@@ -88,10 +88,11 @@ class Texts:
         if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
             groups = (given.columns for given in named if given.side == "sensitive")
             by = [frame[name].to_numpy() for columns in groups for name in columns]
-            self.shares = [
-                _share(name if name == "labels" else f"texts of {name}", without, by)
-                for name, without in read.no_label.items()
-            ]
+            for name, without in read.no_label.items():
+                of_groups = pd.Series(without.to_numpy()).groupby(by).mean()
+                groups = zip(map(name_of, of_groups.index), of_groups, strict=True)
+                where = name if name == "labels" else f"texts of {name}"
+                self.shares.append(share_of_rows(where, without.mean(), groups))
         shown = truth.as_typed(*truth.columns * (truth.side == "target_text"))
         made = [Named("target", read.target, shown=shown)]
         for given in texts:
@@ -121,19 +122,8 @@ class Texts:
     @property
     def findings(self) -> list[Finding]:
         """What a report adds: in how many rows no label was found."""
-        if not self.shares:
-            return []
-        check = TextsWithoutLabel()
-        return [Finding(check.topic, f"{check.title}: {listed(self.shares)}.", action=check.action)]
-
-
-def _share(side: str, without: pd.Series, groups: list[Any]) -> str:
-    """Return in how many rows there is no label, and by group if these are few."""
-    text = f"{rate(without.mean())} in the {side}"
-    of_groups = pd.Series(without.to_numpy()).groupby(groups).mean()
-    if len(of_groups) > MOST_GROUPS or not without.any():
-        return text
-    return f"{text} ({', '.join(f'{name_of(a)} {rate(p)}' for a, p in of_groups.items())})"
+        finding = unread(self.shares)
+        return [] if finding is None else [Finding(TOPIC, finding[0], action=finding[1])]
 
 
 def read_word_lists(path: str) -> dict[str, Any]:

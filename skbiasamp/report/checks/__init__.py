@@ -1,16 +1,16 @@
-"""Checks: what to know before the numbers of a report are used, one class a finding.
+"""Checks: what to know before the numbers of a report are used, one function a finding.
 
-A check is a subclass of `Check` in any module of this package; nothing else has to know it.
+A check is a function with the decorator `check` in any module of this package; nothing else has to
+know it.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 from skbiasamp._utils.formatting import group_of, listed
 from skbiasamp.counts.contingency import Contingency
@@ -18,6 +18,7 @@ from skbiasamp.results import AuditReport, AuditResult, Finding
 
 ALPHA = 0.05
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
+ROWS = ("labels", "texts", "numbers")
 
 
 @dataclass(frozen=True)
@@ -60,35 +61,39 @@ class Audited:
         return listed(names) if names else "a metric with an attacker"
 
 
-Found = tuple[str, str] | None
+Found = tuple[str, str] | None  # what was seen, and what to do next
 
 
-class Check(ABC):
+class Check(NamedTuple):
     """One thing to know before the numbers of a report are used."""
 
-    topic: ClassVar[str]
-    place: ClassVar[str] = "note"  # as in Finding
-    rank: ClassVar[int]  # place in the list of findings
-    reads: ClassVar[tuple[str, ...]] = ("labels",)  # of what it says something
+    topic: str
+    rank: int  # place in the list of findings
+    place: str  # as in Finding
+    reads: tuple[str, ...]  # of what it says something
+    finding: Callable[[Audited], Found]
 
-    @abstractmethod
-    def finding(self, audited: Audited) -> Found:
-        """Return what was seen and what to do next, or None if there is nothing to say."""
+
+_CHECKS: list[Check] = []
+
+
+def check(
+    topic: str, *, rank: int, place: str = "note", reads: tuple[str, ...] = ("labels",)
+) -> Callable[[Callable[[Audited], Found]], Callable[[Audited], Found]]:
+    """Make a check of a function, which returns None if there is nothing to say."""
+
+    def checked(finding: Callable[[Audited], Found]) -> Callable[[Audited], Found]:
+        _CHECKS.append(Check(topic, rank, place, reads, finding))
+        return finding
+
+    return checked
 
 
 def every_check() -> list[Check]:
     """Return all checks of this package, in the order of their findings."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    return sorted((check() for check in _below(Check)), key=lambda check: check.rank)
-
-
-def _below(kind: Any) -> Iterator[type[Check]]:
-    """Yield the checks of this package among the subclasses of a class."""
-    for check in kind.__subclasses__():
-        if hasattr(check, "topic") and check.__module__.startswith(f"{__name__}."):
-            yield check
-        yield from _below(check)
+    return sorted(_CHECKS, key=lambda check: check.rank)
 
 
 def findings_of(audited: Audited) -> list[Finding]:

@@ -2,72 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
 
 from skbiasamp._utils.formatting import listed, rate
 from skbiasamp.counts.contingency import SideName
-from skbiasamp.report.checks import Audited, Check, Found
+from skbiasamp.report.checks import Audited, Found, check
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
-MOST_GROUPS = 5
+TOPIC = "texts without a label"
+_MOST_GROUPS = 5
 
 
-class _ClassOfTexts(Check):
-    """A class that texts have if no task can be read from them."""
+@check(TOPIC, rank=155)
+def texts_without_label(audited: Audited) -> Found:
+    """Texts from which no label was read."""
+    return unread(list(_shares(audited, NO_LABEL)))
 
-    task: ClassVar[str]
-    title: ClassVar[str]
-    action: ClassVar[str]
 
-    def finding(self, audited: Audited) -> Found:
-        if self.task not in audited.test.tasks:
-            return None
-        shares = list(_shares(audited, self.task))
-        if not shares:
-            return None
-        return f"{self.title}: {listed(shares)}.", self.action
+def unread(shares: list[str]) -> Found:
+    """Say in how many rows no label was read."""
+    if not shares:
+        return None
+    return (
+        f"Rows without a label: {listed(shares)}.",
+        "Read some of these texts (unread_ of WordListLabeler has examples). If they name a task, "
+        "add their words to its list.",
+    )
+
+
+@check("refusals", rank=65, place="next")
+def refusals(audited: Audited) -> Found:
+    """Texts that refuse to answer."""
+    shares = list(_shares(audited, REFUSAL))
+    if not shares:
+        return None
+    return (
+        f"Refusals: {listed(shares)}.",
+        "Refusals count as a class of their own. Check whether the model refuses more often for "
+        "one group.",
+    )
 
 
 def _shares(audited: Audited, task: str) -> Iterator[str]:
-    """Yield in how many rows a task is, in labels and in predictions, and by group."""
+    """Yield in how many rows a class of texts is, in labels and in predictions, and by group."""
     test = audited.test
+    if task not in test.tasks:
+        return
     j = test.tasks.index(task)
     sides: tuple[tuple[SideName, str], ...] = (("task", "labels"), ("task_pred", "predictions"))
     for side, name in sides:
-        if not test.has(side):
-            continue
-        n = test.count(side)[j]
-        text = f"{rate(n / test.total)} in the {name}"
-        if n and len(test.groups) <= MOST_GROUPS:
+        if test.has(side):
             of_groups = test.rate(side, given="group")[:, j]
-            each = (
-                f"{audited.group(a)} {rate(p)}" for a, p in zip(test.groups, of_groups, strict=True)
-            )
-            text += f" ({', '.join(each)})"
-        yield text
+            groups = zip(map(audited.group, test.groups), of_groups, strict=True)
+            yield share_of_rows(name, test.count(side)[j] / test.total, groups)
 
 
-class TextsWithoutLabel(_ClassOfTexts):
-    """Texts from which no label was read."""
-
-    topic = "texts without a label"
-    rank = 155
-    task, title = NO_LABEL, "Rows without a label"
-    action = (
-        "Read some of these texts (unread_ of WordListLabeler has examples). If they name a task, "
-        "add their words to its list."
-    )
-
-
-class Refusals(_ClassOfTexts):
-    """Texts that refuse to answer."""
-
-    topic = "refusals"
-    place = "next"
-    rank = 65
-    task, title = REFUSAL, "Refusals"
-    action = (
-        "Refusals count as a class of their own. Check whether the model refuses more often for "
-        "one group."
-    )
+def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]]) -> str:
+    """Return a share of rows as text, and that of each group if these are few."""
+    text = f"{rate(share)} in the {where}"
+    of_groups = [f"{name} {rate(p)}" for name, p in groups]
+    return f"{text} ({', '.join(of_groups)})" if share and len(of_groups) <= _MOST_GROUPS else text
