@@ -25,7 +25,7 @@ from skbiasamp.inference.shares import (
 )
 
 # Error rates, and whether they are of rows that have the task.
-ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
+_ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
 
 
 class TaskRows(NamedTuple):
@@ -66,11 +66,15 @@ def _named(name: Any, known: Sequence[Any]) -> Any:
     )
 
 
-def are_unknown(categories: Sequence[Any]) -> Array:
-    """Return which categories are of rows whose sensitive feature is missing."""
+def are_known(categories: Sequence[Any], wanted: list[bool | None]) -> Array:
+    """Return of which categories and outcomes it is known who they are and whether they are wanted.
+
+    Not of rows whose sensitive feature is missing.
+    """
     every = (name if isinstance(name, tuple) else (name,) for name in categories)
     # A real category called as missing values are is a `NamedMissing`.
-    return np.array([any(type(part) is str and part == MISSING for part in name) for name in every])
+    missing = [any(type(part) is str and part == MISSING for part in name) for name in every]
+    return ~np.array(missing)[:, None] & [outcome is not None for outcome in wanted]
 
 
 def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]:
@@ -101,6 +105,21 @@ def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
     return tasks
 
 
+def together(tasks: Sequence[Shares]) -> Shares:
+    """Return the shares of all tasks: sets × tasks, and correlations if those of any are known."""
+    n, selected, rows = np.stack([task[:3] for task in tasks], axis=-1)
+    if all(task.correlation is None for task in tasks):
+        return Shares(n, selected, rows)
+    none = np.zeros((len(n), len(n)))
+    each = [none if task.correlation is None else task.correlation for task in tasks]
+    return Shares(n, selected, rows, np.stack(each, axis=-1))
+
+
+def selected_shares(tasks: list[TaskRows]) -> Shares:
+    """Return how many rows are predicted as each task."""
+    return together([sets.shares(predicted, correlated=True) for sets, _, predicted in tasks])
+
+
 def describe_groups(
     test: Contingency, *, labels: bool = True, favourable: Any = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -112,67 +131,56 @@ def describe_groups(
     # Of probabilities that were summed it is not known which are above one half.
     rated = test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred"))
     tasks = rows_by_task(test, "task_pred" if rated else "task")
-    base = [sets.shares(true) for sets, true, _ in tasks]
-    n = base[0].n
+    base = together([sets.shares(true) for sets, true, _ in tasks])
+    n = base.n[:, 0]
     # Frames are made at once: adding column after column takes several times as long.
     groups: dict[str, Any] = {"group": list(test.groups), "n": n, "share": n / test.total}
+    rates: dict[str, Array] = {"base_rate": base.share} if test.has("task") else {}
+    if rated:
+        selected, wanted = selected_shares(tasks), outcomes_of(test, favourable)
+        rates |= share_columns("predicted_rate", selected)
+        if test.has("task"):
+            right = together([sets.shares(true == pred) for sets, true, pred in tasks])
+            rates |= share_columns("accuracy", right) | error_columns(tasks)
+            groups |= _accuracies(test, right)
+        outcomes = selected_shares(favoured(tasks, wanted)) if False in wanted else selected
+        rates |= impact_ratios(outcomes, "groups", are_known(test.groups, wanted))
     pairs = zip(*product(test.groups, test.tasks), strict=True)
-    rates: dict[str, Any] = dict(zip(("group", "task"), map(list, pairs), strict=True))
-    labelled = test.has("task")
-    if labelled:
-        rates["base_rate"] = np.stack([task.share for task in base], axis=1).ravel()
-    if not rated:
-        return pd.DataFrame(groups), pd.DataFrame(rates)
-    selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
-    wanted = outcomes_of(test, favourable)
-    outcomes = [
-        sets.shares(~predicted, correlated=True) if outcome is False else shares
-        for (sets, _, predicted), outcome, shares in zip(tasks, wanted, selected, strict=True)
-    ]
-    unknown = are_unknown(test.groups)[:, None] | np.array([outcome is None for outcome in wanted])
-    ratios = impact_ratios(outcomes, "groups", ~unknown)
-    if not labelled:
-        numbers = share_columns("predicted_rate", selected) | ratios
-        rates |= {name: values.ravel() for name, values in numbers.items()}
-        return pd.DataFrame(groups), pd.DataFrame(rates)
-    right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
-    numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
-    for name, positive in ERRORS.items():
-        errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
-        enough = np.stack([task.n for task in errors], axis=1) > FEW - 1e-9
-        numbers |= share_columns(name, errors) | difference_columns(name, errors, enough)
-    numbers |= ratios
-    rates |= {name: values.ravel() for name, values in numbers.items()}
-    return pd.DataFrame(groups | _accuracies(test, tasks, right)), pd.DataFrame(rates)
+    names_of_pairs = dict(zip(("group", "task"), map(list, pairs), strict=True))
+    numbers = {name: values.ravel() for name, values in rates.items()}
+    return pd.DataFrame(groups), pd.DataFrame(names_of_pairs | numbers)
 
 
-def share_columns(name: str, tasks: list[Shares]) -> dict[str, Array]:
+def share_columns(name: str, shares: Shares) -> dict[str, Array]:
     """Return shares (sets × tasks) and Wilson's intervals, which hold near 0 and 1 too."""
-    share = np.stack([task.share for task in tasks], axis=1)
-    low, high = share_interval(share, np.stack([task.rows for task in tasks], axis=1))
-    return {name: share, f"{name}_low": low, f"{name}_high": high}
+    low, high = share_interval(shares.share, shares.rows)
+    return {name: shares.share, f"{name}_low": low, f"{name}_high": high}
 
 
-def difference_columns(name: str, tasks: list[Shares], counted: Array) -> dict[str, Array]:
+def difference_columns(name: str, shares: Shares, counted: Array) -> dict[str, Array]:
     """Return how far each share that counts is above the lowest of its task, with intervals."""
-    share, rows = (
-        np.stack([getattr(task, part) for task in tasks], axis=1) for part in ("share", "rows")
-    )
-    differences = differences_to_lowest(np.where(counted, share, np.nan), rows)
+    differences = differences_to_lowest(np.where(counted, shares.share, np.nan), shares.rows)
     ends = (f"{name}_difference{end}" for end in ("", "_low", "_high"))
     return dict(zip(ends, differences, strict=True))
 
 
-def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) -> dict[str, Array]:
+def error_columns(tasks: list[TaskRows], counted: Array | None = None) -> dict[str, Array]:
+    """Return the error rates of sets, and their differences.
+
+    Those of sets that count are compared; None: of those with enough rows for an error rate.
+    """
+    columns: dict[str, Array] = {}
+    for name, positive in _ERRORS.items():
+        errors = together([sets.shares(pred, true == positive) for sets, true, pred in tasks])
+        compared = errors.n > FEW - 1e-9 if counted is None else counted
+        columns |= share_columns(name, errors) | difference_columns(name, errors, compared)
+    return columns
+
+
+def impact_ratios(shares: Shares, sets: str, counted: Array) -> dict[str, Array]:
     """Return each share over the highest of its task, with intervals and what these hold for."""
-    share = np.where(counted, np.stack([task.share for task in tasks], axis=1), np.nan)
-    rows = np.stack([task.rows for task in tasks], axis=1)
-    correlation = None
-    if any(task.correlation is not None for task in tasks):
-        none = np.zeros((len(share), len(share)))
-        each = [none if task.correlation is None else task.correlation for task in tasks]
-        correlation = np.stack(each, axis=-1)
-    ratio, low, high = ratios_to_highest(share, rows, correlation)
+    share = np.where(counted, shares.share, np.nan)
+    ratio, low, high = ratios_to_highest(share, shares.rows, shares.correlation)
     scope = [f"simultaneous over {n} {sets}" for n in (~np.isnan(share)).sum(axis=0)]
     interval = np.broadcast_to(np.array(scope, dtype=object), low.shape).copy()
     interval[np.isnan(low)] = None
@@ -184,13 +192,13 @@ def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) 
     }
 
 
-def _accuracies(test: Contingency, tasks: list[TaskRows], right: list[Shares]) -> dict[str, Array]:
+def _accuracies(test: Contingency, right: Shares) -> dict[str, Array]:
     """Return the accuracy of each group, over all tasks."""
-    if test.classes is not None and len(tasks) > 1:  # of several classes only one can be right
+    if test.classes is not None and len(test.tasks) > 1:  # only one of several classes is right
         both = test.both("task")
-        hit = sum(column(both, "task_pred", j) for j in range(len(tasks)))
-        right = [RowSets.of_groups(both).shares(np.asarray(hit) > 0)]
-    share = np.mean([task.share for task in right], axis=0)
+        hit = sum(column(both, "task_pred", j) for j in range(len(test.tasks)))
+        right = together([RowSets.of_groups(both).shares(np.asarray(hit) > 0)])
+    share = right.share.mean(axis=1)
     # A mean over tasks varies less than one task of as many rows: its interval is not too narrow.
-    low, high = share_interval(share, np.min([task.rows for task in right], axis=0))
+    low, high = share_interval(share, right.rows.min(axis=1))
     return {"accuracy": share, "accuracy_low": low, "accuracy_high": high}

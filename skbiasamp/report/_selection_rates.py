@@ -25,15 +25,16 @@ from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.strata import RowSource, strata_named
 from skbiasamp.report._groups import (
-    ERRORS,
     TaskRows,
-    are_unknown,
+    are_known,
     difference_columns,
+    error_columns,
     favoured,
     impact_ratios,
     outcome_names,
     outcomes_of,
     rows_by_task,
+    selected_shares,
     share_columns,
 )
 from skbiasamp.report.asked import Asked
@@ -105,20 +106,15 @@ def _rates_of(
     *,
     min_share: float,
 ) -> pd.DataFrame:
-    shares = [sets.shares(pred, correlated=True) for sets, _, pred in tasks]
-    n = np.stack([task.n for task in shares], axis=1)
-    selected = np.stack([task.selected for task in shares], axis=1)
-    share = n / test.total
-    unknown = are_unknown(categories)[:, None] | np.array([outcome is None for outcome in wanted])
-    counted = (share >= min_share) & ~unknown & (n > 0)
-    numbers = {"n": n, "share": share, "selected": selected}
+    shares = selected_shares(tasks)
+    share = shares.n / test.total
+    counted = (share >= min_share) & are_known(categories, wanted) & (shares.n > 0)
+    numbers = {"n": shares.n, "share": share, "selected": shares.selected}
     numbers |= share_columns("selection_rate", shares) | {"counted": counted}
     numbers |= difference_columns("selection_rate", shares, counted)
     numbers |= impact_ratios(shares, "categories", counted)
     if test.has("task") and test.has("task_pred"):
-        for name, positive in ERRORS.items():
-            errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
-            numbers |= share_columns(name, errors) | difference_columns(name, errors, counted)
+        numbers |= error_columns(tasks, counted)
     table = pd.DataFrame(pair_names(tuple(categories), outcome_names(test, wanted))).rename(
         columns={"group": "category"}
     )
