@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
-from skbiasamp._input.checks import (
-    check_option,
-    require_groups,
-)
+from skbiasamp._input.checks import check_option, require_groups
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -18,8 +15,8 @@ from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
-from skbiasamp.report._groups import describe_groups
-from skbiasamp.report._selection_rates import selection_rates, selection_table
+from skbiasamp.report._groups import describe_groups, selection_table
+from skbiasamp.report._selection_rates import selection_rates
 from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (

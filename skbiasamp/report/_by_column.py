@@ -12,7 +12,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import with_merged_groups
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.report._selection_rates import columns_of_groups
+from skbiasamp.report._groups import columns_of_groups
 from skbiasamp.report.auditors import readied
 
 
