@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
-from skbiasamp._input.checks import check_option, require_groups
+from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -278,10 +278,7 @@ def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
 
 def _check_rows(test: Contingency, train: Contingency | None, asked: Asked) -> None:
     """Raise if there is nothing to audit, or nothing to compare it with."""
-    signs = test if train is None else train
-    if asked.own is None or train is not None:
-        require_reference(test, train)
-    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
+    require_reference(test, train, asked.own)
     if not (test.has("task_pred") or test.has("group_pred") or asked.y_score is not None):
         raise InputError(
             "There is nothing to audit: pass predictions as {y_pred} (of a frame, name their "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from skbiasamp import metrics
-from skbiasamp._input.checks import require_auditor
+from skbiasamp._input.checks import require_auditor, require_groups
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
@@ -104,17 +104,22 @@ def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
     return auditor
 
 
-def require_reference(test: Contingency, train: Contingency | None) -> None:
-    """Raise if there are neither labels of the audited rows nor training labels to compare with."""
+def require_reference(test: Contingency, train: Contingency | None, own: Any = None) -> None:
+    """Raise if there are no labels to compare with, or no groups to compare.
+
+    Labels are those of training or of the audited rows; `own` auditors may have learned some.
+    """
     if train is not None:
         with speaking(y_true="y_train"):
             train.require("task")
-    elif not test.has("task"):
+    elif own is None and not test.has("task"):
         raise InputError(
             "There are no labels to compare the predictions with: pass {y_true} (of a frame, name "
             "their column: target=), or the labels of other rows as {y_train and sensitive_train}. "
             "Rates alone need none: use selection_rates(y_pred, ...)."
         )
+    signs = test if train is None else train
+    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
 
 
 def run_each(

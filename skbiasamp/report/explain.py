@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import (
-    MOST_GROUPS,
-    check_count,
-    require_groups,
-)
+from skbiasamp._input.checks import MOST_GROUPS, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
@@ -43,7 +39,7 @@ from skbiasamp.report._value_tables import (
     of_strata,
 )
 from skbiasamp.report.asked import Asked
-from skbiasamp.report.auditors import read_training
+from skbiasamp.report.auditors import read_training, require_reference
 from skbiasamp.report.evidence import context_of
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import Explanation
@@ -291,8 +287,7 @@ def _explained(
     """Explain rows that were read."""
     scored = bool(rows.cells.models)
     test = rows.cells.model(DECISION) if scored else distinct(rows.cells)
-    signs = test if train is None else train
-    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
+    require_reference(test, train)
     if scored and test.soft("task_pred"):
         raise InputError("{y_pred} must hold predicted labels if {y_score} is passed.")
     how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": rng}
