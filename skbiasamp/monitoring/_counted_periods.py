@@ -48,10 +48,11 @@ def periods_of_counts(
 def periods_of_rows(
     frame: Any,
     columns: dict[str, Any],
-    time: Hashable,
     every: str | None,
-    version: Hashable,
     reference: Any,
+    *,
+    time: Hashable = None,
+    version: Hashable = None,
     **how: Any,
 ) -> CountedPeriods:
     """Count the rows of a frame by period."""
@@ -78,13 +79,9 @@ def periods_of_rows(
         )
     known = {period: clock.name_of(period) for period in dict.fromkeys([*raw, *read.dropped.index])}
     names = raw.map(known).to_numpy()
-    dropped: defaultdict[str, float] = defaultdict(float)
-    for period, n in read.dropped.items():
-        dropped[known[period]] += n
-    others: dict[str, dict[Hashable, float]] = {}
-    for (raw_name, label), n in read.others.items():
-        of_period = others.setdefault(clock.name_of(raw_name), defaultdict(float))
-        of_period[label] += n
+    others: dict[str, dict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
+    for (period, label), n in read.others.items():
+        others[known[period]][label] += n
     order = _ordered([*names, *others], every)
     parts: dict[str, Contingency | None] = {}
     versions: dict[str, str] = {}
@@ -97,7 +94,7 @@ def periods_of_rows(
             versions[name] = str(of_rows.idxmax())
     notes = [
         {"period": name, "text": f"{rows_of(n)} without a sensitive feature were left out."}
-        for name, n in sorted(dropped.items())
+        for name, n in read.dropped.groupby(known).sum().items()
         if n
     ]
     return CountedPeriods(parts, versions, notes, others)

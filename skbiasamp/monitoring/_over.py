@@ -7,7 +7,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import Names, check_count, check_option, require_auditor
 from skbiasamp._input.errors import InputError, columns_named, quote, rows_of
@@ -19,6 +18,7 @@ from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.inputs import check_class
 from skbiasamp.metrics.strata import standardised, strata_of, within_strata
 from skbiasamp.monitoring._calendar import EVERY
@@ -28,14 +28,13 @@ from skbiasamp.monitoring._counted_periods import (
     periods_of_counts,
     periods_of_rows,
 )
-from skbiasamp.monitoring._period_tables import name_causes, pairs_table, period_table
-from skbiasamp.monitoring._watch import varies, watched
+from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
 from skbiasamp.monitoring.pairs import auditor_of_pairs, check_paired, pairs_as_rows
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
 from skbiasamp.results import Timeline
-from skbiasamp.results.timeline import BEFORE, EMPTY, PAIR_COLUMNS, REFERENCE, WATCHED
+from skbiasamp.results.timeline import BEFORE, EMPTY, REFERENCE, WATCHED
 
 _OF_ATTACKERS = 199  # draws: each trains the attackers again
 _DRAWS = 999
@@ -182,9 +181,9 @@ def audit_over(
     strata = tuple(names_of(given))
     if strata and sensitive_prediction is not None:
         raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
+    times = {"time": time, "version": version}
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
-        named = {**columns, "time": time, "version": version, "pair": pair}
-        counted = periods_of_counts(frame, named)
+        counted = periods_of_counts(frame, {**columns, **times, "pair": pair})
     else:
         how = asked.how
         if getattr(auditor, "reads", "") == "numbers":
@@ -193,17 +192,10 @@ def audit_over(
             columns["sensitive"] = [*names_of(sensitive), *strata]
         if pair is not None:
             check_paired(vars(asked))
-            known = {"time": time, "version": version}
-            frame, columns, known = pairs_as_rows(
-                frame, columns | {"pair": pair}, pos_label, **known
-            )
-            time, version, pos_label, how["pos_label"] = (
-                known["time"],
-                known.get("version"),
-                None,
-                None,
-            )
-        counted = periods_of_rows(frame, columns, time, every, version, reference, **how)
+            columns |= {"pair": pair}
+            frame, columns, times = pairs_as_rows(frame, columns, pos_label, **times)
+            pos_label = how["pos_label"] = None
+        counted = periods_of_rows(frame, columns, every, reference, **times, **how)
     if pos_label is None:
         _check_scores(counted)
     return over(counted, asked, pos_label)
@@ -226,9 +218,7 @@ def check_watch(asked: Asked) -> None:
         if not hasattr(asked.auditor, "learn_reference"):
             text = "{auditor} cannot be {seen}, which needs single rows: audit each period."
             raise InputError(text, seen=type(asked.auditor).__name__)
-    alpha = asked.alpha
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
+    check_share("alpha", asked.alpha)
 
 
 def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeline:
@@ -258,10 +248,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         uneven = varies(learned, of_reference, n_draws=n_draws, rng=rng)
     of_later = [parts[name] for name in later if name in parts]
     periods = period_table(counted.versions, roles, results, later, watch, alpha)
-    pairs = pd.DataFrame(columns=list(PAIR_COLUMNS))
-    if watch.p_pairs.shape[0]:
-        pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
-        name_causes(periods, pairs)
+    pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
