@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 import skbiasamp
 from skbiasamp._input.errors import Said, speaking
-from skbiasamp._io.files import columns_of_files, find
+from skbiasamp._io.files import find
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
@@ -41,30 +41,26 @@ def report(options: argparse.Namespace) -> int:
     named = named_columns(options)
     names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
-        if texts is not None:
-            written = {"delimiter": options.delimiter, "encoding": options.encoding}
-            named += texts.implied(columns_of_files(options.test, **written), named)
+        named += texts.implied(options, named)
         of_train = _of_train(named)  # texts may change the names
         tables, files = _tables(options, named, opened)
-        if texts is not None:
-            # Before those of training: the test rows decide which classes there are.
-            (model, rows), *_ = tables.items()
+        # Before those of training: the test rows decide which classes there are.
+        for model, rows in tables.items():
             tables[model], named = texts.labelled(rows, named)
-            names |= names_of_options(named)
+        names |= names_of_options(named)
         train: Any = None
         training_files: list[dict[str, Any]] = []
         if options.train is not None:
             reading = rows_of_files(options, options.train, of_train, missing=options.missing)
             train, training_files = opened.enter_context(reading)
-            if texts is not None:
-                train = texts.labelled_train(train, of_train)
+            train = texts.labelled_train(train, of_train)
         arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
         make: Any = getattr(skbiasamp, options.command)
         made = make(**arguments, y_train=train)
     made.context["call"] = options.call
     made.data_files.extend(described_files(files, training_files))
     if options.command == "audit":
-        made.findings.extend([] if texts is None else texts.findings)
+        made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
         made.findings[:] = [
             replace(
@@ -75,8 +71,7 @@ def report(options: argparse.Namespace) -> int:
             for finding in made.findings
         ]
     say_and_write(made, outputs, made.data_files)
-    if texts is not None:
-        say_unread(texts.unread)
+    say_unread(texts.unread)
     return check_limit(made, options)
 
 

@@ -30,7 +30,6 @@ class Watched(NamedTuple):
 
     expected: Array  # what the reference shows with as many rows of each group
     scores: Array  # (sequences × periods)
-    rows: Array
     p_value: Array  # of the value, adjusted for all looks and sequences
     p_pairs: Array  # (pairs × periods)
     onset: Array
@@ -83,7 +82,6 @@ def against_all_before(
     return Watched(
         scores,
         scores,
-        rows,
         adjusted(against.log[:1], share)[0],
         adjusted(against.log[1:], (1 - share) / max(n_pairs, 1)),
         against.onset[0],
