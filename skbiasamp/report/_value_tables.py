@@ -35,6 +35,7 @@ from skbiasamp.inference.value_parts import (
 )
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
+from skbiasamp.results.pair_tables import pair_names
 
 LEVEL = 0.95
 _BINS = 10
@@ -251,12 +252,8 @@ def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
             "disparity": sums.disparity(stage, within=False),
             "conditional_disparity": sums.disparity(stage, within=True),
         }
-        numbers_of_pairs = {name: draws[0].ravel() for name, draws in numbers.items()}
-        of_pairs = {
-            "group": [group for group in groups for _ in tasks],
-            "task": [task for _ in groups for task in tasks],
-        }
-        tables.append(pd.DataFrame({**of_pairs, "of": of, **numbers_of_pairs}))
+        of_pairs = {name: draws[0].ravel() for name, draws in numbers.items()}
+        tables.append(pd.DataFrame({**pair_names(groups, tasks), "of": of, **of_pairs}))
     return pd.concat(tables, ignore_index=True)
 
 

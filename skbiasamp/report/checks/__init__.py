@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from skbiasamp._utils.formatting import group_of, listed
+from skbiasamp._utils.formatting import group_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
@@ -55,10 +55,10 @@ class Audited:
         return group_of(name, self.report.context.get("group_columns", ()))
 
     @property
-    def attacks(self) -> str:
-        """The metrics of attackers in the report, as a sentence lists them."""
-        names = self.names(lambda result: result.kind.has_attacker)
-        return listed(names) if names else "a metric with an attacker"
+    def favourable(self) -> list[Any]:
+        """The classes or tasks that people want; none if the user names none."""
+        names = self.report.context.get("favourable", [])
+        return names if isinstance(names, list) else [names]
 
 
 Found = tuple[str, str] | None  # what was seen, and what to do next

@@ -107,11 +107,8 @@ def missing_names(audited: Audited) -> Found:
     """Groups or classes have names that stand for missing values in many files."""
     classes = audited.test.classes if audited.reads == "labels" else None
     named = {"group": audited.test.groups, "class": classes or ()}
-    named_so = []
-    for kind, names in named.items():
-        strange = [name for name in names if _stands_for_missing(name)]
-        if strange:
-            named_so.append(f"{kind} {quote(strange)}")
+    strange = {kind: list(filter(_stands_for_missing, names)) for kind, names in named.items()}
+    named_so = [f"{kind} {quote(names)}" for kind, names in strange.items() if names]
     if not named_so:
         return None
     return (
@@ -257,9 +254,8 @@ def missing_values(audited: Audited) -> Found:
 @check("labels as truth", rank=67, place="next", reads=PAIRS)
 def labels_as_truth(audited: Audited) -> Found:
     """Labels may be biased themselves: always worth saying."""
-    if not audited.report.results:
-        return None  # pairs are compared without labels
-    if not audited.report.context.get("labelled", True):
+    # Pairs are compared without labels, and without results.
+    if not (audited.report.results and audited.report.context.get("labelled", True)):
         return None
     return (
         "The labels are taken as the truth. If they are biased themselves, a value of 0 means "

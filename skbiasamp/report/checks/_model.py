@@ -31,14 +31,8 @@ _GAP = 0.05
 @check("identical predictions", rank=45, place="next")
 def identical_predictions(audited: Audited) -> Found:
     """Labels and predictions are identical in every row, as if one column was read for both."""
-    same = [
-        text
-        for text, side, predicted in (
-            ("labels and predictions", "task", "task_pred"),
-            ("the sensitive feature and its predictions", "group", "group_pred"),
-        )
-        if _identical(audited.test, side, predicted)
-    ]
+    shown = {"task": "labels and predictions", "group": "the sensitive feature and its predictions"}
+    same = [text for side, text in shown.items() if _identical(audited.test, side, f"{side}_pred")]
     if not same:
         return None
     return (
@@ -137,40 +131,36 @@ def error_rates(audited: Audited) -> Found:
     enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
     # Of many groups, the largest gap may be chance.
     certain = report.rates[[f"{name}_low" for name in differences]].to_numpy() > 0
-    gaps = differences.where(enough & certain, -1)
-    kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
-    gap = gaps[f"{kind}_difference"]
-    if gap.max() < _GAP:
+    gaps = np.where(enough & certain, differences, -1.0)
+    k = int(gaps.max(axis=0).argmax())
+    at, n_tasks = int(gaps[:, k].argmax()), len(gaps) // len(report.groups)
+    if gaps[at, k] < _GAP:
         return None
-    at, n_tasks = int(gap.to_numpy().argmax()), len(gap) // len(report.groups)
+    of_task = report.rates.iloc[at % n_tasks :: n_tasks]
     row: Any = report.rates.iloc[at]
-    task, of_task = row["task"], report.rates.iloc[at % n_tasks :: n_tasks]
-    base: Any = of_task[of_task[f"{kind}_difference"] == 0].iloc[0]
+    base: Any = of_task[of_task[list(differences)[k]] == 0].iloc[0]
     most, least = (audited.group(side["group"]) for side in (row, base))
-    (other,) = _LABELLED.keys() - {kind}
-    kinds = [kind]
-    if not np.isnan([side[f"{other}_difference"] for side in (row, base)]).any():
-        kinds = list(_LABELLED)
-        names = report.context.get("favourable", [])
-        if task in (names if isinstance(names, list) else [names]):
-            kinds.reverse()  # who misses what people want is harmed
-    texts = []
-    for each in kinds:
-        labelled, verb, name = _LABELLED[each]
-        rates = [_wrong(side, each) for side in (row, base)]
-        who = f"{rates[0]} and {rates[1]}"
-        named, subject = "so", "it"
-        if each == kinds[0]:
-            who = f"{rates[0]} of the group {most} and {rates[1]} of the group {least}"
-            named, subject = f"'{task_of(task)}'", "the model"
+    known = ~np.isnan([[side[name] for name in differences] for side in (row, base)]).any(axis=0)
+    kinds = [kind for kind, is_known in zip(_LABELLED, known, strict=True) if is_known]
+    if row["task"] in audited.favourable:
+        kinds.reverse()  # who misses what people want is harmed
+    task = f"'{task_of(row['task'])}'"
+    texts: list[str] = []
+    for kind in kinds:
+        labelled, verb, name = _LABELLED[kind]
+        first, other = (_wrong(side, kind) for side in (row, base))
+        named, subject, who = "so", "it", f"{first} and {other}"
+        if not texts:
+            who = f"{first} of the group {most} and {other} of the group {least}"
+            named, subject = task, "the model"
         texts.append(
             f"Among rows {labelled} {named}, {subject} {verb} it for {who} "
-            f"({name}{_difference(row, base, each)})."
+            f"({name}{_difference(row, base, kind)})."
         )
     return (
         f"{' '.join(texts)} Amplification does not measure these error rates.",
-        f"Decide which of the two errors does more harm, to predict '{task_of(task)}' wrongly "
-        "or to miss it, and whether its difference between the groups is acceptable.",
+        f"Decide which of the two errors does more harm, to predict {task} wrongly or to miss it, "
+        "and whether its difference between the groups is acceptable.",
     )
 
 
@@ -245,19 +235,16 @@ def impact_ratio(audited: Audited) -> Found:
     if below.empty:
         return None
     row: Any = below.sort_values("impact_ratio").iloc[0]
-    group = audited.group(row["group"])
-    names = context["favourable"]
-    names = names if isinstance(names, list) else [names]
-    wanted = [f"'{task_of(name)}'" for name in names]
+    of_task = rates[rates["task"].map(str) == str(row["task"])]
+    most: Any = of_task.sort_values("impact_ratio").iloc[-1]
+    group, other = (audited.group(side["group"]) for side in (row, most))
+    wanted = [f"'{task_of(name)}'" for name in audited.favourable]
     others = len(below) - 1
     who = "group is" if others == 1 else "groups are"
     more = f" {others} more {who} clearly below it." * (others > 0)
-    of_task = rates[rates["task"].map(str) == str(row["task"])]
-    most: Any = of_task.sort_values("impact_ratio").iloc[-1]
-    other = audited.group(most["group"])
     before = ""
     if len(context["tasks"]) == 1 and "base_rate" in rates:
-        favours = str(row["task"]) in map(str, names)
+        favours = str(row["task"]) in map(str, audited.favourable)
         labelled, of_most = (
             side["base_rate"] if favours else 1 - side["base_rate"] for side in (row, most)
         )

@@ -26,10 +26,12 @@ def balanced_data(audited: Audited) -> Found:
     blind = audited.names(lambda result: result.verdict == CANNOT and not result.cannot)
     if not blind or is_constant(audited.signs):
         return None
+    attacks = audited.names(lambda result: result.kind.has_attacker)
+    others = listed(attacks or ["a metric with an attacker"])
     return (
         "Cannot amplify (labels are balanced): no group is associated with a task in the "
         f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
-        f"Use {audited.attacks} instead: attackers also find what a model adds to balanced labels.",
+        f"Use {others} instead: attackers also find what a model adds to balanced labels.",
     )
 
 
