@@ -15,7 +15,7 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp._io.files import columns_of_files
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.cli._files import Named
-from skbiasamp.report.checks.text_labels import TOPIC, share_of_rows, unread
+from skbiasamp.report.checks.texts import TOPIC, share_of_rows, unread
 from skbiasamp.results import Finding
 from skbiasamp.text import LabelledTexts, label_columns
 from skbiasamp.text.labeler import REFUSAL
@@ -91,8 +91,8 @@ class Texts:
         (truth,) = (given for given in named if given.side in ("target", "target_text"))
         # A text that mentions none of several objects is no class: it is reported.
         if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
-            groups = (given.columns for given in named if given.side == "sensitive")
-            by = [frame[name].to_numpy() for columns in groups for name in columns]
+            sensitive = (given.columns for given in named if given.side == "sensitive")
+            by = [frame[name].to_numpy() for columns in sensitive for name in columns]
             for name, without in read.no_label.items():
                 of_groups = pd.Series(without.to_numpy()).groupby(by).mean()
                 groups = zip(map(name_of, of_groups.index), of_groups, strict=True)

@@ -305,7 +305,7 @@ def _parts_of(
     counted = signs_of(pairs, learned, test).counted
     parts = Parts(sums, pairs.sign, counted, trained=train is not None)
     tables: dict[str, Any] = of_change(parts, audit, test.tasks)
-    verdicts, findings = {"gap": audit.verdict}, []
+    verdicts, findings = {"gap": audit.verdict}, list[str]()
     if scored:
         of_parts, findings = of_decision(parts, rows.cells)
         tables |= of_parts

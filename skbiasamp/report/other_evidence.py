@@ -68,14 +68,14 @@ def read_evidence(
     ):
         if name in beside and not is_used:
             raise InputError("{name} is used with {option} only.", name=name, option=option)
+    evidence = OtherEvidence(given=asked.given)
     if not (beside or selected or probable) or (probable and is_contingency(rows)):
-        return rows, given, columns, OtherEvidence(given=asked.given)
+        return rows, given, columns, evidence
     if beside:
         check_single(PARAMETER_OF[next(iter(beside))], rows)
-    evidence = OtherEvidence(given=asked.given)
     if columns:
         rows, given, columns = row_by_row(rows, given, asked.needed)
-        evidence = OtherEvidence(given=given.pop("given", asked.given))
+        evidence = evidence._replace(given=given.pop("given", asked.given))
         beside = {name: given.pop(PARAMETER_OF[name], values) for name, values in beside.items()}
     if (pairs := beside.get("pair")) is not None:
         check_single("pairs", rows, how)
@@ -94,14 +94,11 @@ def read_evidence(
             **own, labelled=human, y_train=train, pos_label=how["pos_label"]
         )
         evidence = evidence._replace(labelled=powered)
-    partly = None
     if selected and probable:
-        text = "{labels='selected'} needs known groups, and these have probabilities."
-        raise InputError(text)
+        raise InputError("{labels='selected'} needs known groups, and these have probabilities.")
+    partly = probable_groups(rows, given, beside.get("check"), how) if probable else None
     if selected:
         rows, given, partly = selected_labels(rows, given, beside.get("decision"), how)
-    elif probable:
-        partly = probable_groups(rows, given, beside.get("check"), how)
     return rows, given, columns, evidence._replace(partly=partly)
 
 

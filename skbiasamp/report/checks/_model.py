@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.errors import Said
-from skbiasamp._utils.formatting import (
-    amount,
-    listed,
-    number,
-    points,
-    rate,
-    task_of,
-)
+from skbiasamp._utils.formatting import amount, listed, number, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
@@ -140,8 +133,8 @@ def error_rates(audited: Audited) -> Found:
     row: Any = report.rates.iloc[at]
     base: Any = of_task[of_task[list(differences)[k]] == 0].iloc[0]
     most, least = (audited.group(side["group"]) for side in (row, base))
-    known = ~np.isnan([[side[name] for name in differences] for side in (row, base)]).any(axis=0)
-    kinds = [kind for kind, is_known in zip(_LABELLED, known, strict=True) if is_known]
+    known = differences.loc[[row.name, base.name]].notna().all()
+    kinds = [kind for kind in _LABELLED if known[f"{kind}_difference"]]
     if row["task"] in audited.favourable:
         kinds.reverse()  # who misses what people want is harmed
     task = f"'{task_of(row['task'])}'"

@@ -1,9 +1,10 @@
-"""Checks of labels that were read from texts."""
+"""Checks of texts: of labels that were read from them, and of what attackers could not read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from skbiasamp._input.errors import rows_of
 from skbiasamp._utils.formatting import listed, rate
 from skbiasamp.counts.contingency import SideName
 from skbiasamp.report.checks import Audited, Found, check
@@ -11,6 +12,7 @@ from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 TOPIC = "texts without a label"
 _MOST_GROUPS = 5
+_MANY = 0.3  # share of unknown words from which human texts are hardly read
 
 
 @check(TOPIC, rank=155)
@@ -62,3 +64,42 @@ def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]])
     text = f"{rate(share)} in the {where}"
     of_groups = [f"{name} {rate(p)}" for name, p in groups]
     return f"{text} ({', '.join(of_groups)})" if share and len(of_groups) <= _MOST_GROUPS else text
+
+
+# --------------------------------------------------------------------------- attacked texts
+
+
+@check("empty texts", rank=54, place="next", reads=("texts",))
+def empty_texts(audited: Audited) -> Found:
+    """Rows have no word in their text."""
+    counts = [audited.most(f"empty_{side}") for side in ("data", "model")]
+    if not any(counts):
+        return None
+    return (
+        f"{rows_of(counts[0])} of the human texts and {rows_of(counts[1])} of the model's "
+        "texts have no word. Attackers guess the group of these rows from their being empty.",
+        "Check whether the model refused to answer, and for which group.",
+    )
+
+
+@check("unknown words", rank=55, place="next", reads=("texts",))
+def unknown_words(audited: Audited) -> Found:
+    """Many words of the human texts are not in the model's vocabulary."""
+    most = audited.most("unknown_words")
+    if most < _MANY:
+        return None
+    return (
+        f"The model never uses {rate(most)} of the words in the human texts, which an "
+        "attacker reads as one unknown token. Human texts may reveal less than they would.",
+        "Audit with equalize=None too, and report both.",
+    )
+
+
+@check("attacker", rank=180, reads=("texts",))
+def attacker_of_texts(audited: Audited) -> Found:
+    """The attacker decides how much texts reveal."""
+    return (
+        "How much texts reveal depends on the attacker that reads them, and so can the sign "
+        "of the difference.",
+        "Compare models by the same attacker, and name it beside the value.",
+    )
