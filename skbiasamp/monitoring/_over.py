@@ -21,8 +21,8 @@ from skbiasamp.counts.merging import check_alike, common_positive, merged, prese
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.inputs import check_class
 from skbiasamp.metrics.strata import standardised, strata_of, within_strata
-from skbiasamp.monitoring._calendar import EVERY
-from skbiasamp.monitoring._counted_periods import (
+from skbiasamp.monitoring._periods import (
+    EVERY,
     CountedPeriods,
     periods_of,
     periods_of_counts,

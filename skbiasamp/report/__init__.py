@@ -13,9 +13,8 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, without_strata
-from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
-from skbiasamp.report._groups import describe_groups, selection_table
+from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
 from skbiasamp.report._selection_rates import selection_rates
 from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.asked import Asked

@@ -1,4 +1,4 @@
-"""Sizes of groups, and rates by group and by sensitive column with their intervals."""
+"""Sizes and rates of groups; rates and the first metric by each sensitive column."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ import pandas as pd
 from skbiasamp._input.checks import MISSING, Array, NamedMissing, is_one
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.spelling import spelt
-from skbiasamp.counts.cells import column, naming_side
+from skbiasamp._utils.formatting import DIRECTION_OF, NO_EFFECT
+from skbiasamp._utils.warnings import collected
+from skbiasamp.counts.cells import column, naming_side, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.shares import (
     RowSets,
@@ -23,6 +26,7 @@ from skbiasamp.inference.shares import (
     ratios_to_highest,
     share_interval,
 )
+from skbiasamp.report.auditors import readied
 from skbiasamp.results.pair_tables import pair_names
 
 # Error rates, and whether they are of rows that have the task.
@@ -169,7 +173,7 @@ def selection_table(
     wanted = _outcomes_of(test, favourable)
     outcomes, names = _favoured(_rows_by_task(test, side), wanted), _outcome_names(test, wanted)
     parts = []
-    for by, categories, into in columns_of_groups(test):
+    for by, categories, into in _columns_of_groups(test):
         tasks = _merged(outcomes, into)
         shares = _selected_shares(tasks)
         share = shares.n / test.total
@@ -186,7 +190,44 @@ def selection_table(
     return pd.concat(parts, ignore_index=True)
 
 
-def columns_of_groups(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
+def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd.DataFrame:
+    """Return one row for each of several sensitive columns: estimate, interval and verdict.
+
+    It is of the first auditor that was chosen, if its value is signed. A verdict counts all
+    columns: p-values are adjusted by Holm's method.
+    """
+    if not chosen or test.summed == "tasks" or not chosen[0][0].kind.is_signed:
+        return pd.DataFrame()
+    auditor, train, *_ = chosen[0]
+    learned = {} if train is None else _by_column(train)
+    rows = []
+    for name, audited in _by_column(test).items():
+        with collected():
+            result = readied(auditor, learned.get(name), random_state).audit(audited)
+        numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
+        rows.append(
+            {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}
+        )
+    if not rows:
+        return pd.DataFrame()
+    table = pd.DataFrame(rows)
+    adjusted = table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy())
+    level = 0.95 if auditor.confidence_level is None else auditor.confidence_level
+    unsure = ~(adjusted < 1 - level) & np.isin(table["verdict"], list(DIRECTION_OF))
+    return table.assign(verdict=table["verdict"].mask(unsure, NO_EFFECT))
+
+
+def _by_column(cells: Contingency) -> dict[str, Contingency]:
+    """Return the cells by each column, without the combination of all of them."""
+    *columns, _ = _columns_of_groups(cells)
+    return {
+        name: with_merged_groups(cells, into, tuple(categories), (name,))
+        for name, categories, into in columns
+        if len(categories) > 1
+    }
+
+
+def _columns_of_groups(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
     """Yield each sensitive column, its categories and that of each group; then all together."""
     groups, columns = test.groups, list(test.group_columns)
     single = np.arange(len(groups))
