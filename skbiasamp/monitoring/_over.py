@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -247,6 +247,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         of_reference = [parts[name] for name in inside]
         uneven = varies(learned, of_reference, n_draws=n_draws, rng=rng)
     of_later = [parts[name] for name in later if name in parts]
+    notes += _noted(None, _about_reference(first, of_later, uneven=uneven))
     periods = period_table(counted.versions, roles, results, later, watch, alpha)
     pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
@@ -267,7 +268,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         },
         alpha=float(alpha),
         confidence_level=whole.confidence_level,
-        notes=notes + _about_reference(first, of_later, uneven=uneven),
+        notes=notes,
         context=context,
         params=learned.get_params(deep=False),
         kind=learned.kind,
@@ -297,13 +298,14 @@ def _parts_like(
 
     A period that has no rows left gets this role.
     """
-    nothing = [name for name, role in roles.items() if role == EMPTY]
-    notes = [{"period": name, "text": "no rows in this period."} for name in nothing]
-    notes = [*counted.notes, *notes]
+    notes = list(counted.notes)
+    for name, role in roles.items():
+        notes += _noted(name, ["no rows in this period."] * (role == EMPTY))
     parts: dict[str, Contingency] = {}
     full = {name: cells for name, cells in counted.cells.items() if cells is not None}
     for name, cells in full.items():
-        part = _aligned(cells, first, name, notes, counted.others.get(name, {}), strict=strict)
+        part, texts = _aligned(cells, first, name, counted.others.get(name, {}), strict=strict)
+        notes += _noted(name, texts)
         if part.total:
             parts[name] = part
         else:
@@ -316,6 +318,11 @@ def _parts_like(
             group=first.groups[0],
         )
     return parts, notes
+
+
+def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
+    """Return notes about a period; None: about the whole watch."""
+    return [{"period": period, "text": text} for text in texts]
 
 
 def _auditor_for(first: Contingency, auditor: Any) -> Any:
@@ -358,11 +365,10 @@ def _aligned(
     cells: Contingency,
     like: Contingency,
     period: str,
-    notes: list[dict[str, Any]],
     others: Mapping[Hashable, float],
     *,
     strict: bool,
-) -> Contingency:
+) -> tuple[Contingency, list[str]]:
     """Return a period under the groups and tasks of the reference; say what that leaves out.
 
     Rows of `others`, classes that the reference lacks, were left out before.
@@ -372,6 +378,7 @@ def _aligned(
     check_alike(like, cells)
     part, lost = within(cells, like)
     lost["task"] |= others
+    texts = []
     for role, names in lost.items():
         what = {"group": "group", "task": "class"}[role]
         for name, n in names.items():
@@ -384,33 +391,28 @@ def _aligned(
                     seen=name,
                 )
             lacking = f"the {what} {quote([name])}, which the reference lacks"
-            text = f"{rows_of(n)} of {lacking}, are left out."
-            notes.append({"period": period, "text": text})
+            texts.append(f"{rows_of(n)} of {lacking}, are left out.")
     if not cells.indicator and part.total:
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent:
-            text = f"no rows of {quote(absent)}: its pairs are not measured in this period."
-            notes.append({"period": period, "text": text})
-    return distinct(part)
+            texts.append(f"no rows of {quote(absent)}: its pairs are not measured in this period.")
+    return distinct(part), texts
 
 
 def _about_reference(
     reference: Contingency, periods: Sequence[Contingency], *, uneven: bool
-) -> list[dict[str, Any]]:
-    notes = []
+) -> Iterator[str]:
+    """Yield what to know of a reference: it is small, or its periods differ."""
     typical = float(np.median([period.total for period in periods])) if periods else 0.0
     if reference.total < _SMALL_REFERENCE * typical:
-        text = (
+        yield (
             f"The reference has {rows_of(reference.total)}, and a typical period {typical:,.0f}. "
             "Small changes cannot be found, however long the watch lasts. Use more periods as the "
             "reference."
         )
-        notes.append({"period": None, "text": text})
     if uneven:
-        text = (
+        yield (
             "The periods of the reference differ from one another by more than chance. Rows may "
             "depend on one another (the same people, days of the week), and alarms may come from "
             "that. Use longer periods."
         )
-        notes.append({"period": None, "text": text})
-    return notes

@@ -225,9 +225,8 @@ def _audited(asked: Asked) -> AuditReport:
 
     def measured(auditor: Any, rows: Contingency) -> AuditResult:
         result: AuditResult = auditor.audit(rows)
-        if evidence.partly is not None:
-            result = evidence.partly.bounded(auditor, result, random_state)
-        return result
+        partly = evidence.partly
+        return result if partly is None else partly.bounded(auditor, result, random_state)
 
     results = run_each("audit", chosen, random_state, measured) | evidence.results
     context = context_of(test, train, asked.names, asked.call, reads=asked.reads)

@@ -216,9 +216,7 @@ def _compared(
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
         result: ComparisonResult = auditor.compare(rows, reference=first)
-        if partly is not None:
-            result = partly.compared(auditor, result, asked.random_state)
-        return result
+        return result if partly is None else partly.compared(auditor, result, asked.random_state)
 
     return first, run_each("comparison", every, asked.random_state, measured)
 

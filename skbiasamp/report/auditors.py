@@ -58,17 +58,16 @@ def checked(auditors: Any) -> list[Any]:
 
 def read_as(auditors: list[Any] | None) -> str:
     """Return what all auditors read: "labels", "texts" or "numbers"."""
-    kinds = [getattr(auditor, "reads", "labels") for auditor in auditors or ()] or ["labels"]
-    other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), 0)
-    if other and auditors:
-        raise InputError(
-            "{auditor} must all read {kind}, or all {kinds}; got {one} and {other}. Audit twice.",
-            kind=kinds[0],
-            kinds=kinds[other],
-            one=type(auditors[0]).__name__,
-            other=type(auditors[other]).__name__,
+    names: dict[str, str] = {}  # of the first auditor that reads each
+    for auditor in auditors or ():
+        names.setdefault(getattr(auditor, "reads", "labels"), type(auditor).__name__)
+    if len(names) > 1:
+        (kind, first), (kinds, other), *_ = names.items()
+        text = (
+            "{auditor} must all read {kind}, or all {kinds}; got {first} and {last}. Audit twice."
         )
-    return kinds[0]
+        raise InputError(text, kind=kind, kinds=kinds, first=first, last=other)
+    return next(iter(names), "labels")
 
 
 def read_training(
