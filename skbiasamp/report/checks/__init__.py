@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from skbiasamp._input.spelling import spelt
 from skbiasamp._utils.formatting import group_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.results import AuditReport, AuditResult, Finding
@@ -59,6 +60,11 @@ class Audited:
         """The classes or tasks that people want; none if the user names none."""
         names = self.report.context.get("favourable", [])
         return names if isinstance(names, list) else [names]
+
+    def is_favourable(self, task: Any) -> bool:
+        """Whether people want a class or task; text names a number that is written so."""
+        is_named = not isinstance(task, str) and spelt(task) in map(spelt, self.favourable)
+        return is_named or task in self.favourable
 
 
 Found = tuple[str, str] | None  # what was seen, and what to do next

@@ -135,7 +135,7 @@ def error_rates(audited: Audited) -> Found:
     most, least = (audited.group(side["group"]) for side in (row, base))
     known = differences.loc[[row.name, base.name]].notna().all()
     kinds = [kind for kind in _LABELLED if known[f"{kind}_difference"]]
-    if row["task"] in audited.favourable:
+    if audited.is_favourable(row["task"]):
         kinds.reverse()  # who misses what people want is harmed
     task = f"'{task_of(row['task'])}'"
     texts: list[str] = []
@@ -237,7 +237,7 @@ def impact_ratio(audited: Audited) -> Found:
     more = f" {others} more {who} clearly below it." * (others > 0)
     before = ""
     if len(context["tasks"]) == 1 and "base_rate" in rates:
-        favours = str(row["task"]) in map(str, audited.favourable)
+        favours = audited.is_favourable(row["task"])
         labelled, of_most = (
             side["base_rate"] if favours else 1 - side["base_rate"] for side in (row, most)
         )
