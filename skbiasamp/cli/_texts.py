@@ -129,8 +129,7 @@ class Texts:
     @property
     def findings(self) -> list[Finding]:
         """What a report adds: in how many rows no label was found."""
-        finding = unread(self.shares)
-        return [] if finding is None else [Finding(TOPIC, finding[0], action=finding[1])]
+        return [Finding(TOPIC, text, action=action) for text, action in unread(self.shares)]
 
 
 def read_word_lists(path: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -67,7 +67,7 @@ class Audited:
         return is_named or task in self.favourable
 
 
-Found = tuple[str, str] | None  # what was seen, and what to do next
+Findings = Iterator[tuple[str, str]]  # what was seen, and what to do next
 
 
 class Check(NamedTuple):
@@ -77,7 +77,7 @@ class Check(NamedTuple):
     rank: int  # place in the list of findings
     place: str  # as in Finding
     reads: tuple[str, ...]  # of what it says something
-    finding: Callable[[Audited], Found]
+    findings: Callable[[Audited], Findings]
 
 
 _CHECKS: list[Check] = []
@@ -85,12 +85,12 @@ _CHECKS: list[Check] = []
 
 def check(
     topic: str, *, rank: int, place: str = "note", reads: tuple[str, ...] = ("labels",)
-) -> Callable[[Callable[[Audited], Found]], Callable[[Audited], Found]]:
-    """Make a check of a function, which returns None if there is nothing to say."""
+) -> Callable[[Callable[[Audited], Findings]], Callable[[Audited], Findings]]:
+    """Make a check of a function, which yields nothing if there is nothing to say."""
 
-    def checked(finding: Callable[[Audited], Found]) -> Callable[[Audited], Found]:
-        _CHECKS.append(Check(topic, rank, place, reads, finding))
-        return finding
+    def checked(findings: Callable[[Audited], Findings]) -> Callable[[Audited], Findings]:
+        _CHECKS.append(Check(topic, rank, place, reads, findings))
+        return findings
 
     return checked
 
@@ -104,8 +104,9 @@ def every_check() -> list[Check]:
 
 def findings_of(audited: Audited) -> list[Finding]:
     """Return what the checks find."""
-    checks = (check for check in every_check() if audited.reads in check.reads)
-    findings = ((check, check.finding(audited)) for check in checks)
     return [
-        Finding(check.topic, parts[0], check.place, parts[1]) for check, parts in findings if parts
+        Finding(check.topic, text, check.place, action)
+        for check in every_check()
+        if audited.reads in check.reads
+        for text, action in check.findings(audited)
     ]

@@ -14,7 +14,7 @@ from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import are_named, is_chosen
 from skbiasamp.metrics.score_order import ScoreOrder, group_order, score_order
-from skbiasamp.report.checks import PAIRS, ROWS, Audited, Found, check
+from skbiasamp.report.checks import PAIRS, ROWS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
@@ -29,63 +29,60 @@ def is_constant(signs: Contingency) -> bool:
 
 
 @check("constant labels", rank=30, place="next")
-def constant_labels(audited: Audited) -> Found:
+def constant_labels(audited: Audited) -> Findings:
     """The labels that give the signs are all the same."""
-    if not is_constant(audited.signs):
-        return None
-    return (
-        "The labels that decide what counts as amplification are the same in all rows, so "
-        "there is no association to amplify.",
-        "Check that this is the right column.",
-    )
+    if is_constant(audited.signs):
+        yield (
+            "The labels that decide what counts as amplification are the same in all rows, so "
+            "there is no association to amplify.",
+            "Check that this is the right column.",
+        )
 
 
 @check("never labelled", rank=40, place="next")
-def never_labelled(audited: Audited) -> Found:
+def never_labelled(audited: Audited) -> Findings:
     """A class is predicted and never labelled, as misspelt ones are."""
     test = audited.test
     both = test.has("task") and test.has("task_pred")
     if test.classes is None or not both or test.soft("task_pred"):
-        return None
+        return
     labelled, predicted = test.count("task"), test.count("task_pred")
     of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
     strange = np.flatnonzero((labelled == 0) & (predicted > 0) & ~of_texts)
-    if not len(strange):
-        return None
-    return (
-        f"The model predicts {quote([test.tasks[i] for i in strange])} for "
-        f"{rows_of(predicted[strange].sum())}, and no audited row has that label.",
-        "If it is another spelling of a label, these numbers are wrong: correct the spelling.",
-    )
+    if len(strange):
+        yield (
+            f"The model predicts {quote([test.tasks[i] for i in strange])} for "
+            f"{rows_of(predicted[strange].sum())}, and no audited row has that label.",
+            "If it is another spelling of a label, these numbers are wrong: correct the spelling.",
+        )
 
 
 @check("group spelling", rank=42, place="next", reads=ROWS)
-def group_spelling(audited: Audited) -> Found:
+def group_spelling(audited: Audited) -> Findings:
     """Names of groups differ only in spaces, capital letters or invisible characters."""
     return _spelling(audited.test.groups, "group", "groups")
 
 
 @check("task spelling", rank=43, place="next")
-def task_spelling(audited: Audited) -> Found:
+def task_spelling(audited: Audited) -> Findings:
     """Names of tasks differ only in spaces, capital letters or invisible characters."""
     return _spelling(audited.test.classes or audited.test.tasks, "task", "tasks")
 
 
-def _spelling(names: Names, singular: str, plural: str) -> Found:
+def _spelling(names: Names, singular: str, plural: str) -> Findings:
     """Say which names differ only in what is easily misspelt."""
     if alike := _alike(names, visible):
-        return (
+        yield (
             f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only in "
             "invisible characters, or in how accents are encoded.",
             f"If they are one {singular}, these numbers are wrong: remove such characters, and use "
             "unicodedata.normalize('NFC', text).",
         )
-    if alike := _alike(names, lambda name: unspaced(visible(name))):
-        return (
+    elif alike := _alike(names, lambda name: unspaced(visible(name))):
+        yield (
             f"The {plural} {quote(alike)} differ only in spaces or capital letters.",
             f"If they are one {singular}, these numbers are wrong: correct the spelling.",
         )
-    return None
 
 
 def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
@@ -103,18 +100,17 @@ def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
 
 
 @check("missing names", rank=44, place="next", reads=ROWS)
-def missing_names(audited: Audited) -> Found:
+def missing_names(audited: Audited) -> Findings:
     """Groups or classes have names that stand for missing values in many files."""
     classes = audited.test.classes if audited.reads == "labels" else None
     named = {"group": audited.test.groups, "class": classes or ()}
     strange = {kind: list(filter(_stands_for_missing, names)) for kind, names in named.items()}
     named_so = [f"{kind} {quote(names)}" for kind, names in strange.items() if names]
-    if not named_so:
-        return None
-    return (
-        f"The names of {listed(named_so)} stand for missing values in many files.",
-        "If they do here, make these cells empty, or leave the rows out.",
-    )
+    if named_so:
+        yield (
+            f"The names of {listed(named_so)} stand for missing values in many files.",
+            "If they do here, make these cells empty, or leave the rows out.",
+        )
 
 
 # In small letters; readers of files know them as missing values too.
@@ -128,30 +124,30 @@ def _stands_for_missing(name: Any) -> bool:
 
 
 @check("positive class", rank=5, place="verdict")  # which is about the other class
-def scores_of_other_class(audited: Audited) -> Found:
+def scores_of_other_class(audited: Audited) -> Findings:
     """Scores are larger for the rows without the positive class."""
     order = next((order for order in _orders(audited) if order.reversed), None)
-    if order is None:
-        return None
-    return (
-        f"The scores should be larger for rows labelled '{task_of(order.positive)}', the positive "
-        f"class, and are larger for the others: their area under the ROC curve is {order.shown}.",
-        Said(
-            "If they are scores of '{other_class}', pass {option}.",
-            other_class=task_of(order.other),
-            option=Role("pos_label", f"={order.other!r}"),
-        ),
-    )
+    if order is not None:
+        yield (
+            f"The scores should be larger for rows labelled '{task_of(order.positive)}', the "
+            "positive class, and are larger for the others: their area under the ROC curve is "
+            f"{order.shown}.",
+            Said(
+                "If they are scores of '{other_class}', pass {option}.",
+                other_class=task_of(order.other),
+                option=Role("pos_label", f"={order.other!r}"),
+            ),
+        )
 
 
 @check("group scores", rank=6, place="verdict")
-def group_scores(audited: Audited) -> Found:
+def group_scores(audited: Audited) -> Findings:
     """Probabilities of a group are larger for the rows of the other one."""
     order = group_order(audited.test)
     if order is None or not order.reversed:
-        return None
+        return
     last, first = (audited.group(name) for name in (order.positive, order.other))
-    return (
+    yield (
         f"Probabilities of groups were read as those of '{last}', which sorts last, and are "
         f"larger for the rows of '{first}': their area under the ROC curve is {order.shown}.",
         Said(
@@ -164,23 +160,22 @@ def group_scores(audited: Audited) -> Found:
 
 
 @check("weak scores", rank=21, place="next")
-def weak_scores(audited: Audited) -> Found:
+def weak_scores(audited: Audited) -> Findings:
     """Scores are those of the class that sorts last, and too weak to show whether that is right."""
     order = next((order for order in _orders(audited) if order.unclear), None)
     if order is None or is_chosen(audited.test):
-        return None
-    if not (are_named(audited.test) or order.doubtful):
-        return None
-    return (
-        f"The scores were read as those of '{task_of(order.positive)}', which sorts last, and "
-        "hardly rank its rows above or below the others: their area under the ROC curve is "
-        f"{order.shown}.",
-        Said(
-            "Say of which class they are: {first} or {last}.",
-            first=Role("pos_label", f"={order.other!r}"),
-            last=Role("pos_label", f"={order.positive!r}"),
-        ),
-    )
+        return
+    if are_named(audited.test) or order.doubtful:
+        yield (
+            f"The scores were read as those of '{task_of(order.positive)}', which sorts last, and "
+            "hardly rank its rows above or below the others: their area under the ROC curve is "
+            f"{order.shown}.",
+            Said(
+                "Say of which class they are: {first} or {last}.",
+                first=Role("pos_label", f"={order.other!r}"),
+                last=Role("pos_label", f"={order.positive!r}"),
+            ),
+        )
 
 
 def _orders(audited: Audited) -> Iterator[ScoreOrder]:
@@ -193,46 +188,44 @@ def _orders(audited: Audited) -> Iterator[ScoreOrder]:
 
 
 @check("weights", rank=60, place="next", reads=ROWS)
-def weights(audited: Audited) -> Found:
+def weights(audited: Audited) -> Findings:
     """Weights were read as counts, and add up to many more than the rows."""
     n, test = audited.n_given, audited.test
-    if n is None or not test.whole or test.total < 2 * n:
-        return None
-    return (
-        f"{n:,} rows came with weights that add up to {test.total:,.15g}. Whole numbers count as "
-        "that many rows each.",
-        "If they are sampling weights, the intervals are far too narrow: divide the weights by "
-        "their mean.",
-    )
+    if n is not None and test.whole and test.total >= 2 * n:
+        yield (
+            f"{n:,} rows came with weights that add up to {test.total:,.15g}. Whole numbers count "
+            "as that many rows each.",
+            "If they are sampling weights, the intervals are far too narrow: divide the weights by "
+            "their mean.",
+        )
 
 
 @check("training labels", rank=140, place="next", reads=PAIRS)
-def training_labels(audited: Audited) -> Found:
+def training_labels(audited: Audited) -> Findings:
     """No training labels were given."""
-    if audited.train is not None or not audited.test.has("task"):
-        return None
-    return (
-        "No training labels were given, so the audited labels decide which change counts as "
-        "amplification.",
-        Said(
-            "Get the labels that the model was trained on, and their groups, and pass them as "
-            "{y_train and sensitive_train}."
-        ),
-    )
+    if audited.train is None and audited.test.has("task"):
+        yield (
+            "No training labels were given, so the audited labels decide which change counts as "
+            "amplification.",
+            Said(
+                "Get the labels that the model was trained on, and their groups, and pass them as "
+                "{y_train and sensitive_train}."
+            ),
+        )
 
 
 @check("sums", rank=160)
-def sums(audited: Audited) -> Found:
+def sums(audited: Audited) -> Findings:
     """An engine summed what it could not count."""
     if audited.test.summed is None:
-        return None
+        return
     joint = "count with Contingency.from_frame(..., joint=True)"
     what, instead = {
         "tasks": ("each task by itself", joint),
         "scores": ("probabilities by their sums", joint),
         "weights": ("fractional weights by their sums", "read the columns into memory"),
     }[str(audited.test.summed)]
-    return (
+    yield (
         f"The engine summed {what}, so metrics that need single rows were left out (attackers, "
         "sets of labels, some intervals).",
         f"To get them, {instead}.",
@@ -240,28 +233,26 @@ def sums(audited: Audited) -> Found:
 
 
 @check("missing values", rank=165, reads=ROWS)
-def missing_values(audited: Audited) -> Found:
+def missing_values(audited: Audited) -> Findings:
     """Rows without a sensitive feature were left out."""
     n = audited.test.n_dropped
-    if not n:
-        return None
-    return (
-        f"{n:,.15g} rows without a sensitive feature were left out.",
-        Said("Check whether they differ from the others: {missing='group'} audits them too."),
-    )
+    if n:
+        yield (
+            f"{n:,.15g} rows without a sensitive feature were left out.",
+            Said("Check whether they differ from the others: {missing='group'} audits them too."),
+        )
 
 
 @check("labels as truth", rank=67, place="next", reads=PAIRS)
-def labels_as_truth(audited: Audited) -> Found:
+def labels_as_truth(audited: Audited) -> Findings:
     """Labels may be biased themselves: always worth saying."""
     # Pairs are compared without labels, and without results.
-    if not (audited.report.results and audited.report.context.get("labelled", True)):
-        return None
-    return (
-        "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-        f"only that the model repeats them.{_bears(audited.primary)}",
-        "Find out how the labels were made, and who may be labelled wrongly.",
-    )
+    if audited.report.results and audited.report.context.get("labelled", True):
+        yield (
+            "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
+            f"only that the model repeats them.{_bears(audited.primary)}",
+            "Find out how the labels were made, and who may be labelled wrongly.",
+        )
 
 
 def _bears(primary: AuditResult | None) -> str:
@@ -284,12 +275,11 @@ def _bears(primary: AuditResult | None) -> str:
 
 
 @check("reference as truth", rank=200)
-def reference_as_truth(audited: Audited) -> Found:
+def reference_as_truth(audited: Audited) -> Findings:
     """Rows that take the place of labels may be biased themselves."""
-    if not audited.report.results or audited.report.context.get("labelled", True):
-        return None
-    return (
-        "The reference is taken for what should be. If it is biased itself, a value of 0 means "
-        "only that the model repeats it.",
-        "Find out how the reference rows came about, and who may be missing in them.",
-    )
+    if audited.report.results and not audited.report.context.get("labelled", True):
+        yield (
+            "The reference is taken for what should be. If it is biased itself, a value of 0 means "
+            "only that the model repeats it.",
+            "Find out how the reference rows came about, and who may be missing in them.",
+        )

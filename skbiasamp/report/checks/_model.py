@@ -11,7 +11,7 @@ from skbiasamp._utils.formatting import amount, listed, number, points, rate, ta
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import ALPHA, Audited, Found, check
+from skbiasamp.report.checks import ALPHA, Audited, Findings, check
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
 
@@ -22,17 +22,16 @@ _GAP = 0.05
 
 
 @check("identical predictions", rank=45, place="next")
-def identical_predictions(audited: Audited) -> Found:
+def identical_predictions(audited: Audited) -> Findings:
     """Labels and predictions are identical in every row, as if one column was read for both."""
     shown = {"task": "labels and predictions", "group": "the sensitive feature and its predictions"}
     same = [text for side, text in shown.items() if _identical(audited.test, side, f"{side}_pred")]
-    if not same:
-        return None
-    return (
-        f"In every row {listed(same)} are identical, so there is nothing that the model "
-        "could have amplified.",
-        "Check that the predictions are those of the model, and not the labels once more.",
-    )
+    if same:
+        yield (
+            f"In every row {listed(same)} are identical, so there is nothing that the model "
+            "could have amplified.",
+            "Check that the predictions are those of the model, and not the labels once more.",
+        )
 
 
 def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
@@ -43,36 +42,36 @@ def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
 
 
 @check("worse than chance", rank=70, place="next")
-def worse_than_chance(audited: Audited) -> Found:
+def worse_than_chance(audited: Audited) -> Findings:
     """Perturbed labels were pure noise, since the model is worse than a guess."""
     capped = audited.names(lambda result: result.statistics.get("flip_rate_capped"))
-    if not capped:
-        return None
-    return (
-        "The model is less accurate than a random guess, so the perturbed labels of "
-        f"{listed(capped)} were pure noise.",
-        "Check that labels and predictions belong to the same rows before you use these values.",
-    )
+    if capped:
+        yield (
+            "The model is less accurate than a random guess, so the perturbed labels of "
+            f"{listed(capped)} were pure noise.",
+            "Check that labels and predictions belong to the same rows before you use these "
+            "values.",
+        )
 
 
 @check("threshold", rank=80, place="next")
-def threshold(audited: Audited) -> Found:
+def threshold(audited: Audited) -> Findings:
     """Tasks are predicted more or less often than they are labelled."""
     test = audited.test
     if not (test.has("task") and test.has("task_pred")) or test.soft("task_pred"):
-        return None
+        return
     base, predicted = test.count("task"), test.count("task_pred")
     both = test.both("task").count("task_pred")
     p_values = paired_p_values(np.rint(predicted - both), np.rint(base - both))
     gap = (predicted - base) / test.total
     off = np.flatnonzero((p_values < ALPHA) & (np.abs(gap) >= _WORTH_SAYING))
     if not len(off):
-        return None
+        return
     first = off[np.argmax(np.abs(gap[off]))]
     n_more = len(off) - 1
     tasks = f"task{'s' * (n_more > 1)} differ{'s' * (n_more == 1)}"
     more = f" {n_more} more {tasks} by 1 percentage point or more." if n_more else ""
-    return (
+    yield (
         f"The model predicts '{task_of(test.tasks[first])}' for "
         f"{rate(predicted[first] / test.total)} of the rows, and "
         f"{rate(base[first] / test.total)} are labelled so.{more} The decision "
@@ -113,11 +112,11 @@ def _than_now(audited: Audited, estimate: float) -> str:
 
 
 @check("error rates", rank=65, place="next")
-def error_rates(audited: Audited) -> Found:
+def error_rates(audited: Audited) -> Findings:
     """The largest gap of error rates between groups, which amplification does not measure."""
     report = audited.report
     if "false_positive_rate" not in report.rates:
-        return None
+        return
     differences = report.rates[[f"{kind}_difference" for kind in _LABELLED]]
     share = report.rates["base_rate"].to_numpy(float)
     n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
@@ -128,7 +127,7 @@ def error_rates(audited: Audited) -> Found:
     k = int(gaps.max(axis=0).argmax())
     at, n_tasks = int(gaps[:, k].argmax()), len(gaps) // len(report.groups)
     if gaps[at, k] < _GAP:
-        return None
+        return
     of_task = report.rates.iloc[at % n_tasks :: n_tasks]
     row: Any = report.rates.iloc[at]
     base: Any = of_task[of_task[list(differences)[k]] == 0].iloc[0]
@@ -150,7 +149,7 @@ def error_rates(audited: Audited) -> Found:
             f"Among rows {labelled} {named}, {subject} {verb} it for {who} "
             f"({name}{_difference(row, base, kind)})."
         )
-    return (
+    yield (
         f"{' '.join(texts)} Amplification does not measure these error rates.",
         f"Decide which of the two errors does more harm, to predict {task} wrongly or to miss it, "
         "and whether its difference between the groups is acceptable.",
@@ -183,50 +182,47 @@ def _difference(row: Any, base: Any, kind: str) -> str:
 
 
 @check("probabilities", rank=23, place="next")
-def predicted_probabilities(audited: Audited) -> Found:
+def predicted_probabilities(audited: Audited) -> Findings:
     """Predictions are probabilities."""
-    if not audited.test.soft("task_pred"):
-        return None
-    return (
-        "The predictions are probabilities, so predicted rates are their means in each group. "
-        "Accuracy and error rates count 0.5 or more as the label.",
-        Said("To audit decisions, pass predicted labels, or {threshold=0.5}."),
-    )
+    if audited.test.soft("task_pred"):
+        yield (
+            "The predictions are probabilities, so predicted rates are their means in each group. "
+            "Accuracy and error rates count 0.5 or more as the label.",
+            Said("To audit decisions, pass predicted labels, or {threshold=0.5}."),
+        )
 
 
 @check("predicted attribute", rank=170)
-def predicted_attribute(audited: Audited) -> Found:
+def predicted_attribute(audited: Audited) -> Findings:
     """A sensitive feature was predicted."""
-    if not audited.test.has("group_pred"):
-        return None
-    return (
-        "A sensitive feature was predicted. This is questionable in itself, whatever the "
-        "values of T→A are.",
-        "Check whether the model has to predict it.",
-    )
+    if audited.test.has("group_pred"):
+        yield (
+            "A sensitive feature was predicted. This is questionable in itself, whatever the "
+            "values of T→A are.",
+            "Check whether the model has to predict it.",
+        )
 
 
 @check("risk prediction", rank=190)
-def risk_prediction(audited: Audited) -> Found:
+def risk_prediction(audited: Audited) -> Findings:
     """Scores were given, which may predict the future of people."""
-    if audited.scored is None:
-        return None
-    return (
-        "If the scores predict the future of people, a model without amplification still "
-        "repeats the bias of the data.",
-        "Check the error rates of each group.",
-    )
+    if audited.scored is not None:
+        yield (
+            "If the scores predict the future of people, a model without amplification still "
+            "repeats the bias of the data.",
+            "Check the error rates of each group.",
+        )
 
 
 @check("impact ratio", rank=66, place="next")
-def impact_ratio(audited: Audited) -> Found:
+def impact_ratio(audited: Audited) -> Findings:
     """A group gets what people want less than four fifths as often as another."""
     rates, context = audited.report.rates, audited.report.context
     if "favourable" not in context or "impact_ratio_high" not in rates:
-        return None
+        return
     below = rates[rates["impact_ratio_high"] < FOUR_FIFTHS]
     if below.empty:
-        return None
+        return
     row: Any = below.sort_values("impact_ratio").iloc[0]
     of_task = rates[rates["task"].map(str) == str(row["task"])]
     most: Any = of_task.sort_values("impact_ratio").iloc[-1]
@@ -242,7 +238,7 @@ def impact_ratio(audited: Audited) -> Found:
             side["base_rate"] if favours else 1 - side["base_rate"] for side in (row, most)
         )
         before = f" ({labelled / of_most:.2f} in the labels)" if of_most > 0 else ""
-    return (
+    yield (
         f"What people want ({listed(wanted)}) is predicted for the group {group} "
         f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
         f"{row['impact_ratio_high']:.2f}) as for the group {other}{before}. This is below the "

@@ -6,7 +6,7 @@ import numpy as np
 
 from skbiasamp._utils.formatting import listed, task_of
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import PAIRS, Audited, Found, check
+from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 
 _MOST_NAMED = 4
@@ -28,7 +28,7 @@ def _raised(result: AuditResult, flag: str) -> list[str]:
 
 
 @check("uncertain signs", rank=100, place="next", reads=PAIRS)
-def uncertain_signs(audited: Audited) -> Found:
+def uncertain_signs(audited: Audited) -> Findings:
     """Amplification and reduction could be the other way round."""
     return _flagged(
         audited,
@@ -40,7 +40,7 @@ def uncertain_signs(audited: Audited) -> Found:
 
 
 @check("small cells", rank=110, place="next", reads=PAIRS)
-def small_cells(audited: Audited) -> Found:
+def small_cells(audited: Audited) -> Findings:
     """Pairs with few rows."""
     return _flagged(
         audited,
@@ -50,18 +50,18 @@ def small_cells(audited: Audited) -> Found:
     )
 
 
-def _flagged(audited: Audited, flag: str, what: str, action: str) -> Found:
+def _flagged(audited: Audited, flag: str, what: str, action: str) -> Findings:
     """Name the pairs for which a flag is False, of the metric that has most of them."""
     raised = {name: _raised(result, flag) for name, result in audited.report.items()}
     name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
     if not pairs:
-        return None
+        return
     more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
     words = {"labels": "labels", "rows": "labelled rows"}
     if not audited.report[name].labelled:
         words = dict.fromkeys(words, "reference rows")
     words["have"] = "has" if len(pairs) == 1 else "have"
-    return (
+    yield (
         f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} "
         f"{what.format_map(words)}: {', '.join(pairs[:3])}{more}.",
         action.format_map(words),
@@ -69,17 +69,17 @@ def _flagged(audited: Audited, flag: str, what: str, action: str) -> Found:
 
 
 @check("small groups", rank=95, place="next")
-def small_groups(audited: Audited) -> Found:
+def small_groups(audited: Audited) -> Findings:
     """Groups with too few rows for the estimate."""
     groups = audited.report.groups
     small = groups[groups["n"] < FEWEST_ROWS].sort_values("n")
     if small.empty or len(small) == len(groups):
-        return None
+        return
     named = [
         f"{audited.group(group)} ({n:,.15g})"
         for group, n in zip(small["group"], small["n"], strict=True)
     ]
-    return (
+    yield (
         f"Groups with fewer than {FEWEST_ROWS} rows: {listed(named, _MOST_NAMED)}. Their pairs "
         "leave the estimate.",
         "Merge them with other groups, or leave them out, before you audit again.",
@@ -87,7 +87,7 @@ def small_groups(audited: Audited) -> Found:
 
 
 @check("undefined pairs", rank=120, place="next", reads=PAIRS)
-def undefined_pairs(audited: Audited) -> Found:
+def undefined_pairs(audited: Audited) -> Findings:
     """Pairs without any rows to measure."""
     tables = {name: result.table for name, result in audited.report.items()}
     gone = {
@@ -95,9 +95,8 @@ def undefined_pairs(audited: Audited) -> Found:
         for name, table in tables.items()
         if "delta" in table and table["delta"].isna().any()
     }
-    if not gone:
-        return None
-    return (
-        f"Pairs without any rows to measure are left out: {', '.join(gone.values())}.",
-        "Audit more rows of these groups and tasks.",
-    )
+    if gone:
+        yield (
+            f"Pairs without any rows to measure are left out: {', '.join(gone.values())}.",
+            "Audit more rows of these groups and tasks.",
+        )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from skbiasamp._input.errors import rows_of
 from skbiasamp._utils.formatting import listed, rate
 from skbiasamp.counts.contingency import SideName
-from skbiasamp.report.checks import Audited, Found, check
+from skbiasamp.report.checks import Audited, Findings, check
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 TOPIC = "texts without a label"
@@ -16,33 +16,31 @@ _MANY = 0.3  # share of unknown words from which human texts are hardly read
 
 
 @check(TOPIC, rank=155)
-def texts_without_label(audited: Audited) -> Found:
+def texts_without_label(audited: Audited) -> Findings:
     """Texts from which no label was read."""
     return unread(list(_shares(audited, NO_LABEL)))
 
 
-def unread(shares: list[str]) -> Found:
+def unread(shares: list[str]) -> Findings:
     """Say in how many rows no label was read."""
-    if not shares:
-        return None
-    return (
-        f"Rows without a label: {listed(shares)}.",
-        "Read some of these texts (unread_ of WordListLabeler has examples). If they name a task, "
-        "add their words to its list.",
-    )
+    if shares:
+        yield (
+            f"Rows without a label: {listed(shares)}.",
+            "Read some of these texts (unread_ of WordListLabeler has examples). If they name a "
+            "task, add their words to its list.",
+        )
 
 
 @check("refusals", rank=65, place="next")
-def refusals(audited: Audited) -> Found:
+def refusals(audited: Audited) -> Findings:
     """Texts that refuse to answer."""
     shares = list(_shares(audited, REFUSAL))
-    if not shares:
-        return None
-    return (
-        f"Refusals: {listed(shares)}.",
-        "Refusals count as a class of their own. Check whether the model refuses more often for "
-        "one group.",
-    )
+    if shares:
+        yield (
+            f"Refusals: {listed(shares)}.",
+            "Refusals count as a class of their own. Check whether the model refuses more often "
+            "for one group.",
+        )
 
 
 def _shares(audited: Audited, task: str) -> Iterator[str]:
@@ -70,35 +68,33 @@ def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]])
 
 
 @check("empty texts", rank=54, place="next", reads=("texts",))
-def empty_texts(audited: Audited) -> Found:
+def empty_texts(audited: Audited) -> Findings:
     """Rows have no word in their text."""
     counts = [audited.most(f"empty_{side}") for side in ("data", "model")]
-    if not any(counts):
-        return None
-    return (
-        f"{rows_of(counts[0])} of the human texts and {rows_of(counts[1])} of the model's "
-        "texts have no word. Attackers guess the group of these rows from their being empty.",
-        "Check whether the model refused to answer, and for which group.",
-    )
+    if any(counts):
+        yield (
+            f"{rows_of(counts[0])} of the human texts and {rows_of(counts[1])} of the model's "
+            "texts have no word. Attackers guess the group of these rows from their being empty.",
+            "Check whether the model refused to answer, and for which group.",
+        )
 
 
 @check("unknown words", rank=55, place="next", reads=("texts",))
-def unknown_words(audited: Audited) -> Found:
+def unknown_words(audited: Audited) -> Findings:
     """Many words of the human texts are not in the model's vocabulary."""
     most = audited.most("unknown_words")
-    if most < _MANY:
-        return None
-    return (
-        f"The model never uses {rate(most)} of the words in the human texts, which an "
-        "attacker reads as one unknown token. Human texts may reveal less than they would.",
-        "Audit with equalize=None too, and report both.",
-    )
+    if most >= _MANY:
+        yield (
+            f"The model never uses {rate(most)} of the words in the human texts, which an "
+            "attacker reads as one unknown token. Human texts may reveal less than they would.",
+            "Audit with equalize=None too, and report both.",
+        )
 
 
 @check("attacker", rank=180, reads=("texts",))
-def attacker_of_texts(audited: Audited) -> Found:
+def attacker_of_texts(audited: Audited) -> Findings:
     """The attacker decides how much texts reveal."""
-    return (
+    yield (
         "How much texts reveal depends on the attacker that reads them, and so can the sign "
         "of the difference.",
         "Compare models by the same attacker, and name it beside the value.",
