@@ -236,7 +236,7 @@ def _audited(asked: Asked) -> AuditReport:
         context["not_measured"]["Other metrics"] = evidence.without
     is_labels, favourable = asked.reads == "labels", asked.favourable
     by_group, rates = describe_groups(test, labels=is_labels, favourable=favourable)
-    tables = evidence.tables
+    tables = dict(evidence.tables)
     # With one sensitive column, `rates` already holds these numbers.
     if is_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):
         tables["selection"] = selection_table(test, favourable=favourable)
@@ -295,12 +295,12 @@ def _auditors_of(
     evidence: OtherEvidence,
 ) -> list[tuple[Any, Contingency | None, Contingency, str]]:
     """Return the auditors with their training and audited rows, and what their names end with."""
-    if evidence.labelled is not None and own is not None:
+    if "labelled" in evidence.tables and own is not None:
         raise InputError("{labelled} has results of its own: leave {auditor} out.")
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
     no_labels = not test.has("task") and train is None
-    if evidence.labelled is not None or (evidence.matched is not None and no_labels):
+    if "labelled" in evidence.tables or (evidence.is_alone and no_labels):
         return []
     able = allowed(test) if evidence.partly is None else allowed(test)[:1]  # others have no bounds
     chosen = [(at_once(auditor), train, test, "") for auditor in able]

@@ -169,8 +169,8 @@ def _compare(asked: Asked) -> ComparisonReport:
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
         rows, data, columns, evidence = read_evidence(rows, asked, train)
-        matched = pd.DataFrame() if evidence.matched is None else evidence.matched.table
-        if evidence.matched is not None and rows is None and train is None:
+        matched = evidence.tables.get("matched", pd.DataFrame())
+        if evidence.is_alone and rows is None and train is None:
             return _of_pairs_alone(matched, data, asked)
         partly = evidence.partly
         if partly is not None and asked.given is not None:
