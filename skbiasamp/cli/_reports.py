@@ -41,18 +41,23 @@ def report(options: argparse.Namespace) -> int:
     named = named_columns(options)
     names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
+
+        def read(paths: list[str], columns: list[Named]) -> Any:
+            rows = rows_of_files(options, paths, columns, missing=options.missing)
+            return opened.enter_context(rows)
+
         named += texts.implied(options, named)
-        of_train = _of_train(named)  # texts may change the names
-        tables, files = _tables(options, named, opened)
-        # Before those of training: the test rows decide which classes there are.
-        for model, rows in tables.items():
-            tables[model], named = texts.labelled(rows, named)
+        columns, of_train = named, _of_train(named)
+        tables, files = {}, []
+        for model, paths in (options.tables or {None: options.test}).items():
+            rows, read_files = read(paths, columns)
+            files += read_files
+            # Before those of training: the test rows decide which classes there are.
+            tables[model], named = texts.labelled(rows, columns)
         names |= names_of_options(named)
-        train: Any = None
-        training_files: list[dict[str, Any]] = []
+        train, training_files = None, []
         if options.train is not None:
-            reading = rows_of_files(options, options.train, of_train, missing=options.missing)
-            train, training_files = opened.enter_context(reading)
+            train, training_files = read(options.train, of_train)
             train = texts.labelled_train(train, of_train)
         arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
         make: Any = getattr(skbiasamp, options.command)
@@ -87,18 +92,6 @@ def _of_train(named: list[Named]) -> list[Named]:
     # Without labels of the test rows, those of training have the name of the predictions.
     predicted = [given for given in named if given.side == "prediction"]
     return columns + [replace(given, side="target") for given in predicted]
-
-
-def _tables(
-    options: argparse.Namespace, named: list[Named], opened: ExitStack
-) -> tuple[dict[str | None, nw.LazyFrame[Any]], list[dict[str, Any]]]:
-    """Return the rows of all models, or of each by its name if they have rows of their own."""
-    tables, files = {}, []
-    for model, paths in (options.tables or {None: options.test}).items():
-        reading = rows_of_files(options, paths, named, missing=options.missing)
-        tables[model], read = opened.enter_context(reading)
-        files += read
-    return tables, files
 
 
 def _arguments(

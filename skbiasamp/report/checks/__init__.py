@@ -19,7 +19,7 @@ from skbiasamp.results import AuditReport, AuditResult, Finding
 
 ALPHA = 0.05
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
-ROWS = ("labels", "texts", "numbers")
+ROWS = ("labels", "texts", "numbers")  # of what rows and groups are
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Audited:
 
 
 Findings = Iterator[tuple[str, str]]  # what was seen, and what to do next
+Finds = Callable[[Audited], Findings]
 
 
 class Check(NamedTuple):
@@ -77,7 +78,7 @@ class Check(NamedTuple):
     rank: int  # place in the list of findings
     place: str  # as in Finding
     reads: tuple[str, ...]  # of what it says something
-    findings: Callable[[Audited], Findings]
+    findings: Finds
 
 
 _CHECKS: list[Check] = []
@@ -85,10 +86,10 @@ _CHECKS: list[Check] = []
 
 def check(
     topic: str, *, rank: int, place: str = "note", reads: tuple[str, ...] = ("labels",)
-) -> Callable[[Callable[[Audited], Findings]], Callable[[Audited], Findings]]:
+) -> Callable[[Finds], Finds]:
     """Make a check of a function, which yields nothing if there is nothing to say."""
 
-    def checked(findings: Callable[[Audited], Findings]) -> Callable[[Audited], Findings]:
+    def checked(findings: Finds) -> Finds:
         _CHECKS.append(Check(topic, rank, place, reads, findings))
         return findings
 
