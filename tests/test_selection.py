@@ -383,6 +383,22 @@ def test_the_favourable_class_decides_what_ratios_compare():
         skbiasamp.audit(truth, predicted, **how, auditor=auditors, favourable="repaid")
 
 
+@pytest.mark.parametrize("text", ["1", "1.0"])
+def test_text_names_a_favourable_class_that_is_a_number(text):
+    """As on the command line, where everything is text."""
+    sex = np.repeat(["f", "m"], 400)
+    hired = np.tile([1] * 200 + [0] * 200, 2)
+    predicted = [1] * 110 + [0] * 90 + [1] * 50 + [0] * 150 + [1] * 180 + [0] * 20 + [1] * 20
+    predicted += [0] * 180
+    how = {"sensitive_features": sex, "auditor": skbiasamp.DirectionalAuditor(interval=None)}
+    number, named = (
+        skbiasamp.audit(hired, predicted, **how, favourable=name).findings for name in (1, text)
+    )
+    assert [str(finding) for finding in named] == [str(finding) for finding in number]
+    (errors,) = (finding.text for finding in number if finding.topic == "error rates")
+    assert errors.startswith("Among rows labelled '1', the model misses it for")
+
+
 def test_each_sensitive_column_has_a_verdict_of_its_own():
     """Only education is amplified; the p-values count that two columns were looked at."""
     rng = np.random.default_rng(3)

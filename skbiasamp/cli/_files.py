@@ -99,30 +99,25 @@ def check_gaps(
 ) -> None:
     """Raise if there are no rows, or if values are missing."""
     # Groups that are known of some rows, texts that say nothing, and labels that a decision made.
-    may_miss = ["check", "given", "labelled", "target_text", "text"]
-    may_miss += ["target"] * any(side.side == "decision" for side in named)
+    may_miss = {"check", "given", "labelled", "target_text", "text"}
+    may_miss |= {"target"} if any(given.side == "decision" for given in named) else set()
+    may_miss |= {"sensitive", "sensitive_prediction"} if missing != "error" else set()
     option_of = {column: given for given in named for column in given.columns}
     n_rows = sum(file["rows"] for file in files)
     where = ", ".join(file["path"] for file in files[:3]) + ", ..." * (len(files) > 3)
     if not n_rows:
         raise InputError("{where} has no rows: there is nothing to audit", where=where)
     opened = open_frame(frame, {"column": list(option_of)})
-    missing_of = (opened.column(name).is_null().sum() for name in option_of)
-    gaps = (
-        opened.frame.select(*(count.alias(f"gaps {i}") for i, count in enumerate(missing_of)))
-        .collect()
-        .row(0)
-    )
-    for (column, given), n_gaps in zip(option_of.items(), gaps, strict=True):
-        attribute = given.side.startswith("sensitive")
-        if n_gaps and given.side not in may_miss and not (attribute and missing != "error"):
+    gaps = opened.frame.select(*(opened.column(name).is_null().sum() for name in option_of))
+    for (column, given), n_gaps in zip(option_of.items(), gaps.collect().row(0), strict=True):
+        if n_gaps and given.side not in may_miss:
             raise InputError(
                 "{option} has no value in {n_gaps:,} of the {n_rows:,} rows of {where}: {advice}",
                 option=given.as_typed(column),
                 n_gaps=n_gaps,
                 n_rows=n_rows,
                 where=where,
-                advice=_ADVICE["sensitive" if attribute else given.side],
+                advice=_ADVICE[given.side.removesuffix("_prediction")],
             )
 
 

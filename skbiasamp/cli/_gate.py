@@ -25,7 +25,7 @@ def wrong_options(options: argparse.Namespace) -> str | None:
     return None
 
 
-def check(report: AuditReport | ComparisonReport, options: argparse.Namespace) -> int:
+def check_limit(report: AuditReport | ComparisonReport, options: argparse.Namespace) -> int:
     """Print what was compared with a limit, and return the exit code; 0 if there is none."""
     one_sided = options.limit is None
     limit = options.fail_above if one_sided else options.limit

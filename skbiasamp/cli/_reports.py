@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 import skbiasamp
 from skbiasamp._input.errors import Said, speaking
-from skbiasamp._io.files import columns_of_files, find
+from skbiasamp._io.files import find
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
@@ -22,7 +22,7 @@ from skbiasamp.cli._files import (
     names_of_options,
     rows_of_files,
 )
-from skbiasamp.cli._gate import check
+from skbiasamp.cli._gate import check_limit
 from skbiasamp.cli._terminal import say_and_write, say_unread
 from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
@@ -41,30 +41,31 @@ def report(options: argparse.Namespace) -> int:
     named = named_columns(options)
     names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
-        if texts is not None:
-            written = {"delimiter": options.delimiter, "encoding": options.encoding}
-            named += texts.implied(columns_of_files(options.test, **written), named)
-        of_train = _of_train(named)  # texts may change the names
-        tables, files = _tables(options, named, opened)
-        if texts is not None:
+
+        def read(paths: list[str], columns: list[Named]) -> Any:
+            rows = rows_of_files(options, paths, columns, missing=options.missing)
+            return opened.enter_context(rows)
+
+        named += texts.implied(options, named)
+        columns, of_train = named, _of_train(named)
+        tables, files = {}, []
+        for model, paths in (options.tables or {None: options.test}).items():
+            rows, read_files = read(paths, columns)
+            files += read_files
             # Before those of training: the test rows decide which classes there are.
-            (model, rows), *_ = tables.items()
-            tables[model], named = texts.labelled(rows, named)
-            names |= names_of_options(named)
-        train: Any = None
-        training_files: list[dict[str, Any]] = []
+            tables[model], named = texts.labelled(rows, columns)
+        names |= names_of_options(named)
+        train, training_files = None, []
         if options.train is not None:
-            reading = rows_of_files(options, options.train, of_train, missing=options.missing)
-            train, training_files = opened.enter_context(reading)
-            if texts is not None:
-                train = texts.labelled_train(train, of_train)
+            train, training_files = read(options.train, of_train)
+            train = texts.labelled_train(train, of_train)
         arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
         make: Any = getattr(skbiasamp, options.command)
         made = make(**arguments, y_train=train)
     made.context["call"] = options.call
     made.data_files.extend(described_files(files, training_files))
     if options.command == "audit":
-        made.findings.extend([] if texts is None else texts.findings)
+        made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
         made.findings[:] = [
             replace(
@@ -75,9 +76,8 @@ def report(options: argparse.Namespace) -> int:
             for finding in made.findings
         ]
     say_and_write(made, outputs, made.data_files)
-    if texts is not None:
-        say_unread(texts.unread)
-    return check(made, options)
+    say_unread(texts.unread)
+    return check_limit(made, options)
 
 
 def _with_options(text: str, names: dict[str, Any]) -> str:
@@ -92,18 +92,6 @@ def _of_train(named: list[Named]) -> list[Named]:
     # Without labels of the test rows, those of training have the name of the predictions.
     predicted = [given for given in named if given.side == "prediction"]
     return columns + [replace(given, side="target") for given in predicted]
-
-
-def _tables(
-    options: argparse.Namespace, named: list[Named], opened: ExitStack
-) -> tuple[dict[str | None, nw.LazyFrame[Any]], list[dict[str, Any]]]:
-    """Return the rows of all models, or of each by its name if they have rows of their own."""
-    tables, files = {}, []
-    for model, paths in (options.tables or {None: options.test}).items():
-        reading = rows_of_files(options, paths, named, missing=options.missing)
-        tables[model], read = opened.enter_context(reading)
-        files += read
-    return tables, files
 
 
 def _arguments(

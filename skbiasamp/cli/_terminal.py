@@ -59,7 +59,7 @@ def say_report(document: Document) -> None:
 
 def say_and_write(report: Any, outputs: dict[str, Path], files: list[dict[str, Any]]) -> None:
     """Print what a report says and which files were read, and write it."""
-    say(as_text(report.to_document(), width()))
+    say_report(report.to_document())
     if files:
         say_files(files)
     for kind, path in outputs.items():

@@ -12,9 +12,10 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._utils.formatting import listed, name_of, rate
+from skbiasamp._io.files import columns_of_files
+from skbiasamp._utils.formatting import name_of
 from skbiasamp.cli._files import Named
-from skbiasamp.report.checks.text_labels import MOST_GROUPS, TextsWithoutLabel
+from skbiasamp.report.checks.texts import TOPIC, share_of_rows, unread
 from skbiasamp.results import Finding
 from skbiasamp.text import LabelledTexts, label_columns
 from skbiasamp.text.labeler import REFUSAL
@@ -25,20 +26,20 @@ _SOURCES = ("text", "target_text", "target")
 
 @dataclass
 class Texts:
-    """The words of each label, and what was read with them."""
+    """The words of each label, and what was read with them; without words there are no texts."""
 
-    labels: dict[str, Any]
-    path: str
+    labels: dict[str, Any] = field(default_factory=dict)
+    path: str = ""
     refusals: bool | None = None  # of the test rows, once they were read
     unread: dict[str, list[str]] = field(default_factory=dict)
     shares: list[str] = field(default_factory=list)  # how many rows have no label, as text
 
     @classmethod
-    def of(cls, options: argparse.Namespace) -> Texts | None:
-        """Return what options say about texts, or None if there are none."""
+    def of(cls, options: argparse.Namespace) -> Texts:
+        """Return what options say about texts."""
         if options.text is None:
             if options.labels is None and options.target_text is None:
-                return None
+                return cls()
             option = "--labels" if options.target_text is None else "--target-text"
             text = "{option} has no effect without --text: name the column of the model's texts."
             raise InputError(text, option=option)
@@ -61,11 +62,13 @@ class Texts:
                 raise InputError(text, model=model, seen=quote(columns))
         return cls(read_word_lists(options.labels), options.labels)
 
-    def implied(self, columns: tuple[str, ...] | None, named: list[Named]) -> list[Named]:
+    def implied(self, options: argparse.Namespace, named: list[Named]) -> list[Named]:
         """Return the columns of true labels that no option names: those called as the labels."""
-        if any(given.side in ("target", "target_text") for given in named):
+        if not self.labels or any(given.side in ("target", "target_text") for given in named):
             return []
-        lacking = [name for name in self.labels if name not in (columns or self.labels)]
+        written = {"delimiter": options.delimiter, "encoding": options.encoding}
+        columns = columns_of_files(options.test, **written) or self.labels
+        lacking = [name for name in self.labels if name not in columns]
         if lacking:
             text = (
                 "There are no true labels to compare with: pass texts of people as --target-text, "
@@ -79,6 +82,8 @@ class Texts:
         self, rows: nw.LazyFrame[Any], named: list[Named]
     ) -> tuple[nw.LazyFrame[Any], list[Named]]:
         """Return test rows with labels in place of texts, and which columns hold these."""
+        if not self.labels:
+            return rows, named
         frame = rows.collect().to_pandas()
         texts = [given for given in named if given.side == "text"]
         read = self._read(frame, named, texts)
@@ -86,12 +91,13 @@ class Texts:
         (truth,) = (given for given in named if given.side in ("target", "target_text"))
         # A text that mentions none of several objects is no class: it is reported.
         if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
-            groups = (given.columns for given in named if given.side == "sensitive")
-            by = [frame[name].to_numpy() for columns in groups for name in columns]
-            self.shares = [
-                _share(name if name == "labels" else f"texts of {name}", without, by)
-                for name, without in read.no_label.items()
-            ]
+            sensitive = (given.columns for given in named if given.side == "sensitive")
+            by = [frame[name].to_numpy() for columns in sensitive for name in columns]
+            for name, without in read.no_label.items():
+                of_groups = pd.Series(without.to_numpy()).groupby(by).mean()
+                groups = zip(map(name_of, of_groups.index), of_groups, strict=True)
+                where = name if name == "labels" else f"texts of {name}"
+                self.shares.append(share_of_rows(where, without.mean(), groups))
         shown = truth.as_typed(*truth.columns * (truth.side == "target_text"))
         made = [Named("target", read.target, shown=shown)]
         for given in texts:
@@ -105,6 +111,8 @@ class Texts:
 
     def labelled_train(self, rows: nw.LazyFrame[Any], named: list[Named]) -> nw.LazyFrame[Any]:
         """Return training rows with labels in place of texts."""
+        if not self.labels:
+            return rows
         return nw.from_native(self._read(rows.collect().to_pandas(), named, []).frame).lazy()
 
     def _read(self, frame: pd.DataFrame, named: list[Named], texts: list[Named]) -> LabelledTexts:
@@ -121,19 +129,7 @@ class Texts:
     @property
     def findings(self) -> list[Finding]:
         """What a report adds: in how many rows no label was found."""
-        if not self.shares:
-            return []
-        check = TextsWithoutLabel()
-        return [Finding(check.topic, f"{check.title}: {listed(self.shares)}.", action=check.action)]
-
-
-def _share(side: str, without: pd.Series, groups: list[Any]) -> str:
-    """Return in how many rows there is no label, and by group if these are few."""
-    text = f"{rate(without.mean())} in the {side}"
-    of_groups = pd.Series(without.to_numpy()).groupby(groups).mean()
-    if len(of_groups) > MOST_GROUPS or not without.any():
-        return text
-    return f"{text} ({', '.join(f'{name_of(a)} {rate(p)}' for a, p in of_groups.items())})"
+        return [Finding(TOPIC, text, action=action) for text, action in unread(self.shares)]
 
 
 def read_word_lists(path: str) -> dict[str, Any]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.checks import Names, check_count, check_option, require_auditor
 from skbiasamp._input.errors import InputError, columns_named, quote, rows_of
@@ -19,23 +18,23 @@ from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.inputs import check_class
 from skbiasamp.metrics.strata import standardised, strata_of, within_strata
-from skbiasamp.monitoring._calendar import EVERY
-from skbiasamp.monitoring._counted_periods import (
+from skbiasamp.monitoring._periods import (
+    EVERY,
     CountedPeriods,
     periods_of,
     periods_of_counts,
     periods_of_rows,
 )
-from skbiasamp.monitoring._period_tables import name_causes, pairs_table, period_table
-from skbiasamp.monitoring._watch import varies, watched
+from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
 from skbiasamp.monitoring.pairs import auditor_of_pairs, check_paired, pairs_as_rows
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
 from skbiasamp.results import Timeline
-from skbiasamp.results.timeline import BEFORE, EMPTY, PAIR_COLUMNS, REFERENCE, WATCHED
+from skbiasamp.results.timeline import BEFORE, EMPTY, REFERENCE, WATCHED
 
 _OF_ATTACKERS = 199  # draws: each trains the attackers again
 _DRAWS = 999
@@ -182,9 +181,9 @@ def audit_over(
     strata = tuple(names_of(given))
     if strata and sensitive_prediction is not None:
         raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
+    times = {"time": time, "version": version}
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
-        named = {**columns, "time": time, "version": version, "pair": pair}
-        counted = periods_of_counts(frame, named)
+        counted = periods_of_counts(frame, {**columns, **times, "pair": pair})
     else:
         how = asked.how
         if getattr(auditor, "reads", "") == "numbers":
@@ -193,17 +192,10 @@ def audit_over(
             columns["sensitive"] = [*names_of(sensitive), *strata]
         if pair is not None:
             check_paired(vars(asked))
-            known = {"time": time, "version": version}
-            frame, columns, known = pairs_as_rows(
-                frame, columns | {"pair": pair}, pos_label, **known
-            )
-            time, version, pos_label, how["pos_label"] = (
-                known["time"],
-                known.get("version"),
-                None,
-                None,
-            )
-        counted = periods_of_rows(frame, columns, time, every, version, reference, **how)
+            columns |= {"pair": pair}
+            frame, columns, times = pairs_as_rows(frame, columns, pos_label, **times)
+            pos_label = how["pos_label"] = None
+        counted = periods_of_rows(frame, columns, every, reference, **times, **how)
     if pos_label is None:
         _check_scores(counted)
     return over(counted, asked, pos_label)
@@ -226,9 +218,7 @@ def check_watch(asked: Asked) -> None:
         if not hasattr(asked.auditor, "learn_reference"):
             text = "{auditor} cannot be {seen}, which needs single rows: audit each period."
             raise InputError(text, seen=type(asked.auditor).__name__)
-    alpha = asked.alpha
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
+    check_share("alpha", asked.alpha)
 
 
 def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeline:
@@ -257,11 +247,9 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         of_reference = [parts[name] for name in inside]
         uneven = varies(learned, of_reference, n_draws=n_draws, rng=rng)
     of_later = [parts[name] for name in later if name in parts]
+    notes += _noted(None, _about_reference(first, of_later, uneven=uneven))
     periods = period_table(counted.versions, roles, results, later, watch, alpha)
-    pairs = pd.DataFrame(columns=list(PAIR_COLUMNS))
-    if watch.p_pairs.shape[0]:
-        pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
-        name_causes(periods, pairs)
+    pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
@@ -280,7 +268,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         },
         alpha=float(alpha),
         confidence_level=whole.confidence_level,
-        notes=notes + _about_reference(first, of_later, uneven=uneven),
+        notes=notes,
         context=context,
         params=learned.get_params(deep=False),
         kind=learned.kind,
@@ -310,13 +298,14 @@ def _parts_like(
 
     A period that has no rows left gets this role.
     """
-    nothing = [name for name, role in roles.items() if role == EMPTY]
-    notes = [{"period": name, "text": "no rows in this period."} for name in nothing]
-    notes = [*counted.notes, *notes]
+    notes = list(counted.notes)
+    for name, role in roles.items():
+        notes += _noted(name, ["no rows in this period."] * (role == EMPTY))
     parts: dict[str, Contingency] = {}
     full = {name: cells for name, cells in counted.cells.items() if cells is not None}
     for name, cells in full.items():
-        part = _aligned(cells, first, name, notes, counted.others.get(name, {}), strict=strict)
+        part, texts = _aligned(cells, first, name, counted.others.get(name, {}), strict=strict)
+        notes += _noted(name, texts)
         if part.total:
             parts[name] = part
         else:
@@ -329,6 +318,11 @@ def _parts_like(
             group=first.groups[0],
         )
     return parts, notes
+
+
+def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
+    """Return notes about a period; None: about the whole watch."""
+    return [{"period": period, "text": text} for text in texts]
 
 
 def _auditor_for(first: Contingency, auditor: Any) -> Any:
@@ -371,11 +365,10 @@ def _aligned(
     cells: Contingency,
     like: Contingency,
     period: str,
-    notes: list[dict[str, Any]],
     others: Mapping[Hashable, float],
     *,
     strict: bool,
-) -> Contingency:
+) -> tuple[Contingency, list[str]]:
     """Return a period under the groups and tasks of the reference; say what that leaves out.
 
     Rows of `others`, classes that the reference lacks, were left out before.
@@ -385,6 +378,7 @@ def _aligned(
     check_alike(like, cells)
     part, lost = within(cells, like)
     lost["task"] |= others
+    texts = []
     for role, names in lost.items():
         what = {"group": "group", "task": "class"}[role]
         for name, n in names.items():
@@ -397,33 +391,28 @@ def _aligned(
                     seen=name,
                 )
             lacking = f"the {what} {quote([name])}, which the reference lacks"
-            text = f"{rows_of(n)} of {lacking}, are left out."
-            notes.append({"period": period, "text": text})
+            texts.append(f"{rows_of(n)} of {lacking}, are left out.")
     if not cells.indicator and part.total:
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent:
-            text = f"no rows of {quote(absent)}: its pairs are not measured in this period."
-            notes.append({"period": period, "text": text})
-    return distinct(part)
+            texts.append(f"no rows of {quote(absent)}: its pairs are not measured in this period.")
+    return distinct(part), texts
 
 
 def _about_reference(
     reference: Contingency, periods: Sequence[Contingency], *, uneven: bool
-) -> list[dict[str, Any]]:
-    notes = []
+) -> Iterator[str]:
+    """Yield what to know of a reference: it is small, or its periods differ."""
     typical = float(np.median([period.total for period in periods])) if periods else 0.0
     if reference.total < _SMALL_REFERENCE * typical:
-        text = (
+        yield (
             f"The reference has {rows_of(reference.total)}, and a typical period {typical:,.0f}. "
             "Small changes cannot be found, however long the watch lasts. Use more periods as the "
             "reference."
         )
-        notes.append({"period": None, "text": text})
     if uneven:
-        text = (
+        yield (
             "The periods of the reference differ from one another by more than chance. Rows may "
             "depend on one another (the same people, days of the week), and alarms may come from "
             "that. Use longer periods."
         )
-        notes.append({"period": None, "text": text})
-    return notes

@@ -32,9 +32,8 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import SideName, distinct, side_of, take
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import check_alike, common_positive, merged
-from skbiasamp.monitoring._calendar import checked_period, every_of, without_gaps
-from skbiasamp.monitoring._counted_periods import CountedPeriods
 from skbiasamp.monitoring._over import check_watch, over
+from skbiasamp.monitoring._periods import CountedPeriods, checked_period, every_of, without_gaps
 from skbiasamp.report.asked import Asked
 from skbiasamp.results import Timeline
 

@@ -1,11 +1,12 @@
-"""The watch itself: every period against the reference and all periods before it."""
+"""The watch itself: every period against the reference and all periods before it; its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.checks import Array
@@ -15,9 +16,13 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.draws import divided, resampled_like
 from skbiasamp.counts.merging import merged
 from skbiasamp.inference.sequential import Evidence, adjusted, evidence, normal_scores
+from skbiasamp.results.timeline import PAIR_COLUMNS, PERIOD_COLUMNS
 
 _HALF = 0.5  # of the error rate is the value's, the other half is shared by the pairs
+_ENOUGH = 99  # draws for a mean
 _FEW_PERIODS = 5  # fewer do not show how much the periods of a reference vary
+_RARE = 0.01
+_UNKNOWN = ("value", "low", "high", "expected", "difference", "p_adjusted")
 
 
 class Watched(NamedTuple):
@@ -25,7 +30,6 @@ class Watched(NamedTuple):
 
     expected: Array  # what the reference shows with as many rows of each group
     scores: Array  # (sequences × periods)
-    rows: Array
     p_value: Array  # of the value, adjusted for all looks and sequences
     p_pairs: Array  # (pairs × periods)
     onset: Array
@@ -78,15 +82,11 @@ def against_all_before(
     return Watched(
         scores,
         scores,
-        rows,
         adjusted(against.log[:1], share)[0],
         adjusted(against.log[1:], (1 - share) / max(n_pairs, 1)),
         against.onset[0],
         against.onset[1:],
     )
-
-
-_ENOUGH = 99  # draws for a mean
 
 
 def scored(
@@ -137,4 +137,68 @@ def varies(
     return bool(len(known) and stats.chi2.sf((known**2).sum(), len(known)) < _RARE)
 
 
-_RARE = 0.01
+# --------------------------------------------------------------------------- tables
+
+
+def period_table(
+    versions: Mapping[str, str],
+    roles: Mapping[str, str],
+    results: Mapping[str, Any],
+    later: Sequence[str],
+    watched: Watched,
+    alpha: float,
+) -> pd.DataFrame:
+    """Return one row a period."""
+    rows = []
+    for name, role in roles.items():
+        row: dict[str, Any] = dict.fromkeys(PERIOD_COLUMNS) | dict.fromkeys(_UNKNOWN, np.nan)
+        row |= {"period": name, "role": role, "version": versions.get(name)}
+        row |= {"n": 0, "alarm": False, "cause": ""}
+        if name in results:
+            result = results[name]
+            row |= {"value": result.estimate, "low": result.low, "high": result.high}
+            row["n"] = result.n_samples
+        if name in later:
+            at = later.index(name)
+            p_value, p_pairs, onset = watched.p_value[at], watched.p_pairs[:, at], watched.onset[at]
+            least = p_pairs.min(initial=1.0)
+            if least < p_value:
+                onset = watched.onset_pairs[p_pairs.argmin(), at]
+            n = int((p_pairs <= alpha).sum())
+            causes = ["value"] * bool(p_value <= alpha)
+            causes += [f"{n} pair{'s' * (n != 1)}"] * bool(n)
+            row["expected"] = watched.expected[0, at]
+            row["difference"] = row["value"] - row["expected"]
+            row["p_adjusted"] = min(p_value, least)
+            row["alarm"] = bool(row["p_adjusted"] <= alpha)
+            row |= {"cause": " and ".join(causes), "onset": later[onset]}
+        rows.append(row)
+    return pd.DataFrame(rows, columns=list(PERIOD_COLUMNS))
+
+
+def pairs_table(
+    names: pd.DataFrame,
+    results: Mapping[str, Any],
+    later: Sequence[str],
+    watched: Watched,
+    alpha: float,
+) -> pd.DataFrame:
+    """Return one row for each period and pair that is watched."""
+    if not (later and len(watched.p_pairs)):
+        return pd.DataFrame(columns=list(PAIR_COLUMNS))
+    unknown = names.assign(amplification=np.nan, n=0)
+    tables = [results[name].table if name in results else unknown for name in later]
+    value, n = (np.concatenate([part[name] for part in tables]) for name in ("amplification", "n"))
+    expected, p = watched.expected[1:].T.ravel(), watched.p_pairs.T.ravel()
+    columns = {
+        "period": np.repeat(np.array(later, dtype=object), len(names)),
+        **{name: np.tile(names[name].to_numpy(), len(later)) for name in names},
+        "value": value,
+        "n": n,
+        "expected": expected,
+        "difference": value - expected,
+        "p_adjusted": p,
+        "alarm": p <= alpha,
+        "onset": [later[at] for at in watched.onset_pairs.T.ravel()],
+    }
+    return pd.DataFrame(columns)[list(PAIR_COLUMNS)]

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
-from skbiasamp._input.checks import (
-    check_option,
-    require_groups,
-)
+from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -16,10 +13,9 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, without_strata
-from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
-from skbiasamp.report._groups import describe_groups
-from skbiasamp.report._selection_rates import selection_rates, selection_table
+from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
+from skbiasamp.report._selection_rates import selection_rates
 from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
@@ -229,9 +225,8 @@ def _audited(asked: Asked) -> AuditReport:
 
     def measured(auditor: Any, rows: Contingency) -> AuditResult:
         result: AuditResult = auditor.audit(rows)
-        if evidence.partly is not None:
-            result = evidence.partly.bounded(auditor, result, random_state)
-        return result
+        partly = evidence.partly
+        return result if partly is None else partly.bounded(auditor, result, random_state)
 
     results = run_each("audit", chosen, random_state, measured) | evidence.results
     context = context_of(test, train, asked.names, asked.call, reads=asked.reads)
@@ -241,7 +236,7 @@ def _audited(asked: Asked) -> AuditReport:
         context["not_measured"]["Other metrics"] = evidence.without
     is_labels, favourable = asked.reads == "labels", asked.favourable
     by_group, rates = describe_groups(test, labels=is_labels, favourable=favourable)
-    tables = evidence.tables
+    tables = dict(evidence.tables)
     # With one sensitive column, `rates` already holds these numbers.
     if is_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):
         tables["selection"] = selection_table(test, favourable=favourable)
@@ -281,10 +276,7 @@ def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
 
 def _check_rows(test: Contingency, train: Contingency | None, asked: Asked) -> None:
     """Raise if there is nothing to audit, or nothing to compare it with."""
-    signs = test if train is None else train
-    if asked.own is None or train is not None:
-        require_reference(test, train)
-    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
+    require_reference(test, train, asked.own)
     if not (test.has("task_pred") or test.has("group_pred") or asked.y_score is not None):
         raise InputError(
             "There is nothing to audit: pass predictions as {y_pred} (of a frame, name their "
@@ -303,12 +295,12 @@ def _auditors_of(
     evidence: OtherEvidence,
 ) -> list[tuple[Any, Contingency | None, Contingency, str]]:
     """Return the auditors with their training and audited rows, and what their names end with."""
-    if evidence.labelled is not None and own is not None:
+    if "labelled" in evidence.tables and own is not None:
         raise InputError("{labelled} has results of its own: leave {auditor} out.")
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
     no_labels = not test.has("task") and train is None
-    if evidence.labelled is not None or (evidence.matched is not None and no_labels):
+    if "labelled" in evidence.tables or (evidence.is_alone and no_labels):
         return []
     able = allowed(test) if evidence.partly is None else allowed(test)[:1]  # others have no bounds
     chosen = [(at_once(auditor), train, test, "") for auditor in able]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_option, require_groups
+from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -15,9 +16,9 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
-from skbiasamp.metrics.inputs import check_class, opened_rows
+from skbiasamp.metrics.directional import compare_tables, compares_tables
+from skbiasamp.metrics.inputs import check_class, count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
-from skbiasamp.report._generated import compare_own_rows, count_tables, have_own_rows
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
@@ -162,14 +163,14 @@ def _compare(asked: Asked) -> ComparisonReport:
     y_true, y_preds, columns, how = asked.y_true, asked.y_preds, asked.columns, asked.how
     asked.check_columns()
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
-    if have_own_rows(y_true, y_preds, asked.data, columns):
+    if _have_own_rows(y_true, y_preds, asked.data, columns):
         return _of_own_rows(asked, train, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
         rows, data, columns, evidence = read_evidence(rows, asked, train)
-        matched = pd.DataFrame() if evidence.matched is None else evidence.matched.table
-        if evidence.matched is not None and rows is None and train is None:
+        matched = evidence.tables.get("matched", pd.DataFrame())
+        if evidence.is_alone and rows is None and train is None:
             return _of_pairs_alone(matched, data, asked)
         partly = evidence.partly
         if partly is not None and asked.given is not None:
@@ -194,19 +195,6 @@ def _compare(asked: Asked) -> ComparisonReport:
     return ComparisonReport(results, accuracy, rates, context, files, matched)
 
 
-def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
-    """Return the report of models with rows of their own."""
-    tables = count_tables(asked, train)
-    first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
-    results = compare_own_rows(tables, train, asked, first)
-    accuracy, rates = _described(tables, first, labels=True)
-    n, n_groups = sum(cells.total for cells in tables.values()), len(tables[first].groups)
-    context = context_of(tables[first], train, asked.names, asked.call)
-    context["rows"] = f"{n:,.15g} rows of {len(tables)} models, {n_groups} groups"
-    context |= {"n_samples": n, "labelled": False, "own_rows": True}
-    return ComparisonReport(results, accuracy, rates, context, files)
-
-
 def _compared(
     cells: Contingency, train: Contingency | None, asked: Asked, partly: PartlyKnown | None
 ) -> tuple[str, dict[str, ComparisonResult]]:
@@ -219,10 +207,7 @@ def _compared(
     reference = models[0] if asked.reference is None else asked.reference
     first = check_model(reference, models, "reference")
     reference_rows = of_model(cells, first)
-    if asked.own is None or train is not None:
-        require_reference(reference_rows, train)
-    signs = reference_rows if train is None else train
-    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
+    require_reference(reference_rows, train, asked.own)
     # Attackers need known groups; of the others, the first has bounds.
     uncertain = partly is not None or side_of(cells, "group").uncertain
     able = allowed(reference_rows)[: 1 if uncertain else None]
@@ -231,9 +216,7 @@ def _compared(
 
     def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
         result: ComparisonResult = auditor.compare(rows, reference=first)
-        if partly is not None:
-            result = partly.compared(auditor, result, asked.random_state)
-        return result
+        return result if partly is None else partly.compared(auditor, result, asked.random_state)
 
     return first, run_each("comparison", every, asked.random_state, measured)
 
@@ -264,3 +247,71 @@ def _described(
     accuracy = pd.DataFrame(rows)
     accuracy["difference"] = accuracy["accuracy"] - accuracy["accuracy"][0]
     return accuracy, pd.concat(tables, ignore_index=True)
+
+
+# --------------------------------------------------------------------------- rows of their own
+
+
+def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
+    """Return the report of models with rows of their own."""
+    tables = _count_tables(asked, train)
+    first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
+    results = _compare_own_rows(tables, train, asked, first)
+    accuracy, rates = _described(tables, first, labels=True)
+    n, n_groups = sum(cells.total for cells in tables.values()), len(tables[first].groups)
+    context = context_of(tables[first], train, asked.names, asked.call)
+    context["rows"] = f"{n:,.15g} rows of {len(tables)} models, {n_groups} groups"
+    context |= {"n_samples": n, "labelled": False, "own_rows": True}
+    return ComparisonReport(results, accuracy, rates, context, files)
+
+
+def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns: Any) -> bool:
+    """Whether each model comes with rows of its own, in place of predictions of common rows."""
+    if y_true is not None or not isinstance(y_preds, Mapping):
+        return False
+    whole = all(map(is_contingency, y_preds.values()))
+    return bool(columns) or whole or isinstance(labels["sensitive_features"], Mapping)
+
+
+def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
+    """Return the rows of each model, counted; labels are those of each model by its name."""
+    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
+    passed = [name for name in unused if getattr(asked, name) is not None]
+    if passed or asked.labels != "all":
+        text = "{name} needs models that predict the same rows, and each has its own."
+        raise InputError(text, name=[*passed, "labels"][0])
+    if train is None:
+        raise InputError("Models with rows of their own are compared with others: pass {y_train}.")
+    given = {name: own for name, own in asked.of_rows.items() if own is not None}
+    for name, own in given.items():
+        if not isinstance(own, Mapping) or set(own) != set(asked.y_preds):
+            text = "{name} must be a dict of all models in {y_preds}, since each has its own rows."
+            raise InputError(text, name=name)
+    tables = {}
+    for model, rows in asked.y_preds.items():
+        own = dict.fromkeys(asked.of_rows) | {name: of[model] for name, of in given.items()}
+        if not (asked.columns or is_contingency(rows)):
+            own, rows = {**own, "y_pred": rows}, None
+        tables[model] = ordered(count_labels(rows, own, asked.columns, like=train, **asked.how))
+    return tables
+
+
+def _compare_own_rows(
+    tables: Mapping[str, Contingency], train: Any, asked: Asked, reference: str
+) -> dict[str, ComparisonResult]:
+    """Return the comparisons by each auditor."""
+    first = tables[reference]
+    able = [auditor for auditor in allowed(first) if compares_tables(auditor)]
+    for auditor in asked.own or ():
+        if not compares_tables(auditor):
+            text = (
+                "Models with rows of their own are compared by metrics of rates in each group, "
+                "with those of training rows as base, such as {auditor}={able!r}; got {seen!r}."
+            )
+            raise InputError(text, able=able[0], seen=auditor)
+
+    def measured(auditor: Any, _: Contingency) -> ComparisonResult:
+        return compare_tables(auditor, tables, reference)
+
+    every = [(auditor, train, first, "") for auditor in asked.own or able]
+    return run_each("comparison", every, asked.random_state, measured)

@@ -1,20 +1,23 @@
-"""Sizes of groups, and rates by group with their intervals."""
+"""Sizes and rates of groups; rates and the first metric by each sensitive column."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, Array, is_one
+from skbiasamp._input.checks import MISSING, Array, NamedMissing, is_one
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.spelling import spelt
-from skbiasamp.counts.cells import column, naming_side
+from skbiasamp._utils.formatting import DIRECTION_OF, NO_EFFECT
+from skbiasamp._utils.warnings import collected
+from skbiasamp.counts.cells import column, naming_side, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.shares import (
     RowSets,
@@ -23,12 +26,14 @@ from skbiasamp.inference.shares import (
     ratios_to_highest,
     share_interval,
 )
+from skbiasamp.report.auditors import readied
+from skbiasamp.results.pair_tables import pair_names
 
 # Error rates, and whether they are of rows that have the task.
-ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
+_ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
 
 
-class TaskRows(NamedTuple):
+class _TaskRows(NamedTuple):
     """The rows of one task: their groups, who is labelled with it, and who is predicted so."""
 
     sets: RowSets
@@ -36,7 +41,7 @@ class TaskRows(NamedTuple):
     predicted: Array
 
 
-def outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
+def _outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
     """Return for each task whether people want it; None if that is unknown.
 
     Of two classes, the one that is no task may be the one that people want.
@@ -66,14 +71,18 @@ def _named(name: Any, known: Sequence[Any]) -> Any:
     )
 
 
-def are_unknown(categories: Sequence[Any]) -> Array:
-    """Return which categories are of rows whose sensitive feature is missing."""
+def _are_known(categories: Sequence[Any], wanted: list[bool | None]) -> Array:
+    """Return of which categories and outcomes it is known who they are and whether they are wanted.
+
+    Not of rows whose sensitive feature is missing.
+    """
     every = (name if isinstance(name, tuple) else (name,) for name in categories)
     # A real category called as missing values are is a `NamedMissing`.
-    return np.array([any(type(part) is str and part == MISSING for part in name) for name in every])
+    missing = [any(type(part) is str and part == MISSING for part in name) for name in every]
+    return ~np.array(missing)[:, None] & [outcome is not None for outcome in wanted]
 
 
-def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]:
+def _favoured(tasks: list[_TaskRows], wanted: list[bool | None]) -> list[_TaskRows]:
     """Return the rows with the outcome that people want in place of each task."""
     return [
         rows._replace(true=~rows.true, predicted=~rows.predicted) if outcome is False else rows
@@ -81,24 +90,44 @@ def favoured(tasks: list[TaskRows], wanted: list[bool | None]) -> list[TaskRows]
     ]
 
 
-def outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
+def _outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
     """Return the names of these outcomes: of two classes, the wanted one may be no task."""
     if False not in wanted:
         return test.tasks
     return tuple(name for name in naming_side(test).names if name not in test.tasks)
 
 
-def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
+def _is_summed(test: Contingency, side: SideName) -> bool:
+    """Whether probabilities were summed: it is not known which are above one half."""
+    return test.summed == "tasks" and test.soft(side)
+
+
+def _rows_by_task(test: Contingency, side: SideName) -> list[_TaskRows]:
     """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
-    tasks: list[TaskRows] = []
+    tasks: list[_TaskRows] = []
     for j in range(len(test.tasks)):
         cells, position = of_one_task(test, j)
         same = tasks and tasks[-1].sets.cells is cells  # sums of tasks have cells of each task
         sets = tasks[-1].sets if same else RowSets.of_groups(cells)
         true: SideName = "task" if cells.has("task") else side  # of rows without labels, nothing
         labels = (column(cells, name, position) >= 0.5 for name in (true, side))
-        tasks.append(TaskRows(sets, *labels))
+        tasks.append(_TaskRows(sets, *labels))
     return tasks
+
+
+def _together(tasks: Sequence[Shares]) -> Shares:
+    """Return the shares of all tasks: sets × tasks, and correlations if those of any are known."""
+    n, selected, rows = np.stack([task[:3] for task in tasks], axis=-1)
+    if all(task.correlation is None for task in tasks):
+        return Shares(n, selected, rows)
+    none = np.zeros((len(n), len(n)))
+    each = [none if task.correlation is None else task.correlation for task in tasks]
+    return Shares(n, selected, rows, np.stack(each, axis=-1))
+
+
+def _selected_shares(tasks: list[_TaskRows]) -> Shares:
+    """Return how many rows are predicted as each task."""
+    return _together([sets.shares(predicted, correlated=True) for sets, _, predicted in tasks])
 
 
 def describe_groups(
@@ -109,70 +138,157 @@ def describe_groups(
         names = pd.Series(list(test.groups), dtype=object)
         by_group = pd.DataFrame({"group": names, "n": test.count("group")})
         return by_group.assign(share=by_group["n"] / test.total), pd.DataFrame()
-    # Of probabilities that were summed it is not known which are above one half.
-    rated = test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred"))
-    tasks = rows_by_task(test, "task_pred" if rated else "task")
-    base = [sets.shares(true) for sets, true, _ in tasks]
-    n = base[0].n
+    rated = test.has("task_pred") and not _is_summed(test, "task_pred")
+    tasks = _rows_by_task(test, "task_pred" if rated else "task")
+    base = _together([sets.shares(true) for sets, true, _ in tasks])
+    n = base.n[:, 0]
     # Frames are made at once: adding column after column takes several times as long.
     groups: dict[str, Any] = {"group": list(test.groups), "n": n, "share": n / test.total}
+    rates: dict[str, Array] = {"base_rate": base.share} if test.has("task") else {}
+    if rated:
+        selected, wanted = _selected_shares(tasks), _outcomes_of(test, favourable)
+        rates |= _share_columns("predicted_rate", selected)
+        if test.has("task"):
+            right = _together([sets.shares(true == pred) for sets, true, pred in tasks])
+            rates |= _share_columns("accuracy", right) | _error_columns(tasks)
+            groups |= _accuracies(test, right)
+        outcomes = _selected_shares(_favoured(tasks, wanted)) if False in wanted else selected
+        rates |= _impact_ratios(outcomes, "groups", _are_known(test.groups, wanted))
     pairs = zip(*product(test.groups, test.tasks), strict=True)
-    rates: dict[str, Any] = dict(zip(("group", "task"), map(list, pairs), strict=True))
-    labelled = test.has("task")
-    if labelled:
-        rates["base_rate"] = np.stack([task.share for task in base], axis=1).ravel()
-    if not rated:
-        return pd.DataFrame(groups), pd.DataFrame(rates)
-    selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
-    wanted = outcomes_of(test, favourable)
-    outcomes = [
-        sets.shares(~predicted, correlated=True) if outcome is False else shares
-        for (sets, _, predicted), outcome, shares in zip(tasks, wanted, selected, strict=True)
-    ]
-    unknown = are_unknown(test.groups)[:, None] | np.array([outcome is None for outcome in wanted])
-    ratios = impact_ratios(outcomes, "groups", ~unknown)
-    if not labelled:
-        numbers = share_columns("predicted_rate", selected) | ratios
-        rates |= {name: values.ravel() for name, values in numbers.items()}
-        return pd.DataFrame(groups), pd.DataFrame(rates)
-    right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
-    numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
-    for name, positive in ERRORS.items():
-        errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
-        enough = np.stack([task.n for task in errors], axis=1) > FEW - 1e-9
-        numbers |= share_columns(name, errors) | difference_columns(name, errors, enough)
-    numbers |= ratios
-    rates |= {name: values.ravel() for name, values in numbers.items()}
-    return pd.DataFrame(groups | _accuracies(test, tasks, right)), pd.DataFrame(rates)
+    names_of_pairs = dict(zip(("group", "task"), map(list, pairs), strict=True))
+    numbers = {name: values.ravel() for name, values in rates.items()}
+    return pd.DataFrame(groups), pd.DataFrame(names_of_pairs | numbers)
 
 
-def share_columns(name: str, tasks: list[Shares]) -> dict[str, Array]:
-    """Return shares (sets × tasks) and Wilson's intervals, which hold near 0 and 1 too."""
-    share = np.stack([task.share for task in tasks], axis=1)
-    low, high = share_interval(share, np.stack([task.rows for task in tasks], axis=1))
-    return {name: share, f"{name}_low": low, f"{name}_high": high}
+def selection_table(
+    test: Contingency, *, min_share: float = 0.0, favourable: Any = None
+) -> pd.DataFrame:
+    """Return one row for each category of each sensitive column, and of all columns together.
+
+    What is selected are the predictions, or the labels of rows that have nothing else.
+    """
+    side: SideName = "task_pred" if test.has("task_pred") else "task"
+    if _is_summed(test, side):
+        return pd.DataFrame()
+    wanted = _outcomes_of(test, favourable)
+    outcomes, names = _favoured(_rows_by_task(test, side), wanted), _outcome_names(test, wanted)
+    parts = []
+    for by, categories, into in _columns_of_groups(test):
+        tasks = _merged(outcomes, into)
+        shares = _selected_shares(tasks)
+        share = shares.n / test.total
+        counted = (share >= min_share) & _are_known(categories, wanted) & (shares.n > 0)
+        numbers = {"n": shares.n, "share": share, "selected": shares.selected}
+        numbers |= _share_columns("selection_rate", shares) | {"counted": counted}
+        numbers |= _difference_columns("selection_rate", shares, counted)
+        numbers |= _impact_ratios(shares, "categories", counted)
+        if test.has("task") and test.has("task_pred"):
+            numbers |= _error_columns(tasks, counted)
+        of_pairs = pair_names(tuple(categories), names)
+        table = pd.DataFrame({"by": by, "category": of_pairs["group"], "task": of_pairs["task"]})
+        parts.append(table.assign(**{name: values.ravel() for name, values in numbers.items()}))
+    return pd.concat(parts, ignore_index=True)
 
 
-def difference_columns(name: str, tasks: list[Shares], counted: Array) -> dict[str, Array]:
-    """Return how far each share that counts is above the lowest of its task, with intervals."""
-    share, rows = (
-        np.stack([getattr(task, part) for task in tasks], axis=1) for part in ("share", "rows")
+def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd.DataFrame:
+    """Return one row for each of several sensitive columns: estimate, interval and verdict.
+
+    It is of the first auditor that was chosen, if its value is signed. A verdict counts all
+    columns: p-values are adjusted by Holm's method.
+    """
+    if not chosen or test.summed == "tasks" or not chosen[0][0].kind.is_signed:
+        return pd.DataFrame()
+    auditor, train, *_ = chosen[0]
+    learned = {} if train is None else _by_column(train)
+    rows = []
+    for name, audited in _by_column(test).items():
+        with collected():
+            result = readied(auditor, learned.get(name), random_state).audit(audited)
+        numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
+        rows.append(
+            {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}
+        )
+    if not rows:
+        return pd.DataFrame()
+    table = pd.DataFrame(rows)
+    adjusted = table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy())
+    level = 0.95 if auditor.confidence_level is None else auditor.confidence_level
+    unsure = ~(adjusted < 1 - level) & np.isin(table["verdict"], list(DIRECTION_OF))
+    return table.assign(verdict=table["verdict"].mask(unsure, NO_EFFECT))
+
+
+def _by_column(cells: Contingency) -> dict[str, Contingency]:
+    """Return the cells by each column, without the combination of all of them."""
+    *columns, _ = _columns_of_groups(cells)
+    return {
+        name: with_merged_groups(cells, into, tuple(categories), (name,))
+        for name, categories, into in columns
+        if len(categories) > 1
+    }
+
+
+def _columns_of_groups(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
+    """Yield each sensitive column, its categories and that of each group; then all together."""
+    groups, columns = test.groups, list(test.group_columns)
+    single = np.arange(len(groups))
+    first = groups[0]
+    combined = isinstance(first, tuple) and all(
+        isinstance(group, tuple) and len(group) == len(first) for group in groups
     )
-    differences = differences_to_lowest(np.where(counted, share, np.nan), rows)
+    if combined:
+        n = len(first)  # type: ignore[arg-type]
+        names = columns if len(columns) == n else [f"column {k}" for k in range(n)]
+        for k, name in enumerate(names):
+            # A real category called as missing values are is another one.
+            parts = [(group[k], isinstance(group[k], NamedMissing)) for group in groups]  # type: ignore[index]
+            values = list(dict.fromkeys(parts))
+            into = np.array([values.index(part) for part in parts])
+            yield str(name), [part for part, _ in values], into
+        yield " and ".join(map(str, names)), list(groups), single
+    else:
+        yield str(columns[0]) if len(columns) == 1 else "group", list(groups), single
+
+
+def _merged(tasks: list[_TaskRows], into: Array) -> list[_TaskRows]:
+    """Return the same rows with categories in place of groups; `into` is that of each group."""
+    merged: list[_TaskRows] = []
+    for j, rows in enumerate(tasks):
+        same = j and rows.sets is tasks[j - 1].sets  # sums of tasks have cells of each task
+        sets = merged[-1].sets if same else rows.sets.merged(into)
+        merged.append(rows._replace(sets=sets))
+    return merged
+
+
+def _share_columns(name: str, shares: Shares) -> dict[str, Array]:
+    """Return shares (sets × tasks) and Wilson's intervals, which hold near 0 and 1 too."""
+    low, high = share_interval(shares.share, shares.rows)
+    return {name: shares.share, f"{name}_low": low, f"{name}_high": high}
+
+
+def _difference_columns(name: str, shares: Shares, counted: Array) -> dict[str, Array]:
+    """Return how far each share that counts is above the lowest of its task, with intervals."""
+    differences = differences_to_lowest(np.where(counted, shares.share, np.nan), shares.rows)
     ends = (f"{name}_difference{end}" for end in ("", "_low", "_high"))
     return dict(zip(ends, differences, strict=True))
 
 
-def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) -> dict[str, Array]:
+def _error_columns(tasks: list[_TaskRows], counted: Array | None = None) -> dict[str, Array]:
+    """Return the error rates of sets, and their differences.
+
+    Those of sets that count are compared; None: of those with enough rows for an error rate.
+    """
+    columns: dict[str, Array] = {}
+    for name, positive in _ERRORS.items():
+        errors = _together([sets.shares(pred, true == positive) for sets, true, pred in tasks])
+        compared = errors.n > FEW - 1e-9 if counted is None else counted
+        columns |= _share_columns(name, errors) | _difference_columns(name, errors, compared)
+    return columns
+
+
+def _impact_ratios(shares: Shares, sets: str, counted: Array) -> dict[str, Array]:
     """Return each share over the highest of its task, with intervals and what these hold for."""
-    share = np.where(counted, np.stack([task.share for task in tasks], axis=1), np.nan)
-    rows = np.stack([task.rows for task in tasks], axis=1)
-    correlation = None
-    if any(task.correlation is not None for task in tasks):
-        none = np.zeros((len(share), len(share)))
-        each = [none if task.correlation is None else task.correlation for task in tasks]
-        correlation = np.stack(each, axis=-1)
-    ratio, low, high = ratios_to_highest(share, rows, correlation)
+    share = np.where(counted, shares.share, np.nan)
+    ratio, low, high = ratios_to_highest(share, shares.rows, shares.correlation)
     scope = [f"simultaneous over {n} {sets}" for n in (~np.isnan(share)).sum(axis=0)]
     interval = np.broadcast_to(np.array(scope, dtype=object), low.shape).copy()
     interval[np.isnan(low)] = None
@@ -184,13 +300,13 @@ def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) 
     }
 
 
-def _accuracies(test: Contingency, tasks: list[TaskRows], right: list[Shares]) -> dict[str, Array]:
+def _accuracies(test: Contingency, right: Shares) -> dict[str, Array]:
     """Return the accuracy of each group, over all tasks."""
-    if test.classes is not None and len(tasks) > 1:  # of several classes only one can be right
+    if test.classes is not None and len(test.tasks) > 1:  # only one of several classes is right
         both = test.both("task")
-        hit = sum(column(both, "task_pred", j) for j in range(len(tasks)))
-        right = [RowSets.of_groups(both).shares(np.asarray(hit) > 0)]
-    share = np.mean([task.share for task in right], axis=0)
+        hit = sum(column(both, "task_pred", j) for j in range(len(test.tasks)))
+        right = _together([RowSets.of_groups(both).shares(np.asarray(hit) > 0)])
+    share = right.share.mean(axis=1)
     # A mean over tasks varies less than one task of as many rows: its interval is not too narrow.
-    low, high = share_interval(share, np.min([task.rows for task in right], axis=0))
+    low, high = share_interval(share, right.rows.min(axis=1))
     return {"accuracy": share, "accuracy_low": low, "accuracy_high": high}

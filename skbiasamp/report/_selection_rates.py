@@ -2,128 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from skbiasamp._input.checks import (
-    Array,
-    NamedMissing,
-    check_option,
-    check_threshold,
-)
+from skbiasamp._input.checks import Array, check_option, check_threshold
 from skbiasamp._input.classes import positive_class
 from skbiasamp._input.coding import as_numbers, read_weight
 from skbiasamp._input.containers import check_lengths
 from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.strata import RowSource, strata_named
-from skbiasamp.report._groups import (
-    ERRORS,
-    TaskRows,
-    are_unknown,
-    difference_columns,
-    favoured,
-    impact_ratios,
-    outcome_names,
-    outcomes_of,
-    rows_by_task,
-    share_columns,
-)
+from skbiasamp.report._groups import selection_table
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.evidence import context_of
 from skbiasamp.results import SelectionRates
-from skbiasamp.results.pair_tables import pair_names
 
 SCORES = "share of rows above the median score"
-
-
-def selection_table(
-    test: Contingency, *, min_share: float = 0.0, favourable: Any = None
-) -> pd.DataFrame:
-    """Return one row for each category of each sensitive column, and of all columns together.
-
-    What is selected are the predictions, or the labels of rows that have nothing else.
-    """
-    side: SideName = "task_pred" if test.has("task_pred") else "task"
-    # Of probabilities that were summed it is not known which are above one half.
-    if test.summed == "tasks" and test.soft(side):
-        return pd.DataFrame()
-    wanted = outcomes_of(test, favourable)
-    tasks = favoured(rows_by_task(test, side), wanted)
-    parts = [
-        _rates_of(by, categories, _merged(tasks, into), test, wanted, min_share=min_share)
-        for by, categories, into in columns_of_groups(test)
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def _merged(tasks: list[TaskRows], into: Array) -> list[TaskRows]:
-    """Return the same rows with categories in place of groups; `into` is that of each group."""
-    merged: list[TaskRows] = []
-    for j, rows in enumerate(tasks):
-        same = j and rows.sets is tasks[j - 1].sets  # sums of tasks have cells of each task
-        sets = merged[-1].sets if same else rows.sets.merged(into)
-        merged.append(rows._replace(sets=sets))
-    return merged
-
-
-def columns_of_groups(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
-    """Yield each sensitive column, its categories and that of each group; then all together."""
-    groups, columns = test.groups, list(test.group_columns)
-    single = np.arange(len(groups))
-    first = groups[0]
-    combined = isinstance(first, tuple) and all(
-        isinstance(group, tuple) and len(group) == len(first) for group in groups
-    )
-    if combined:
-        n = len(first)  # type: ignore[arg-type]
-        names = columns if len(columns) == n else [f"column {k}" for k in range(n)]
-        for k, name in enumerate(names):
-            # A real category called as missing values are is another one.
-            parts = [(group[k], isinstance(group[k], NamedMissing)) for group in groups]  # type: ignore[index]
-            values = list(dict.fromkeys(parts))
-            into = np.array([values.index(part) for part in parts])
-            yield str(name), [part for part, _ in values], into
-        yield " and ".join(map(str, names)), list(groups), single
-    else:
-        yield str(columns[0]) if len(columns) == 1 else "group", list(groups), single
-
-
-def _rates_of(
-    by: str,
-    categories: list[Any],
-    tasks: list[TaskRows],
-    test: Contingency,
-    wanted: list[bool | None],
-    *,
-    min_share: float,
-) -> pd.DataFrame:
-    shares = [sets.shares(pred, correlated=True) for sets, _, pred in tasks]
-    n = np.stack([task.n for task in shares], axis=1)
-    selected = np.stack([task.selected for task in shares], axis=1)
-    share = n / test.total
-    unknown = are_unknown(categories)[:, None] | np.array([outcome is None for outcome in wanted])
-    counted = (share >= min_share) & ~unknown & (n > 0)
-    numbers = {"n": n, "share": share, "selected": selected}
-    numbers |= share_columns("selection_rate", shares) | {"counted": counted}
-    numbers |= difference_columns("selection_rate", shares, counted)
-    numbers |= impact_ratios(shares, "categories", counted)
-    if test.has("task") and test.has("task_pred"):
-        for name, positive in ERRORS.items():
-            errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
-            numbers |= share_columns(name, errors) | difference_columns(name, errors, counted)
-    table = pd.DataFrame(pair_names(tuple(categories), outcome_names(test, wanted))).rename(
-        columns={"group": "category"}
-    )
-    table.insert(0, "by", by)
-    return table.assign(**{name: values.ravel() for name, values in numbers.items()})
 
 
 @keywords()

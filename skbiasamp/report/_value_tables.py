@@ -10,15 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.checks import Array, Names
-from skbiasamp._utils.formatting import (
-    REVERSES,
-    group_of,
-    listed,
-    name_of,
-    p_value,
-    rate,
-    task_of,
-)
+from skbiasamp._utils.formatting import REVERSES, group_of, listed, name_of, p_value, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import side_of_model
@@ -35,6 +27,7 @@ from skbiasamp.inference.value_parts import (
 )
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
+from skbiasamp.results.pair_tables import pair_names
 
 LEVEL = 0.95
 _BINS = 10
@@ -251,12 +244,8 @@ def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
             "disparity": sums.disparity(stage, within=False),
             "conditional_disparity": sums.disparity(stage, within=True),
         }
-        numbers_of_pairs = {name: draws[0].ravel() for name, draws in numbers.items()}
-        of_pairs = {
-            "group": [group for group in groups for _ in tasks],
-            "task": [task for _ in groups for task in tasks],
-        }
-        tables.append(pd.DataFrame({**of_pairs, "of": of, **numbers_of_pairs}))
+        of_pairs = {name: draws[0].ravel() for name, draws in numbers.items()}
+        tables.append(pd.DataFrame({**pair_names(groups, tasks), "of": of, **of_pairs}))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from skbiasamp import metrics
-from skbiasamp._input.checks import require_auditor
+from skbiasamp._input.checks import require_auditor, require_groups
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
@@ -58,17 +58,16 @@ def checked(auditors: Any) -> list[Any]:
 
 def read_as(auditors: list[Any] | None) -> str:
     """Return what all auditors read: "labels", "texts" or "numbers"."""
-    kinds = [getattr(auditor, "reads", "labels") for auditor in auditors or ()] or ["labels"]
-    other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), 0)
-    if other and auditors:
-        raise InputError(
-            "{auditor} must all read {kind}, or all {kinds}; got {one} and {other}. Audit twice.",
-            kind=kinds[0],
-            kinds=kinds[other],
-            one=type(auditors[0]).__name__,
-            other=type(auditors[other]).__name__,
+    names: dict[str, str] = {}  # of the first auditor that reads each
+    for auditor in auditors or ():
+        names.setdefault(getattr(auditor, "reads", "labels"), type(auditor).__name__)
+    if len(names) > 1:
+        (kind, first), (kinds, other), *_ = names.items()
+        text = (
+            "{auditor} must all read {kind}, or all {kinds}; got {first} and {last}. Audit twice."
         )
-    return kinds[0]
+        raise InputError(text, kind=kind, kinds=kinds, first=first, last=other)
+    return next(iter(names), "labels")
 
 
 def read_training(
@@ -104,17 +103,22 @@ def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
     return auditor
 
 
-def require_reference(test: Contingency, train: Contingency | None) -> None:
-    """Raise if there are neither labels of the audited rows nor training labels to compare with."""
+def require_reference(test: Contingency, train: Contingency | None, own: Any = None) -> None:
+    """Raise if there are no labels to compare with, or no groups to compare.
+
+    Labels are those of training or of the audited rows; `own` auditors may have learned some.
+    """
     if train is not None:
         with speaking(y_true="y_train"):
             train.require("task")
-    elif not test.has("task"):
+    elif own is None and not test.has("task"):
         raise InputError(
             "There are no labels to compare the predictions with: pass {y_true} (of a frame, name "
             "their column: target=), or the labels of other rows as {y_train and sensitive_train}. "
             "Rates alone need none: use selection_rates(y_pred, ...)."
         )
+    signs = test if train is None else train
+    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
 
 
 def run_each(

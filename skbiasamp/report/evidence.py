@@ -85,6 +85,10 @@ def _is_option(value: Any) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
+_NO_LABELS = {
+    "texts": "they need labels, which can be read from texts first",
+    "numbers": "they need classes: numbers can be cut at a threshold first",
+}
 _UNSAID = {
     "Causes and consequences": "an audit compares counts; it does not see the model's inputs, so "
     "it does not say whether a sensitive column is one of them, why the model amplifies, or what "
@@ -96,14 +100,9 @@ def not_measured(
     test: Contingency, scored: Contingency | None, *, chosen: bool, reads: str = "labels"
 ) -> dict[str, str]:
     """Return what a report leaves out, and why; `chosen` if the user chose the auditors."""
-    left_out = {}
     if reads != "labels":
-        return {
-            "Metrics of labels": "they need labels, which can be read from texts first"
-            if reads == "texts"
-            else "they need classes: numbers can be cut at a threshold first",
-            **_UNSAID,
-        }
+        return {"Metrics of labels": _NO_LABELS[reads]} | _UNSAID
+    left_out = {}
     if chosen:
         left_out["Other metrics"] = "only the auditors that were passed were run"
     elif test.summed is not None:

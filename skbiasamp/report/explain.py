@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import (
-    MOST_GROUPS,
-    check_count,
-    require_groups,
-)
+from skbiasamp._input.checks import MOST_GROUPS, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
@@ -43,7 +39,7 @@ from skbiasamp.report._value_tables import (
     of_strata,
 )
 from skbiasamp.report.asked import Asked
-from skbiasamp.report.auditors import read_training
+from skbiasamp.report.auditors import read_training, require_reference
 from skbiasamp.report.evidence import context_of
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import Explanation
@@ -195,18 +191,20 @@ def explained(
     if scores is None:
         require_predictions(divided.fine, ("task_pred",), what="An explanation")
     divided.check_numbers()
-    parts, explanation = _explained(divided, train, rng, call)
-    # The audit drew first: the same seed gives its numbers again.
-    params = {**explanation.audit.params, "random_state": random_state}
-    explanation = replace(explanation, audit=replace(explanation.audit, params=params))
+    parts, audit, tables = _parts_of(divided, train, rng)
     seed = int(rng.integers(2**32))
     if attributions is not None:
-        by_row = source.labels | source.how
-        by_row |= {"y_pred": _attributions_of(attributions), "y_true": source.y_true}
-        features = _of_features(dict(by_row), explanation.audit, parts, rng)
-        known = _attributions_of(attributions, "data") or by_row["y_pred"]
-        features = _with_proxies(features, known, source.labels["sensitive_features"], rng)
-        explanation = replace(explanation, features=features)
+        values = _attributions_of(attributions)
+        features = _of_features(source, values, audit, parts, rng)
+        values = _attributions_of(attributions, "data") or values
+        groups = source.labels["sensitive_features"]
+        tables["features"] = _with_proxies(features, values, groups, rng)
+    context = context_of(divided.cells, train, {}, call) | {"sensitive": divided.columns}
+    context |= {"given": divided.given, "confidence_level": LEVEL, "n_resamples": N_RESAMPLES}
+    context["verdicts"] = tables.pop("verdicts")
+    # The audit drew first: the same seed gives its numbers again.
+    audit = replace(audit, params=audit.params | {"random_state": random_state})
+    explanation = Explanation(audit, **tables, context=context)
     object.__setattr__(explanation, "_search", partial(_subgroups_of, source, train, seed))
     return explanation
 
@@ -285,14 +283,13 @@ def _auditor_of(train: Contingency | None, **how: Any) -> Any:
     return auditor if train is None else auditor.fit(train)
 
 
-def _explained(
-    rows: Strata, train: Contingency | None, rng: np.random.Generator, call: str
-) -> tuple[Parts, Explanation]:
-    """Explain rows that were read."""
+def _parts_of(
+    rows: Strata, train: Contingency | None, rng: np.random.Generator
+) -> tuple[Parts, AuditResult, dict[str, Any]]:
+    """Return the parts of the value of rows, their audit, and what an explanation says of them."""
     scored = bool(rows.cells.models)
     test = rows.cells.model(DECISION) if scored else distinct(rows.cells)
-    signs = test if train is None else train
-    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
+    require_reference(test, train)
     if scored and test.soft("task_pred"):
         raise InputError("{y_pred} must hold predicted labels if {y_score} is passed.")
     how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": rng}
@@ -307,8 +304,8 @@ def _explained(
     sums = drawn_sums(rows.fine, rows.group, rows.stratum, sides, shape=shape, **how)
     counted = signs_of(pairs, learned, test).counted
     parts = Parts(sums, pairs.sign, counted, trained=train is not None)
-    tables, verdicts = of_change(parts, audit, test.tasks), {"gap": audit.verdict}
-    findings: list[str] = []
+    tables: dict[str, Any] = of_change(parts, audit, test.tasks)
+    verdicts, findings = {"gap": audit.verdict}, list[str]()
     if scored:
         of_parts, findings = of_decision(parts, rows.cells)
         tables |= of_parts
@@ -316,11 +313,7 @@ def _explained(
         names = test.groups, test.tasks, rows.names
         of_parts, verdict, more = of_strata(sums, parts, names, rows.columns, rows.given)
         tables, verdicts, findings = tables | of_parts, verdicts | verdict, findings + more
-    context = context_of(rows.cells, train, {}, call) | {"sensitive": rows.columns}
-    context |= {"given": rows.given, "confidence_level": LEVEL, "n_resamples": N_RESAMPLES}
-    context["verdicts"] = verdicts
-    more_of: dict[str, Any] = tables | {"findings": findings, "context": context}
-    return parts, Explanation(audit, **more_of)
+    return parts, audit, tables | {"verdicts": verdicts, "findings": findings}
 
 
 def _attributions_of(attributions: Any, what: str = "values") -> dict[Hashable, Any]:
@@ -356,7 +349,11 @@ def _with_proxies(
 
 
 def _of_features(
-    rows: dict[str, Any], audit: AuditResult, parts: Parts, rng: np.random.Generator
+    source: RowSource,
+    values: dict[Hashable, Any],
+    audit: AuditResult,
+    parts: Parts,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Return what each feature carries of the difference between groups.
 
@@ -366,15 +363,14 @@ def _of_features(
     if len(tasks) != 1:
         text = "{attributions} are of one task, and the labels have {n}."
         raise InputError(text, n=len(tasks))
-    label = np.asarray(one_column(rows.pop("y_true"), "y_true")) == tasks[0]
-    rows.pop("pos_label", None)  # which class the only task is, is known by now
-    names = list(rows["y_pred"])
-    if len(names) == 1:
+    label = np.asarray(one_column(source.y_true, "y_true")) == tasks[0]
+    if len(values) == 1:
         raise InputError("{attributions} must have a column for each of two features or more.")
+    rows = source.labels | source.how | {"y_pred": values}
+    rows["pos_label"] = None  # which class the only task is, is known by now
     with speaking(y_pred="attributions"):
-        cells = Contingency.from_labels(
-            dict.fromkeys(names, label.astype(int)), **rows, scores=True
-        )
+        labels = dict.fromkeys(values, label.astype(int))
+        cells = Contingency.from_labels(labels, **rows, scores=True)
     sums = drawn_sums(
         cells,
         np.array([groups.index(name) for name in cells.groups]),
@@ -384,4 +380,4 @@ def _of_features(
         n_resamples=N_RESAMPLES,
         random_state=rng,
     )
-    return of_features(parts, sums, names)
+    return of_features(parts, sums, list(values))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -11,49 +12,24 @@ from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.partly_known import PartlyKnown, probable_groups, selected_labels
-from skbiasamp.results import AuditResult, Finding, GroupDifferences
+from skbiasamp.results import AuditResult, Finding
 
 
-class OtherEvidence(NamedTuple):
-    """What is known of single rows besides labels; None of each that they do not have."""
+@dataclass
+class OtherEvidence:
+    """What is known of single rows besides labels, and what a report says of it."""
 
-    matched: GroupDifferences | None = None
-    labelled: GroupDifferences | None = None
+    given: Any  # strata: values of rows, or names of columns
     partly: PartlyKnown | None = None
-    given: Any = None  # strata: values of rows, or names of columns
+    results: dict[str, AuditResult] = field(default_factory=dict)
+    tables: dict[str, Any] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    without: str = ""  # why other metrics are left out, if they are
 
     @property
     def is_alone(self) -> bool:
         """Whether there is a result without any metric of labels."""
-        return self.matched is not None or self.labelled is not None
-
-    @property
-    def results(self) -> dict[str, AuditResult]:
-        """The amplification of the labels of people and machines, by its name."""
-        result = None if self.labelled is None else self.labelled.amplification
-        return {} if result is None else {result.name: result}
-
-    @property
-    def without(self) -> str:
-        """Why other metrics are left out, if they are."""
-        if self.partly is not None:
-            return "what is unknown gives them no bounds"
-        return "they need a label of each row" * (self.labelled is not None)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What to know of this evidence."""
-        notes = () if self.labelled is None else self.labelled.notes
-        own = [] if self.partly is None else self.partly.findings
-        return own + [Finding("few human labels", text) for text in notes]
-
-    @property
-    def tables(self) -> dict[str, Any]:
-        """The tables of a report."""
-        tables: dict[str, Any] = {} if self.matched is None else {"matched": self.matched.table}
-        if self.labelled is not None:
-            tables |= {"labelled": self.labelled.table, "labelled_rates": self.labelled.rates}
-        return tables
+        return bool(self.tables)
 
 
 def read_evidence(
@@ -68,21 +44,21 @@ def read_evidence(
     ):
         if name in beside and not is_used:
             raise InputError("{name} is used with {option} only.", name=name, option=option)
+    evidence = OtherEvidence(asked.given)
     if not (beside or selected or probable) or (probable and is_contingency(rows)):
-        return rows, given, columns, OtherEvidence(given=asked.given)
+        return rows, given, columns, evidence
     if beside:
         check_single(PARAMETER_OF[next(iter(beside))], rows)
-    evidence = OtherEvidence(given=asked.given)
     if columns:
         rows, given, columns = row_by_row(rows, given, asked.needed)
-        evidence = OtherEvidence(given=given.pop("given", asked.given))
+        evidence.given = given.pop("given", asked.given)
         beside = {name: given.pop(PARAMETER_OF[name], values) for name, values in beside.items()}
     if (pairs := beside.get("pair")) is not None:
         check_single("pairs", rows, how)
         own = {name: given[name] for name in given if not name.startswith("sensitive_pred")}
         own |= {"pairs": pairs} | ({"reference": asked.reference} if "y_preds" in given else {})
         matched = within_pairs(own, how["pos_label"], asked.random_state)
-        evidence = evidence._replace(matched=matched)
+        evidence.tables["matched"] = matched.table
         given = given | {"clusters": pairs}
     if (human := beside.get("labelled")) is not None:
         check_single("labelled", rows, how)
@@ -93,16 +69,21 @@ def read_evidence(
         powered = prediction_powered_rates(
             **own, labelled=human, y_train=train, pos_label=how["pos_label"]
         )
-        evidence = evidence._replace(labelled=powered)
-    partly = None
+        evidence.tables |= {"labelled": powered.table, "labelled_rates": powered.rates}
+        if powered.amplification is not None:
+            evidence.results[powered.amplification.name] = powered.amplification
+        evidence.findings += [Finding("few human labels", text) for text in powered.notes]
+        evidence.without = "they need a label of each row"
     if selected and probable:
-        text = "{labels='selected'} needs known groups, and these have probabilities."
-        raise InputError(text)
+        raise InputError("{labels='selected'} needs known groups, and these have probabilities.")
+    if probable:
+        evidence.partly = probable_groups(rows, given, beside.get("check"), how)
     if selected:
-        rows, given, partly = selected_labels(rows, given, beside.get("decision"), how)
-    elif probable:
-        partly = probable_groups(rows, given, beside.get("check"), how)
-    return rows, given, columns, evidence._replace(partly=partly)
+        rows, given, evidence.partly = selected_labels(rows, given, beside.get("decision"), how)
+    if evidence.partly is not None:
+        evidence.findings += evidence.partly.findings
+        evidence.without = "what is unknown gives them no bounds"
+    return rows, given, columns, evidence
 
 
 def check_single(name: str, rows: Any, how: dict[str, Any] | None = None) -> None:

@@ -56,7 +56,7 @@ class PartlyKnown(NamedTuple):
         n, known = cells.count("group")[..., None], self.labelled[:, None]
         sides: Any = sides_of(cells)
         named = {"group": sides["group"], **dict(zip(_CHANGE, map(sides.get, change), strict=True))}
-        moved = cells if change == _CHANGE else with_sides(cells, named)
+        moved = with_sides(cells, named)
         before, predicted = (moved.joint("group", side)[..., at] for side in _CHANGE)
         same = moved.both("task").joint("group", "task_pred")[..., at]
         sure = known | (change[0] != "task")  # predictions are there for all rows
@@ -143,15 +143,16 @@ class PartlyKnown(NamedTuple):
         pairs = result.pairs[result.pairs["model"] == result.models[0]]
         predicted = {model: side_of_model("task_pred", model) for model in table["model"]}
         changes = [(predicted[result.reference], predicted[model]) for model in result.models]
-        each = self._bounds(auditor, pairs, result.params, random_state, changes)
-        for model, bounds in zip(result.models, each, strict=True):
-            at = table.index[table["model"] == model][0]
-            table.loc[at, ["bound_low", "bound_high"]] = bounds["bound_low"], bounds["bound_high"]
-            table.loc[at, ["p_value", "p_adjusted"]] = np.nan
-            if auditor.interval is not None:
-                own = table.loc[at, ["difference_low", "difference_high"]]
-                ends = min(bounds["low"], own.iloc[0]), max(bounds["high"], own.iloc[1])
-                table.loc[at, ["difference_low", "difference_high"]] = ends
+        each = list(self._bounds(auditor, pairs, result.params, random_state, changes))
+        others = table["model"].isin(result.models)
+        for name in ("bound_low", "bound_high"):
+            table.loc[others, name] = [bounds[name] for bounds in each]
+        table.loc[others, ["p_value", "p_adjusted"]] = np.nan
+        if auditor.interval is not None:
+            for name, outer in (("low", np.fmin), ("high", np.fmax)):
+                ends = [bounds[name] for bounds in each]
+                own = table.loc[others, f"difference_{name}"]
+                table.loc[others, f"difference_{name}"] = outer(own, ends)
         # What is known in part decides of each model by itself, too: an audit says so.
         table[["low", "high"]], table["verdict"] = np.nan, ""
         return replace(result, table=table)
@@ -165,11 +166,8 @@ def _can_be_bounded(result: AuditResult | ComparisonResult) -> bool:
 
 def _check_single(given: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return how labels are read, or raise if there can be no bounds."""
-    if (
-        given["sample_weight"] is not None
-        or how["missing"] == "drop"
-        or _predictions(given) is None
-    ):
+    unusable = given["sample_weight"] is not None or how["missing"] == "drop"
+    if unusable or _predictions(given) is None:
         text = "Bounds need predictions of single rows: pass {y_pred}, no {weight}, keep all rows."
         raise InputError(text, weight="sample_weight")
     return {name: how[name] for name in ("pos_label", "threshold")}

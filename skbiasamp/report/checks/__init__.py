@@ -1,23 +1,25 @@
-"""Checks: what to know before the numbers of a report are used, one class a finding.
+"""Checks: what to know before the numbers of a report are used, one function a finding.
 
-A check is a subclass of `Check` in any module of this package; nothing else has to know it.
+A check is a function with the decorator `check` in any module of this package; nothing else has to
+know it.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
-from skbiasamp._utils.formatting import group_of, listed
+from skbiasamp._input.spelling import spelt
+from skbiasamp._utils.formatting import group_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
 ALPHA = 0.05
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
+ROWS = ("labels", "texts", "numbers")  # of what rows and groups are
 
 
 @dataclass(frozen=True)
@@ -54,47 +56,58 @@ class Audited:
         return group_of(name, self.report.context.get("group_columns", ()))
 
     @property
-    def attacks(self) -> str:
-        """The metrics of attackers in the report, as a sentence lists them."""
-        names = self.names(lambda result: result.kind.has_attacker)
-        return listed(names) if names else "a metric with an attacker"
+    def favourable(self) -> list[Any]:
+        """The classes or tasks that people want; none if the user names none."""
+        names = self.report.context.get("favourable", [])
+        return names if isinstance(names, list) else [names]
+
+    def is_favourable(self, task: Any) -> bool:
+        """Whether people want a class or task; text names a number that is written so."""
+        is_named = not isinstance(task, str) and spelt(task) in map(spelt, self.favourable)
+        return is_named or task in self.favourable
 
 
-Found = tuple[str, str] | None
+Findings = Iterator[tuple[str, str]]  # what was seen, and what to do next
+Finds = Callable[[Audited], Findings]
 
 
-class Check(ABC):
+class Check(NamedTuple):
     """One thing to know before the numbers of a report are used."""
 
-    topic: ClassVar[str]
-    place: ClassVar[str] = "note"  # as in Finding
-    rank: ClassVar[int]  # place in the list of findings
-    reads: ClassVar[tuple[str, ...]] = ("labels",)  # of what it says something
+    topic: str
+    rank: int  # place in the list of findings
+    place: str  # as in Finding
+    reads: tuple[str, ...]  # of what it says something
+    findings: Finds
 
-    @abstractmethod
-    def finding(self, audited: Audited) -> Found:
-        """Return what was seen and what to do next, or None if there is nothing to say."""
+
+_CHECKS: list[Check] = []
+
+
+def check(
+    topic: str, *, rank: int, place: str = "note", reads: tuple[str, ...] = ("labels",)
+) -> Callable[[Finds], Finds]:
+    """Make a check of a function, which yields nothing if there is nothing to say."""
+
+    def checked(findings: Finds) -> Finds:
+        _CHECKS.append(Check(topic, rank, place, reads, findings))
+        return findings
+
+    return checked
 
 
 def every_check() -> list[Check]:
     """Return all checks of this package, in the order of their findings."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    return sorted((check() for check in _below(Check)), key=lambda check: check.rank)
-
-
-def _below(kind: Any) -> Iterator[type[Check]]:
-    """Yield the checks of this package among the subclasses of a class."""
-    for check in kind.__subclasses__():
-        if hasattr(check, "topic") and check.__module__.startswith(f"{__name__}."):
-            yield check
-        yield from _below(check)
+    return sorted(_CHECKS, key=lambda check: check.rank)
 
 
 def findings_of(audited: Audited) -> list[Finding]:
     """Return what the checks find."""
-    checks = (check for check in every_check() if audited.reads in check.reads)
-    findings = ((check, check.finding(audited)) for check in checks)
     return [
-        Finding(check.topic, parts[0], check.place, parts[1]) for check, parts in findings if parts
+        Finding(check.topic, text, check.place, action)
+        for check in every_check()
+        if audited.reads in check.reads
+        for text, action in check.findings(audited)
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import are_named, is_chosen
 from skbiasamp.metrics.score_order import ScoreOrder, group_order, score_order
-from skbiasamp.report.checks import PAIRS, Audited, Check, Found
+from skbiasamp.report.checks import PAIRS, ROWS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 from skbiasamp.results.sensitivity import bears_errors
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
@@ -29,73 +28,61 @@ def is_constant(signs: Contingency) -> bool:
     return not ((counts > 0) & (counts < signs.total)).any()
 
 
-class ConstantLabels(Check):
+@check("constant labels", rank=30, place="next")
+def constant_labels(audited: Audited) -> Findings:
     """The labels that give the signs are all the same."""
-
-    topic = "constant labels"
-    place = "next"
-    rank = 30
-
-    def finding(self, audited: Audited) -> Found:
-        if not is_constant(audited.signs):
-            return None
-        return (
+    if is_constant(audited.signs):
+        yield (
             "The labels that decide what counts as amplification are the same in all rows, so "
             "there is no association to amplify.",
             "Check that this is the right column.",
         )
 
 
-class NeverLabelled(Check):
+@check("never labelled", rank=40, place="next")
+def never_labelled(audited: Audited) -> Findings:
     """A class is predicted and never labelled, as misspelt ones are."""
-
-    topic = "never labelled"
-    place = "next"
-    rank = 40
-
-    def finding(self, audited: Audited) -> Found:
-        test = audited.test
-        both = test.has("task") and test.has("task_pred")
-        if test.classes is None or not both or test.soft("task_pred"):
-            return None
-        labelled, predicted = test.count("task"), test.count("task_pred")
-        of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
-        strange = np.flatnonzero((labelled == 0) & (predicted > 0) & ~of_texts)
-        if not len(strange):
-            return None
-        return (
+    test = audited.test
+    both = test.has("task") and test.has("task_pred")
+    if test.classes is None or not both or test.soft("task_pred"):
+        return
+    labelled, predicted = test.count("task"), test.count("task_pred")
+    of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
+    strange = np.flatnonzero((labelled == 0) & (predicted > 0) & ~of_texts)
+    if len(strange):
+        yield (
             f"The model predicts {quote([test.tasks[i] for i in strange])} for "
             f"{rows_of(predicted[strange].sum())}, and no audited row has that label.",
             "If it is another spelling of a label, these numbers are wrong: correct the spelling.",
         )
 
 
-class _Spelling(Check):
-    """Names differ only in what is easily misspelt."""
+@check("group spelling", rank=42, place="next", reads=ROWS)
+def group_spelling(audited: Audited) -> Findings:
+    """Names of groups differ only in spaces, capital letters or invisible characters."""
+    return _spelling(audited.test.groups, "group", "groups")
 
-    place = "next"
-    what: ClassVar[tuple[str, str]]
 
-    @abstractmethod
-    def names(self, cells: Contingency) -> Names:
-        """Return the names that are compared."""
+@check("task spelling", rank=43, place="next")
+def task_spelling(audited: Audited) -> Findings:
+    """Names of tasks differ only in spaces, capital letters or invisible characters."""
+    return _spelling(audited.test.classes or audited.test.tasks, "task", "tasks")
 
-    def finding(self, audited: Audited) -> Found:
-        singular, plural = self.what
-        names = self.names(audited.test)
-        if alike := _alike(names, visible):
-            return (
-                f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only "
-                "in invisible characters, or in how accents are encoded.",
-                f"If they are one {singular}, these numbers are wrong: remove such characters, and "
-                "use unicodedata.normalize('NFC', text).",
-            )
-        if alike := _alike(names, lambda name: unspaced(visible(name))):
-            return (
-                f"The {plural} {quote(alike)} differ only in spaces or capital letters.",
-                f"If they are one {singular}, these numbers are wrong: correct the spelling.",
-            )
-        return None
+
+def _spelling(names: Names, singular: str, plural: str) -> Findings:
+    """Say which names differ only in what is easily misspelt."""
+    if alike := _alike(names, visible):
+        yield (
+            f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only in "
+            "invisible characters, or in how accents are encoded.",
+            f"If they are one {singular}, these numbers are wrong: remove such characters, and use "
+            "unicodedata.normalize('NFC', text).",
+        )
+    elif alike := _alike(names, lambda name: unspaced(visible(name))):
+        yield (
+            f"The {plural} {quote(alike)} differ only in spaces or capital letters.",
+            f"If they are one {singular}, these numbers are wrong: correct the spelling.",
+        )
 
 
 def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
@@ -112,48 +99,15 @@ def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
     return next((tuple(alike) for alike in names_of.values() if len(alike) > 1), None)
 
 
-class GroupSpelling(_Spelling):
-    """Names of groups differ only in spaces, capital letters or invisible characters."""
-
-    topic = "group spelling"
-    rank = 42
-    reads = ("labels", "texts", "numbers")
-    what = ("group", "groups")
-
-    def names(self, cells: Contingency) -> Names:
-        return cells.groups
-
-
-class TaskSpelling(_Spelling):
-    """Names of tasks differ only in spaces, capital letters or invisible characters."""
-
-    topic = "task spelling"
-    rank = 43
-    what = ("task", "tasks")
-
-    def names(self, cells: Contingency) -> Names:
-        return cells.classes or cells.tasks
-
-
-class MissingNames(Check):
+@check("missing names", rank=44, place="next", reads=ROWS)
+def missing_names(audited: Audited) -> Findings:
     """Groups or classes have names that stand for missing values in many files."""
-
-    topic = "missing names"
-    place = "next"
-    rank = 44
-    reads = ("labels", "texts", "numbers")
-
-    def finding(self, audited: Audited) -> Found:
-        classes = audited.test.classes if audited.reads == "labels" else None
-        named = {"group": audited.test.groups, "class": classes or ()}
-        named_so = []
-        for kind, names in named.items():
-            strange = [name for name in names if _stands_for_missing(name)]
-            if strange:
-                named_so.append(f"{kind} {quote(strange)}")
-        if not named_so:
-            return None
-        return (
+    classes = audited.test.classes if audited.reads == "labels" else None
+    named = {"group": audited.test.groups, "class": classes or ()}
+    strange = {kind: list(filter(_stands_for_missing, names)) for kind, names in named.items()}
+    named_so = [f"{kind} {quote(names)}" for kind, names in strange.items() if names]
+    if named_so:
+        yield (
             f"The names of {listed(named_so)} stand for missing values in many files.",
             "If they do here, make these cells empty, or leave the rows out.",
         )
@@ -169,19 +123,12 @@ def _stands_for_missing(name: Any) -> bool:
     return isinstance(name, str) and name.strip().casefold() in _MISSING
 
 
-class PositiveClass(Check):
+@check("positive class", rank=5, place="verdict")  # which is about the other class
+def scores_of_other_class(audited: Audited) -> Findings:
     """Scores are larger for the rows without the positive class."""
-
-    topic = "positive class"
-    place = "verdict"  # which is about the other class
-    rank = 5
-
-    def finding(self, audited: Audited) -> Found:
-        orders = (order for order in _orders(audited) if order.reversed)
-        return next((self._of_other_class(order) for order in orders), None)
-
-    def _of_other_class(self, order: ScoreOrder) -> Found:
-        return (
+    order = next((order for order in _orders(audited) if order.reversed), None)
+    if order is not None:
+        yield (
             f"The scores should be larger for rows labelled '{task_of(order.positive)}', the "
             "positive class, and are larger for the others: their area under the ROC curve is "
             f"{order.shown}.",
@@ -193,44 +140,33 @@ class PositiveClass(Check):
         )
 
 
-class GroupScores(Check):
+@check("group scores", rank=6, place="verdict")
+def group_scores(audited: Audited) -> Findings:
     """Probabilities of a group are larger for the rows of the other one."""
-
-    topic = "group scores"
-    place = "verdict"
-    rank = 6
-
-    def finding(self, audited: Audited) -> Found:
-        order = group_order(audited.test)
-        if order is None or not order.reversed:
-            return None
-        last, first = (audited.group(name) for name in (order.positive, order.other))
-        return (
-            f"Probabilities of groups were read as those of '{last}', which sorts last, and are "
-            f"larger for the rows of '{first}': their area under the ROC curve is {order.shown}.",
-            Said(
-                "If they are those of '{first}', pass {sensitive_pred} as two columns, that of "
-                "'{first}' before that of '{last}'.",
-                first=first,
-                last=last,
-            ),
-        )
+    order = group_order(audited.test)
+    if order is None or not order.reversed:
+        return
+    last, first = (audited.group(name) for name in (order.positive, order.other))
+    yield (
+        f"Probabilities of groups were read as those of '{last}', which sorts last, and are "
+        f"larger for the rows of '{first}': their area under the ROC curve is {order.shown}.",
+        Said(
+            "If they are those of '{first}', pass {sensitive_pred} as two columns, that of "
+            "'{first}' before that of '{last}'.",
+            first=first,
+            last=last,
+        ),
+    )
 
 
-class WeakScores(Check):
+@check("weak scores", rank=21, place="next")
+def weak_scores(audited: Audited) -> Findings:
     """Scores are those of the class that sorts last, and too weak to show whether that is right."""
-
-    topic = "weak scores"
-    place = "next"
-    rank = 21
-
-    def finding(self, audited: Audited) -> Found:
-        order = next((order for order in _orders(audited) if order.unclear), None)
-        if order is None or is_chosen(audited.test):
-            return None
-        if not (are_named(audited.test) or order.doubtful):
-            return None
-        return (
+    order = next((order for order in _orders(audited) if order.unclear), None)
+    if order is None or is_chosen(audited.test):
+        return
+    if are_named(audited.test) or order.doubtful:
+        yield (
             f"The scores were read as those of '{task_of(order.positive)}', which sorts last, and "
             "hardly rank its rows above or below the others: their area under the ROC curve is "
             f"{order.shown}.",
@@ -251,41 +187,24 @@ def _orders(audited: Audited) -> Iterator[ScoreOrder]:
             yield order
 
 
-class Weights(Check):
+@check("weights", rank=60, place="next", reads=ROWS)
+def weights(audited: Audited) -> Findings:
     """Weights were read as counts, and add up to many more than the rows."""
-
-    topic = "weights"
-    place = "next"
-    rank = 60
-    reads = ("labels", "texts", "numbers")
-
-    def finding(self, audited: Audited) -> Found:
-        if (
-            audited.n_given is None
-            or not audited.test.whole
-            or audited.test.total < 2 * audited.n_given
-        ):
-            return None
-        return (
-            f"{audited.n_given:,} rows came with weights that add up to "
-            f"{audited.test.total:,.15g}. Whole numbers count as that many rows each.",
+    n, test = audited.n_given, audited.test
+    if n is not None and test.whole and test.total >= 2 * n:
+        yield (
+            f"{n:,} rows came with weights that add up to {test.total:,.15g}. Whole numbers count "
+            "as that many rows each.",
             "If they are sampling weights, the intervals are far too narrow: divide the weights by "
             "their mean.",
         )
 
 
-class TrainingLabels(Check):
+@check("training labels", rank=140, place="next", reads=PAIRS)
+def training_labels(audited: Audited) -> Findings:
     """No training labels were given."""
-
-    topic = "training labels"
-    reads = PAIRS
-    place = "next"
-    rank = 140
-
-    def finding(self, audited: Audited) -> Found:
-        if audited.train is not None or not audited.test.has("task"):
-            return None
-        return (
+    if audited.train is None and audited.test.has("task"):
+        yield (
             "No training labels were given, so the audited labels decide which change counts as "
             "amplification.",
             Said(
@@ -295,59 +214,41 @@ class TrainingLabels(Check):
         )
 
 
-class Sums(Check):
+@check("sums", rank=160)
+def sums(audited: Audited) -> Findings:
     """An engine summed what it could not count."""
-
-    topic = "sums"
-    rank = 160
-
-    def finding(self, audited: Audited) -> Found:
-        if audited.test.summed is None:
-            return None
-        joint = "count with Contingency.from_frame(..., joint=True)"
-        what, instead = {
-            "tasks": ("each task by itself", joint),
-            "scores": ("probabilities by their sums", joint),
-            "weights": ("fractional weights by their sums", "read the columns into memory"),
-        }[str(audited.test.summed)]
-        return (
-            f"The engine summed {what}, so metrics that need single rows were left out (attackers, "
-            "sets of labels, some intervals).",
-            f"To get them, {instead}.",
-        )
+    if audited.test.summed is None:
+        return
+    joint = "count with Contingency.from_frame(..., joint=True)"
+    what, instead = {
+        "tasks": ("each task by itself", joint),
+        "scores": ("probabilities by their sums", joint),
+        "weights": ("fractional weights by their sums", "read the columns into memory"),
+    }[str(audited.test.summed)]
+    yield (
+        f"The engine summed {what}, so metrics that need single rows were left out (attackers, "
+        "sets of labels, some intervals).",
+        f"To get them, {instead}.",
+    )
 
 
-class MissingValues(Check):
+@check("missing values", rank=165, reads=ROWS)
+def missing_values(audited: Audited) -> Findings:
     """Rows without a sensitive feature were left out."""
-
-    topic = "missing values"
-    rank = 165
-    reads = ("labels", "texts", "numbers")
-
-    def finding(self, audited: Audited) -> Found:
-        n = audited.test.n_dropped
-        if not n:
-            return None
-        return (
+    n = audited.test.n_dropped
+    if n:
+        yield (
             f"{n:,.15g} rows without a sensitive feature were left out.",
             Said("Check whether they differ from the others: {missing='group'} audits them too."),
         )
 
 
-class LabelsAsTruth(Check):
+@check("labels as truth", rank=67, place="next", reads=PAIRS)
+def labels_as_truth(audited: Audited) -> Findings:
     """Labels may be biased themselves: always worth saying."""
-
-    topic = "labels as truth"
-    reads = PAIRS
-    place = "next"
-    rank = 67
-
-    def finding(self, audited: Audited) -> Found:
-        if not audited.report.results:
-            return None  # pairs are compared without labels
-        if not audited.report.context.get("labelled", True):
-            return None
-        return (
+    # Pairs are compared without labels, and without results.
+    if audited.report.results and audited.report.context.get("labelled", True):
+        yield (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
             f"only that the model repeats them.{_bears(audited.primary)}",
             "Find out how the labels were made, and who may be labelled wrongly.",
@@ -373,16 +274,11 @@ def _bears(primary: AuditResult | None) -> str:
     return ""
 
 
-class ReferenceAsTruth(Check):
+@check("reference as truth", rank=200)
+def reference_as_truth(audited: Audited) -> Findings:
     """Rows that take the place of labels may be biased themselves."""
-
-    topic = "reference as truth"
-    rank = 200
-
-    def finding(self, audited: Audited) -> Found:
-        if not audited.report.results or audited.report.context.get("labelled", True):
-            return None
-        return (
+    if audited.report.results and not audited.report.context.get("labelled", True):
+        yield (
             "The reference is taken for what should be. If it is biased itself, a value of 0 means "
             "only that the model repeats it.",
             "Find out how the reference rows came about, and who may be missing in them.",

@@ -7,18 +7,11 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.errors import Said
-from skbiasamp._utils.formatting import (
-    amount,
-    listed,
-    number,
-    points,
-    rate,
-    task_of,
-)
+from skbiasamp._utils.formatting import amount, listed, number, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import ALPHA, Audited, Check, Found
+from skbiasamp.report.checks import ALPHA, Audited, Findings, check
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
 
@@ -28,25 +21,13 @@ _WORTH_SAYING = 0.01
 _GAP = 0.05
 
 
-class IdenticalPredictions(Check):
+@check("identical predictions", rank=45, place="next")
+def identical_predictions(audited: Audited) -> Findings:
     """Labels and predictions are identical in every row, as if one column was read for both."""
-
-    topic = "identical predictions"
-    place = "next"
-    rank = 45
-
-    def finding(self, audited: Audited) -> Found:
-        same = [
-            text
-            for text, side, predicted in (
-                ("labels and predictions", "task", "task_pred"),
-                ("the sensitive feature and its predictions", "group", "group_pred"),
-            )
-            if _identical(audited.test, side, predicted)
-        ]
-        if not same:
-            return None
-        return (
+    shown = {"task": "labels and predictions", "group": "the sensitive feature and its predictions"}
+    same = [text for side, text in shown.items() if _identical(audited.test, side, f"{side}_pred")]
+    if same:
+        yield (
             f"In every row {listed(same)} are identical, so there is nothing that the model "
             "could have amplified.",
             "Check that the predictions are those of the model, and not the labels once more.",
@@ -60,18 +41,12 @@ def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
     return all(np.array_equal(both, test.count(name)) for name in (side, predicted))
 
 
-class WorseThanChance(Check):
+@check("worse than chance", rank=70, place="next")
+def worse_than_chance(audited: Audited) -> Findings:
     """Perturbed labels were pure noise, since the model is worse than a guess."""
-
-    topic = "worse than chance"
-    place = "next"
-    rank = 70
-
-    def finding(self, audited: Audited) -> Found:
-        capped = audited.names(lambda result: result.statistics.get("flip_rate_capped"))
-        if not capped:
-            return None
-        return (
+    capped = audited.names(lambda result: result.statistics.get("flip_rate_capped"))
+    if capped:
+        yield (
             "The model is less accurate than a random guess, so the perturbed labels of "
             f"{listed(capped)} were pure noise.",
             "Check that labels and predictions belong to the same rows before you use these "
@@ -79,35 +54,30 @@ class WorseThanChance(Check):
         )
 
 
-class Threshold(Check):
+@check("threshold", rank=80, place="next")
+def threshold(audited: Audited) -> Findings:
     """Tasks are predicted more or less often than they are labelled."""
-
-    topic = "threshold"
-    place = "next"
-    rank = 80
-
-    def finding(self, audited: Audited) -> Found:
-        test = audited.test
-        if not (test.has("task") and test.has("task_pred")) or test.soft("task_pred"):
-            return None
-        base, predicted = test.count("task"), test.count("task_pred")
-        both = test.both("task").count("task_pred")
-        p_values = paired_p_values(np.rint(predicted - both), np.rint(base - both))
-        gap = (predicted - base) / test.total
-        off = np.flatnonzero((p_values < ALPHA) & (np.abs(gap) >= _WORTH_SAYING))
-        if not len(off):
-            return None
-        first = off[np.argmax(np.abs(gap[off]))]
-        n_more = len(off) - 1
-        tasks = f"task{'s' * (n_more > 1)} differ{'s' * (n_more == 1)}"
-        more = f" {n_more} more {tasks} by 1 percentage point or more." if n_more else ""
-        return (
-            f"The model predicts '{task_of(test.tasks[first])}' for "
-            f"{rate(predicted[first] / test.total)} of the rows, and "
-            f"{rate(base[first] / test.total)} are labelled so.{more} The decision "
-            "threshold changes the rates of all groups, and may explain a part of the change.",
-            _at_base_rate(audited),
-        )
+    test = audited.test
+    if not (test.has("task") and test.has("task_pred")) or test.soft("task_pred"):
+        return
+    base, predicted = test.count("task"), test.count("task_pred")
+    both = test.both("task").count("task_pred")
+    p_values = paired_p_values(np.rint(predicted - both), np.rint(base - both))
+    gap = (predicted - base) / test.total
+    off = np.flatnonzero((p_values < ALPHA) & (np.abs(gap) >= _WORTH_SAYING))
+    if not len(off):
+        return
+    first = off[np.argmax(np.abs(gap[off]))]
+    n_more = len(off) - 1
+    tasks = f"task{'s' * (n_more > 1)} differ{'s' * (n_more == 1)}"
+    more = f" {n_more} more {tasks} by 1 percentage point or more." if n_more else ""
+    yield (
+        f"The model predicts '{task_of(test.tasks[first])}' for "
+        f"{rate(predicted[first] / test.total)} of the rows, and "
+        f"{rate(base[first] / test.total)} are labelled so.{more} The decision "
+        "threshold changes the rates of all groups, and may explain a part of the change.",
+        _at_base_rate(audited),
+    )
 
 
 def _at_base_rate(audited: Audited) -> Said | str:
@@ -141,58 +111,49 @@ def _than_now(audited: Audited, estimate: float) -> str:
     return f", {closer} to 0 than {number(result.estimate)} now"
 
 
-class ErrorRates(Check):
+@check("error rates", rank=65, place="next")
+def error_rates(audited: Audited) -> Findings:
     """The largest gap of error rates between groups, which amplification does not measure."""
-
-    topic = "error rates"
-    place = "next"
-    rank = 65
-
-    def finding(self, audited: Audited) -> Found:
-        report = audited.report
-        if "false_positive_rate" not in report.rates:
-            return None
-        differences = report.rates[[f"{kind}_difference" for kind in _LABELLED]]
-        share = report.rates["base_rate"].to_numpy(float)
-        n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
-        enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
-        # Of many groups, the largest gap may be chance.
-        certain = report.rates[[f"{name}_low" for name in differences]].to_numpy() > 0
-        gaps = differences.where(enough & certain, -1)
-        kind = list(_LABELLED)[int(gaps.max().to_numpy().argmax())]
-        gap = gaps[f"{kind}_difference"]
-        if gap.max() < _GAP:
-            return None
-        at, n_tasks = int(gap.to_numpy().argmax()), len(gap) // len(report.groups)
-        row: Any = report.rates.iloc[at]
-        task, of_task = row["task"], report.rates.iloc[at % n_tasks :: n_tasks]
-        base: Any = of_task[of_task[f"{kind}_difference"] == 0].iloc[0]
-        most, least = (audited.group(side["group"]) for side in (row, base))
-        (other,) = _LABELLED.keys() - {kind}
-        kinds = [kind]
-        if not np.isnan([side[f"{other}_difference"] for side in (row, base)]).any():
-            kinds = list(_LABELLED)
-            names = report.context.get("favourable", [])
-            if task in (names if isinstance(names, list) else [names]):
-                kinds.reverse()  # who misses what people want is harmed
-        texts = []
-        for each in kinds:
-            labelled, verb, name = _LABELLED[each]
-            rates = [_wrong(side, each) for side in (row, base)]
-            who = f"{rates[0]} and {rates[1]}"
-            named, subject = "so", "it"
-            if each == kinds[0]:
-                who = f"{rates[0]} of the group {most} and {rates[1]} of the group {least}"
-                named, subject = f"'{task_of(task)}'", "the model"
-            texts.append(
-                f"Among rows {labelled} {named}, {subject} {verb} it for {who} "
-                f"({name}{_difference(row, base, each)})."
-            )
-        return (
-            f"{' '.join(texts)} Amplification does not measure these error rates.",
-            f"Decide which of the two errors does more harm, to predict '{task_of(task)}' wrongly "
-            "or to miss it, and whether its difference between the groups is acceptable.",
+    report = audited.report
+    if "false_positive_rate" not in report.rates:
+        return
+    differences = report.rates[[f"{kind}_difference" for kind in _LABELLED]]
+    share = report.rates["base_rate"].to_numpy(float)
+    n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
+    enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
+    # Of many groups, the largest gap may be chance.
+    certain = report.rates[[f"{name}_low" for name in differences]].to_numpy() > 0
+    gaps = np.where(enough & certain, differences, -1.0)
+    k = int(gaps.max(axis=0).argmax())
+    at, n_tasks = int(gaps[:, k].argmax()), len(gaps) // len(report.groups)
+    if gaps[at, k] < _GAP:
+        return
+    of_task = report.rates.iloc[at % n_tasks :: n_tasks]
+    row: Any = report.rates.iloc[at]
+    base: Any = of_task[of_task[list(differences)[k]] == 0].iloc[0]
+    most, least = (audited.group(side["group"]) for side in (row, base))
+    known = differences.loc[[row.name, base.name]].notna().all()
+    kinds = [kind for kind in _LABELLED if known[f"{kind}_difference"]]
+    if audited.is_favourable(row["task"]):
+        kinds.reverse()  # who misses what people want is harmed
+    task = f"'{task_of(row['task'])}'"
+    texts: list[str] = []
+    for kind in kinds:
+        labelled, verb, name = _LABELLED[kind]
+        first, other = (_wrong(side, kind) for side in (row, base))
+        named, subject, who = "so", "it", f"{first} and {other}"
+        if not texts:
+            who = f"{first} of the group {most} and {other} of the group {least}"
+            named, subject = task, "the model"
+        texts.append(
+            f"Among rows {labelled} {named}, {subject} {verb} it for {who} "
+            f"({name}{_difference(row, base, kind)})."
         )
+    yield (
+        f"{' '.join(texts)} Amplification does not measure these error rates.",
+        f"Decide which of the two errors does more harm, to predict {task} wrongly or to miss it, "
+        "and whether its difference between the groups is acceptable.",
+    )
 
 
 # Of which rows an error is, what the model does there, and the name of its rate.
@@ -220,94 +181,70 @@ def _difference(row: Any, base: Any, kind: str) -> str:
     return f"{text}, 95 % interval {' to '.join(number(100 * end, '.1f') for end in ends)}"
 
 
-class Probabilities(Check):
+@check("probabilities", rank=23, place="next")
+def predicted_probabilities(audited: Audited) -> Findings:
     """Predictions are probabilities."""
-
-    topic = "probabilities"
-    place = "next"
-    rank = 23
-
-    def finding(self, audited: Audited) -> Found:
-        if not audited.test.soft("task_pred"):
-            return None
-        return (
+    if audited.test.soft("task_pred"):
+        yield (
             "The predictions are probabilities, so predicted rates are their means in each group. "
             "Accuracy and error rates count 0.5 or more as the label.",
             Said("To audit decisions, pass predicted labels, or {threshold=0.5}."),
         )
 
 
-class PredictedAttribute(Check):
+@check("predicted attribute", rank=170)
+def predicted_attribute(audited: Audited) -> Findings:
     """A sensitive feature was predicted."""
-
-    topic = "predicted attribute"
-    rank = 170
-
-    def finding(self, audited: Audited) -> Found:
-        if not audited.test.has("group_pred"):
-            return None
-        return (
+    if audited.test.has("group_pred"):
+        yield (
             "A sensitive feature was predicted. This is questionable in itself, whatever the "
             "values of T→A are.",
             "Check whether the model has to predict it.",
         )
 
 
-class RiskPrediction(Check):
+@check("risk prediction", rank=190)
+def risk_prediction(audited: Audited) -> Findings:
     """Scores were given, which may predict the future of people."""
-
-    topic = "risk prediction"
-    rank = 190
-
-    def finding(self, audited: Audited) -> Found:
-        if audited.scored is None:
-            return None
-        return (
+    if audited.scored is not None:
+        yield (
             "If the scores predict the future of people, a model without amplification still "
             "repeats the bias of the data.",
             "Check the error rates of each group.",
         )
 
 
-class ImpactRatio(Check):
+@check("impact ratio", rank=66, place="next")
+def impact_ratio(audited: Audited) -> Findings:
     """A group gets what people want less than four fifths as often as another."""
-
-    topic = "impact ratio"
-    place = "next"
-    rank = 66
-
-    def finding(self, audited: Audited) -> Found:
-        rates, context = audited.report.rates, audited.report.context
-        if "favourable" not in context or "impact_ratio_high" not in rates:
-            return None
-        below = rates[rates["impact_ratio_high"] < FOUR_FIFTHS]
-        if below.empty:
-            return None
-        row: Any = below.sort_values("impact_ratio").iloc[0]
-        group = audited.group(row["group"])
-        names = context["favourable"]
-        names = names if isinstance(names, list) else [names]
-        wanted = [f"'{task_of(name)}'" for name in names]
-        others = len(below) - 1
-        who = "group is" if others == 1 else "groups are"
-        more = f" {others} more {who} clearly below it." * (others > 0)
-        of_task = rates[rates["task"].map(str) == str(row["task"])]
-        most: Any = of_task.sort_values("impact_ratio").iloc[-1]
-        other = audited.group(most["group"])
-        before = ""
-        if len(context["tasks"]) == 1 and "base_rate" in rates:
-            favours = str(row["task"]) in map(str, names)
-            labelled, of_most = (
-                side["base_rate"] if favours else 1 - side["base_rate"] for side in (row, most)
-            )
-            before = f" ({labelled / of_most:.2f} in the labels)" if of_most > 0 else ""
-        return (
-            f"What people want ({listed(wanted)}) is predicted for the group {group} "
-            f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
-            f"{row['impact_ratio_high']:.2f}) as for the group {other}{before}. This is below the "
-            f"four fifths of US employment guidelines, which may not apply here.{more}",
-            Said(
-                "Find out whether a legitimate reason explains the difference (pass its column "
-                "as the option {given}, to compare like with like), and which law applies."
-            ),
+    rates, context = audited.report.rates, audited.report.context
+    if "favourable" not in context or "impact_ratio_high" not in rates:
+        return
+    below = rates[rates["impact_ratio_high"] < FOUR_FIFTHS]
+    if below.empty:
+        return
+    row: Any = below.sort_values("impact_ratio").iloc[0]
+    of_task = rates[rates["task"].map(str) == str(row["task"])]
+    most: Any = of_task.sort_values("impact_ratio").iloc[-1]
+    group, other = (audited.group(side["group"]) for side in (row, most))
+    wanted = [f"'{task_of(name)}'" for name in audited.favourable]
+    others = len(below) - 1
+    who = "group is" if others == 1 else "groups are"
+    more = f" {others} more {who} clearly below it." * (others > 0)
+    before = ""
+    if len(context["tasks"]) == 1 and "base_rate" in rates:
+        favours = audited.is_favourable(row["task"])
+        labelled, of_most = (
+            side["base_rate"] if favours else 1 - side["base_rate"] for side in (row, most)
         )
+        before = f" ({labelled / of_most:.2f} in the labels)" if of_most > 0 else ""
+    yield (
+        f"What people want ({listed(wanted)}) is predicted for the group {group} "
+        f"{row['impact_ratio']:.2f} times as often ({row['impact_ratio_low']:.2f} to "
+        f"{row['impact_ratio_high']:.2f}) as for the group {other}{before}. This is below the "
+        f"four fifths of US employment guidelines, which may not apply here.{more}",
+        Said(
+            "Find out whether a legitimate reason explains the difference (pass its column "
+            "as the option {given}, to compare like with like), and which law applies."
+        ),
+    )

@@ -11,26 +11,20 @@ from skbiasamp._input.errors import Role, Said
 from skbiasamp._utils.formatting import DIRECTION_OF, name_of, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.report.checks import Audited, Check, Found
+from skbiasamp.report.checks import ROWS, Audited, Findings, check
 
 _MOST_CLASSES = 20
 _MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
 _NARROW = 0.9  # of the labels' standard deviation
 
 
-class NumbersAsClasses(Check):
+@check("numbers as classes", rank=35, place="next")
+def numbers_as_classes(audited: Audited) -> Findings:
     """Labels are many whole numbers, which were read as classes."""
-
-    topic = "numbers as classes"
-    place = "next"
-    rank = 35
-
-    def finding(self, audited: Audited) -> Found:
-        names = audited.test.classes or ()
-        numbers = [name for name in names if isinstance(name, int | float)]
-        if len(numbers) <= _MOST_CLASSES:
-            return None
-        return (
+    names = audited.test.classes or ()
+    numbers = [name for name in names if isinstance(name, int | float)]
+    if len(numbers) > _MOST_CLASSES:
+        yield (
             f"The labels are {len(numbers)} numbers, and each was read as a class.",
             Said(
                 "If they are amounts (prices, days), audit them with {numeric}.",
@@ -39,25 +33,19 @@ class NumbersAsClasses(Check):
         )
 
 
-class NumbersAsGroups(Check):
+@check("numbers as groups", rank=41, place="next", reads=ROWS)
+def numbers_as_groups(audited: Audited) -> Findings:
     """A sensitive feature is many whole numbers, each of which was read as a group."""
-
-    topic = "numbers as groups"
-    place = "next"
-    rank = 41
-    reads = ("labels", "texts", "numbers")
-
-    def finding(self, audited: Audited) -> Found:
-        for column, values in _values_of(audited.test):
-            n = len({value for value in values if isinstance(value, int | float)})
-            if n > _MOST_GROUPS:
-                name = "" if column is None else f" '{name_of(column)}'"
-                return (
-                    f"The sensitive feature{name} has {n} numbers, and each was read as a group.",
-                    "If they are amounts (ages, incomes), put them into bins first (pandas.cut, "
-                    "KBinsDiscretizer). Codes may stay as they are.",
-                )
-        return None
+    for column, values in _values_of(audited.test):
+        n = len({value for value in values if isinstance(value, int | float)})
+        if n > _MOST_GROUPS:
+            name = "" if column is None else f" '{name_of(column)}'"
+            yield (
+                f"The sensitive feature{name} has {n} numbers, and each was read as a group.",
+                "If they are amounts (ages, incomes), put them into bins first (pandas.cut, "
+                "KBinsDiscretizer). Codes may stay as they are.",
+            )
+            return
 
 
 def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
@@ -74,25 +62,18 @@ def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
         yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
 
 
-class NarrowPredictions(Check):
+@check("narrow predictions", rank=75, place="next", reads=("numbers",))
+def narrow_predictions(audited: Audited) -> Findings:
     """Predictions of a number vary less than its labels do."""
-
-    topic = "narrow predictions"
-    place = "next"
-    rank = 75
-    reads = ("numbers",)
-
-    def finding(self, audited: Audited) -> Found:
-        test = audited.test
-        if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in audited.report.values()):
-            return None
-        labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
-        varies = labels > 0
-        share = np.where(varies, predictions / np.where(varies, labels, 1.0), 1.0)
-        narrowest = int(share.argmin())
-        if share[narrowest] >= _NARROW:
-            return None
-        return (
+    test = audited.test
+    if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in audited.report.values()):
+        return
+    labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
+    varies = labels > 0
+    share = np.where(varies, predictions / np.where(varies, labels, 1.0), 1.0)
+    narrowest = int(share.argmin())
+    if share[narrowest] < _NARROW:
+        yield (
             f"The predictions of '{task_of(test.tasks[narrowest])}' vary less than the labels: "
             f"their standard deviation is {rate(share[narrowest])} of that of the labels. Most "
             "regression models predict closer to the mean, which by itself narrows the "

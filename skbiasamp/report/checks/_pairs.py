@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from skbiasamp._utils.formatting import listed, task_of
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import PAIRS, Audited, Check, Found
+from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 
 _MOST_NAMED = 4
@@ -29,97 +27,76 @@ def _raised(result: AuditResult, flag: str) -> list[str]:
     ]
 
 
-class _Flagged(Check):
-    """Pairs for which a flag is False, of the metric that has most of them."""
-
-    place = "next"
-    reads = PAIRS
-    flag: ClassVar[str]
-    what: ClassVar[str]
-    action: ClassVar[str]
-
-    def finding(self, audited: Audited) -> Found:
-        raised = {name: _raised(result, self.flag) for name, result in audited.report.items()}
-        name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
-        if not pairs:
-            return None
-        more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
-        words = {"labels": "labels", "rows": "labelled rows"}
-        if not audited.report[name].labelled:
-            words = dict.fromkeys(words, "reference rows")
-        words["have"] = "has" if len(pairs) == 1 else "have"
-        what, action = (text.format_map(words) for text in (self.what, self.action))
-        return (
-            f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} {what}: "
-            f"{', '.join(pairs[:3])}{more}.",
-            action,
-        )
-
-
-class UncertainSigns(_Flagged):
+@check("uncertain signs", rank=100, place="next", reads=PAIRS)
+def uncertain_signs(audited: Audited) -> Findings:
     """Amplification and reduction could be the other way round."""
-
-    topic = "uncertain signs"
-    rank = 100
-    flag = "sign_certain"
-    what = (
+    return _flagged(
+        audited,
+        "sign_certain",
         "{have} a correlation in the {labels} that is not statistically distinguishable from 0, so "
-        "it is not known whether their changes widen or narrow the association"
+        "it is not known whether their changes widen or narrow the association",
+        "Report these changes without a direction, or measure more {rows}.",
     )
-    action = "Report these changes without a direction, or measure more {rows}."
 
 
-class SmallCells(_Flagged):
+@check("small cells", rank=110, place="next", reads=PAIRS)
+def small_cells(audited: Audited) -> Findings:
     """Pairs with few rows."""
+    return _flagged(
+        audited,
+        "reliable",
+        "{have} fewer than 10 rows",
+        "Do not report these pairs one by one; collect more rows, or merge small groups.",
+    )
 
-    topic = "small cells"
-    rank = 110
-    flag = "reliable"
-    what = "{have} fewer than 10 rows"
-    action = "Do not report these pairs one by one; collect more rows, or merge small groups."
+
+def _flagged(audited: Audited, flag: str, what: str, action: str) -> Findings:
+    """Name the pairs for which a flag is False, of the metric that has most of them."""
+    raised = {name: _raised(result, flag) for name, result in audited.report.items()}
+    name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
+    if not pairs:
+        return
+    more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+    words = {"labels": "labels", "rows": "labelled rows"}
+    if not audited.report[name].labelled:
+        words = dict.fromkeys(words, "reference rows")
+    words["have"] = "has" if len(pairs) == 1 else "have"
+    yield (
+        f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} "
+        f"{what.format_map(words)}: {', '.join(pairs[:3])}{more}.",
+        action.format_map(words),
+    )
 
 
-class SmallGroups(Check):
+@check("small groups", rank=95, place="next")
+def small_groups(audited: Audited) -> Findings:
     """Groups with too few rows for the estimate."""
-
-    topic = "small groups"
-    place = "next"
-    rank = 95
-
-    def finding(self, audited: Audited) -> Found:
-        groups = audited.report.groups
-        small = groups[groups["n"] < FEWEST_ROWS].sort_values("n")
-        if small.empty or len(small) == len(groups):
-            return None
-        named = [
-            f"{audited.group(group)} ({n:,.15g})"
-            for group, n in zip(small["group"], small["n"], strict=True)
-        ]
-        return (
-            f"Groups with fewer than {FEWEST_ROWS} rows: {listed(named, _MOST_NAMED)}. Their pairs "
-            "leave the estimate.",
-            "Merge them with other groups, or leave them out, before you audit again.",
-        )
+    groups = audited.report.groups
+    small = groups[groups["n"] < FEWEST_ROWS].sort_values("n")
+    if small.empty or len(small) == len(groups):
+        return
+    named = [
+        f"{audited.group(group)} ({n:,.15g})"
+        for group, n in zip(small["group"], small["n"], strict=True)
+    ]
+    yield (
+        f"Groups with fewer than {FEWEST_ROWS} rows: {listed(named, _MOST_NAMED)}. Their pairs "
+        "leave the estimate.",
+        "Merge them with other groups, or leave them out, before you audit again.",
+    )
 
 
-class UndefinedPairs(Check):
+@check("undefined pairs", rank=120, place="next", reads=PAIRS)
+def undefined_pairs(audited: Audited) -> Findings:
     """Pairs without any rows to measure."""
-
-    topic = "undefined pairs"
-    reads = PAIRS
-    place = "next"
-    rank = 120
-
-    def finding(self, audited: Audited) -> Found:
-        tables = {name: result.table for name, result in audited.report.items()}
-        gone = {
-            name: f"{int(table['delta'].isna().sum())} of {len(table)} in {name}"
-            for name, table in tables.items()
-            if "delta" in table and table["delta"].isna().any()
-        }
-        if not gone:
-            return None
-        return (
+    tables = {name: result.table for name, result in audited.report.items()}
+    gone = {
+        name: f"{int(table['delta'].isna().sum())} of {len(table)} in {name}"
+        for name, table in tables.items()
+        if "delta" in table and table["delta"].isna().any()
+    }
+    if gone:
+        yield (
             f"Pairs without any rows to measure are left out: {', '.join(gone.values())}.",
             "Audit more rows of these groups and tasks.",
         )

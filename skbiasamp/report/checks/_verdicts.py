@@ -14,143 +14,112 @@ from skbiasamp._utils.formatting import (
     points,
 )
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
-from skbiasamp.report.checks import PAIRS, Audited, Check, Found
+from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.results import columns_alone, is_half_of_gap
 from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up, rows_to_find
 
 
-class BalancedData(Check):
+@check("balanced data", rank=20, place="verdict")
+def balanced_data(audited: Audited) -> Findings:
     """Labels are balanced, so that some metrics are 0 by construction."""
-
-    topic = "balanced data"
-    place = "verdict"
-    rank = 20
-
-    def finding(self, audited: Audited) -> Found:
-        blind = audited.names(lambda result: result.verdict == CANNOT and not result.cannot)
-        if not blind or is_constant(audited.signs):
-            return None
-        return (
-            "Cannot amplify (labels are balanced): no group is associated with a task in the "
-            f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
-            f"Use {audited.attacks} instead: attackers also find what a model adds to balanced "
-            "labels.",
-        )
+    blind = audited.names(lambda result: result.verdict == CANNOT and not result.cannot)
+    if not blind or is_constant(audited.signs):
+        return
+    attacks = audited.names(lambda result: result.kind.has_attacker)
+    others = listed(attacks or ["a metric with an attacker"])
+    yield (
+        "Cannot amplify (labels are balanced): no group is associated with a task in the "
+        f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
+        f"Use {others} instead: attackers also find what a model adds to balanced labels.",
+    )
 
 
-class Mitigation(Check):
+@check("mitigation", rank=85, place="next")
+def mitigation(audited: Audited) -> Findings:
     """The model adds to the bias of its labels."""
-
-    topic = "mitigation"
-    place = "next"
-    rank = 85
-
-    def finding(self, audited: Audited) -> Found:
-        verdict = None if audited.primary is None else audited.primary.verdict
-        alone = columns_alone(audited.report).get(AMPLIFIES)
-        if verdict not in (AMPLIFIES, REVEALS_MORE) and not alone:
-            return None
-        rows = "rows that the audit does not use (skbiasamp.mitigation.search)"
-        by = f", with {listed(alone)} as the sensitive feature" if alone else ""
-        return (
-            "Mitigations differ in what they reduce, and in what they cost each group.",
-            f"Search for one on {rows}{by}, then audit the chosen model again.",
-        )
+    verdict = None if audited.primary is None else audited.primary.verdict
+    alone = columns_alone(audited.report).get(AMPLIFIES)
+    if verdict not in (AMPLIFIES, REVEALS_MORE) and not alone:
+        return
+    rows = "rows that the audit does not use (skbiasamp.mitigation.search)"
+    by = f", with {listed(alone)} as the sensitive feature" if alone else ""
+    yield (
+        "Mitigations differ in what they reduce, and in what they cost each group.",
+        f"Search for one on {rows}{by}, then audit the chosen model again.",
+    )
 
 
-class Reversal(Check):
+@check("reversal", rank=24, place="next")
+def reversed_association(audited: Audited) -> Findings:
     """The model turns the association of its labels around."""
-
-    topic = "reversal"
-    place = "next"
-    rank = 24
-
-    def finding(self, audited: Audited) -> Found:
-        names = audited.names(lambda result: result.verdict == REVERSES)
-        if not names:
-            return None
-        return (
-            f"The predictions are associated in the other direction than the labels "
+    names = audited.names(lambda result: result.verdict == REVERSES)
+    if names:
+        yield (
+            "The predictions are associated in the other direction than the labels "
             f"({listed(names)}).",
             "Check that predictions, labels and groups belong to the same rows, and which class "
             "is which. Do not read it as a reduction.",
         )
 
 
-class OfLimit(Check):
+@check("limit", rank=22, place="next")
+def of_limit(audited: Audited) -> Findings:
     """The amplification is beyond the limit that was declared, or these rows do not show it."""
-
-    topic = "limit"
-    place = "next"
-    rank = 22
-
-    def finding(self, audited: Audited) -> Found:
-        report = audited.report
-        if report.limit is None or report.primary is None:
-            return None
-        (check,) = report.gate(report.limit, on=report.primary).checks
-        ends = f"{number(check.estimate)} ({number(check.low)} to {number(check.high)})"
-        if check.outcome == FAILED:
-            return (
-                f"The model does not keep the limit of ±{report.limit:g}: {ends}.",
-                "Do not release it by this limit. Mend it first, and audit it again.",
-            )
-        if check.outcome != INCONCLUSIVE:
-            return None
-        rows = ""
-        if audited.test.total >= FEWEST_ROWS and check.rows < MOST_ROWS:
-            rows = f" About {round_up(check.rows):,} rows in all decide, if the estimate stays so."
-        return (
-            f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: "
-            f"{ends}.",
-            f"Do not release it by this limit before more rows are audited.{rows}",
+    report = audited.report
+    if report.limit is None or report.primary is None:
+        return
+    (of_primary,) = report.gate(report.limit, on=report.primary).checks
+    estimate, low, high = map(number, (of_primary.estimate, of_primary.low, of_primary.high))
+    ends = f"{estimate} ({low} to {high})"
+    if of_primary.outcome == FAILED:
+        yield (
+            f"The model does not keep the limit of ±{report.limit:g}: {ends}.",
+            "Do not release it by this limit. Mend it first, and audit it again.",
         )
+    if of_primary.outcome != INCONCLUSIVE:
+        return
+    rows = ""
+    if audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS:
+        rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the estimate stays so."
+    yield (
+        f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: {ends}.",
+        f"Do not release it by this limit before more rows are audited.{rows}",
+    )
 
 
-class Precision(Check):
+@check("precision", rank=25, place="next", reads=PAIRS)
+def precision(audited: Audited) -> Findings:
     """The primary metric finds no clear effect, which does not mean that there is none."""
-
-    topic = "precision"
-    reads = PAIRS
-    place = "next"
-    rank = 25
-
-    def finding(self, audited: Audited) -> Found:
-        report, primary = audited.report, audited.primary
-        if primary is None or primary.verdict != NO_EFFECT or columns_alone(report):
-            return None
-        estimate, low, high = primary.judged
-        if not low < high:
-            return None
-        values, what = f"values from {number(low)} to {number(high)}", "amplification"
-        shown = [f"{size:.4f}" for size in (abs(estimate), primary.smallest_effect())]
-        if is_half_of_gap(primary):
-            ends = " to ".join(number(200 * end, "+.1f") for end in (low, high))
-            values = f"changes of the difference from {ends} percentage points"
-            what = "change"
-            shown = [points(2 * size) for size in (abs(estimate), primary.smallest_effect())]
-        rows, many = rows_to_find(primary, abs(estimate)), ""
-        if primary.n_samples < rows < MOST_ROWS and report.limit is None:
-            many = f": about {round_up(rows):,} rows like these in all would find {shown[0]}"
-        return (
-            f"No clear effect does not mean no effect: {values} "
-            f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "
-            "of audits of this size would find it.",
-            f"Audit more rows if a value in this range would matter{many}.",
-        )
+    report, primary = audited.report, audited.primary
+    if primary is None or primary.verdict != NO_EFFECT or columns_alone(report):
+        return
+    estimate, low, high = primary.judged
+    if not low < high:
+        return
+    values, what = f"values from {number(low)} to {number(high)}", "amplification"
+    shown = [f"{size:.4f}" for size in (abs(estimate), primary.smallest_effect())]
+    if is_half_of_gap(primary):
+        ends = " to ".join(number(200 * end, "+.1f") for end in (low, high))
+        values = f"changes of the difference from {ends} percentage points"
+        what = "change"
+        shown = [points(2 * size) for size in (abs(estimate), primary.smallest_effect())]
+    rows, many = rows_to_find(primary, abs(estimate)), ""
+    if primary.n_samples < rows < MOST_ROWS and report.limit is None:
+        many = f": about {round_up(rows):,} rows like these in all would find {shown[0]}"
+    yield (
+        f"No clear effect does not mean no effect: {values} "
+        f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "
+        "of audits of this size would find it.",
+        f"Audit more rows if a value in this range would matter{many}.",
+    )
 
 
-class Directions(Check):
+@check("directions", rank=180)
+def directions(audited: Audited) -> Findings:
     """Both directions were audited."""
-
-    topic = "directions"
-    rank = 180
-
-    def finding(self, audited: Audited) -> Found:
-        if len({result.direction for result in audited.report.values()} & {"A->T", "T->A"}) < 2:
-            return None
-        return (
+    if {"A->T", "T->A"} <= {result.direction for result in audited.report.values()}:
+        yield (
             "Values of A→T (does the group shift the predicted task?) and T→A (does the task "
             "shift the predicted group?) answer different questions and cannot be compared.",
             "Report them apart.",

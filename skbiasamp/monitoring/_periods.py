@@ -1,0 +1,322 @@
+"""Periods: dates and times as the names of days, weeks, months or years; rows counted by them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array, Names
+from skbiasamp._input.classes import positive_class, whole_classes
+from skbiasamp._input.errors import InputError, InputTypeError, quote, rows_of
+from skbiasamp._utils.progress import interruptible, progress
+from skbiasamp.counts.cells import distinct, take
+from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.engines import open_frame
+from skbiasamp.counts.frames import read_periods
+from skbiasamp.metrics.inputs import opened_rows
+
+
+class _Unit(NamedTuple):
+    """A length of periods: as pandas calls it, and how names are written."""
+
+    pandas: str
+    form: str
+    name: re.Pattern[str]
+
+
+# Not \d, which is digits of every script: names of files sort and are found by those of ASCII.
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_UNITS = {
+    "hour": _Unit("h", "%Y-%m-%dT%H", re.compile(f"{_DAY}T[0-9]{{2}}")),
+    "day": _Unit("D", "%Y-%m-%d", re.compile(_DAY)),
+    "week": _Unit("W", "", re.compile("[0-9]{4}-W[0-9]{2}")),
+    "month": _Unit("M", "%Y-%m", re.compile("[0-9]{4}-[0-9]{2}")),
+    "quarter": _Unit("Q", "%Y-Q%q", re.compile("[0-9]{4}-Q[1-4]")),
+    "year": _Unit("Y", "%Y", re.compile("[0-9]{4}")),
+}
+EVERY = tuple(_UNITS)
+_MOST = 10_000  # periods; more are a wrong year in some row
+
+
+class _Timed(NamedTuple):
+    """A frame with a column to group by, and what its values are as the names of periods."""
+
+    frame: Any
+    column: str
+    name_of: Callable[[Any], str]
+
+
+def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
+    """Add a column of periods to a frame or query of any library."""
+    rows = open_frame(frame, {"time": [time]})
+    opened = rows.frame if rows.eager is None else rows.eager
+    kind, own = rows.schema[time], rows.column(time)
+    if kind == nw.Unknown and _of_pandas_zone(opened, rows.called.get(time, time)):
+        kind = nw.Datetime(time_zone="UTC")  # any zone
+    free = "period"
+    while free in rows.schema:
+        free += "_"
+    made, name_of = _made(own, kind, every, time)
+    return _Timed(opened.with_columns(made.alias(free)).to_native(), free, name_of)
+
+
+def _of_pandas_zone(opened: Any, time: Hashable) -> bool:
+    """Return whether pandas knows a column's time zone; narwhals does not read America/New_York."""
+    if not (opened.implementation.is_pandas_like() or opened.implementation.is_dask()):
+        return False
+    return isinstance(opened.to_native().dtypes[time], pd.DatetimeTZDtype)
+
+
+def _made(
+    own: nw.Expr, kind: Any, every: str | None, time: Hashable
+) -> tuple[nw.Expr, Callable[[Any], str]]:
+    text = kind in (nw.String, nw.Categorical) or isinstance(kind, nw.Enum | nw.Categorical)
+    if every is None:
+        return (own.cast(nw.String) if isinstance(kind, nw.Categorical | nw.Enum) else own), str
+    if text:
+        width = 13 if every == "hour" else 10
+        return (
+            own.cast(nw.String).str.slice(0, width),
+            lambda text: _name_of_text(text, every, time),
+        )
+    if not (kind == nw.Date or isinstance(kind, nw.Datetime)):
+        raise InputError(
+            "{time} must hold dates or times, or text such as '2026-11-21'; got column {column!r} "
+            "of type {kind}. Convert it (pandas.to_datetime), or pass {every=None} if its values "
+            "are the names of periods.",
+            column=time,
+            kind=kind,
+        )
+    if kind == nw.Date and every == "hour":
+        raise InputError("{every='hour'} needs times; got column {column!r} of dates.", column=time)
+    if kind != nw.Date:
+        zoned = kind.time_zone is not None
+        # The clock on the wall: an hour may come twice, and a day may begin at one o'clock.
+        own = own.dt.replace_time_zone(None) if zoned else own
+        own = own.dt.truncate("1h" if every == "hour" else "1d")
+    return own, lambda time: _name(pd.Period(time, _UNITS[every].pandas), every)
+
+
+def _name_of_text(text: str, every: str, time: Hashable) -> str:
+    form = f"{_DAY}[T ][0-9]{{2}}" if every == "hour" else _DAY
+    try:
+        if not re.fullmatch(form, text):
+            raise ValueError
+        return _name(pd.Period(pd.Timestamp(text), _UNITS[every].pandas), every)
+    except ValueError as error:
+        raise InputError(
+            "{time} must hold dates that begin with year, month and day, such as "
+            "'2026-11-21{more}'; got {seen!r} in column {column!r}. Day and month could be "
+            "mistaken for one another: convert the column first "
+            "(pandas.to_datetime(..., dayfirst=True) if the day comes first).",
+            more="T23" if every == "hour" else "",
+            seen=text,
+            column=time,
+        ) from error
+
+
+def _name(period: pd.Period, every: str) -> str:
+    """Return the name of a period; names sort as times do."""
+    if every == "week":  # of the ISO year that its Thursday is in
+        return f"{(period.asfreq('D', 'start') + 3).year:04d}-W{period.week:02d}"
+    return period.strftime(_UNITS[every].form)
+
+
+def every_of(names: Sequence[str]) -> str | None:
+    """Return what kind of periods names are, or None if they are names of another kind."""
+    return next(
+        (every for every, unit in _UNITS.items() if names and all(map(unit.name.fullmatch, names))),
+        None,
+    )
+
+
+def without_gaps(names: Sequence[str]) -> list[str]:
+    """Return names in their order, with the periods between the first and the last that lack."""
+    every = every_of(names)
+    if every is None:
+        return _in_order(names)
+    first, last = (_period(name, every) for name in (min(names), max(names)))
+    if (last - first).n >= _MOST:
+        raise InputError(
+            "{every}={every_seen!r} gives more than {most:,} periods from {first!r} to {last!r}. "
+            "Is the year wrong in some row? Otherwise use longer periods.",
+            every_seen=every,
+            most=_MOST,
+            first=min(names),
+            last=max(names),
+        )
+    return [_name(period, every) for period in pd.period_range(first, last)]
+
+
+def _period(name: str, every: str) -> pd.Period:
+    try:
+        if every == "week":
+            return pd.Period(pd.to_datetime(f"{name}-1", format="%G-W%V-%u"), "W")
+        return pd.Period(name, _UNITS[every].pandas)
+    except ValueError as error:
+        raise InputError("{period} {seen!r} is no date.", seen=name) from error
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    """Return the names of periods in their order: numbers by size, all else as text sorts."""
+    try:
+        return sorted(names, key=float)
+    except ValueError:
+        return sorted(names)
+
+
+def checked_period(name: str) -> str:
+    """Return the name of a period of a store, or raise."""
+    every = every_of([name])
+    if every is None:
+        raise InputError(
+            "{period} must name a day, week, month, quarter or year, such as "
+            "{known}; got {seen!r}.",
+            known=quote(["2026-11-21", "2026-W47", "2026-11", "2026-Q4", "2026"]),
+            seen=name,
+        )
+    _period(name, every)
+    return name
+
+
+# --------------------------------------------------------------------------- rows by period
+
+
+class CountedPeriods(NamedTuple):
+    """The counts of each period, in their order; None for periods without rows."""
+
+    cells: dict[str, Contingency | None]
+    versions: dict[str, str]
+    notes: list[dict[str, Any]]
+    others: Mapping[str, dict[Hashable, float]] = {}  # rows of classes that the reference lacks
+
+
+def periods_of_counts(
+    frame: Mapping[Any, Contingency], columns: Mapping[str, Any]
+) -> CountedPeriods:
+    """Return the counts of each period that the user passed, without gaps between periods."""
+    named = [name for name, column in columns.items() if column is not None]
+    if named:
+        text = "{named} names a column, and {frame} holds counts of each period. Leave it out."
+        raise InputTypeError(text, named=named[0])
+    if not frame:
+        raise InputError("{frame} has no periods: there is nothing to watch.")
+    if not all(isinstance(name, str) for name in frame):
+        raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
+    order = without_gaps(list(frame))
+    return CountedPeriods({name: frame.get(name) for name in order}, {}, [])
+
+
+def periods_of_rows(
+    frame: Any,
+    columns: dict[str, Any],
+    every: str | None,
+    reference: Any,
+    *,
+    time: Hashable = None,
+    version: Hashable = None,
+    **how: Any,
+) -> CountedPeriods:
+    """Count the rows of a frame by period."""
+    if time is None:
+        raise InputError(
+            "{time} must name the column of dates or times; got None. Counts of each period may "
+            "be passed as a dict: {{'2026-01': contingency}}."
+        )
+    needed = {**columns, "time": time, "version": version}
+    given = {name: column for name, column in needed.items() if column is not None}
+    with opened_rows(frame, given) as (rows, _), progress("counting rows"), interruptible():
+        clock = _timed(rows, time, every)
+        classes = _classes_of(reference, clock.name_of, every, how["pos_label"])
+        read = read_periods(clock.frame, columns, clock.column, version, classes=classes, **how)
+    cells = Contingency.of_rows(read.rows)
+    raw, gaps = pd.Series(read.period, dtype=object), read.dropped.index.isna()
+    if gaps.any():
+        n = float(cells.weight[raw.isna().to_numpy()].sum() + read.dropped[gaps].sum())
+        raise InputError(
+            "{time} has no value in {n} of column {column!r}. Leave these rows out.",
+            n=rows_of(n),
+            column=time,
+        )
+    known = {period: clock.name_of(period) for period in read.dropped.index}
+    names = raw.map(known).to_numpy()
+    others: dict[str, dict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
+    for (period, label), n in read.others.items():
+        others[known[period]][label] += n
+    order = _ordered([*names, *others], every)
+    parts: dict[str, Contingency | None] = {}
+    versions: dict[str, str] = {}
+    for name in order:
+        rows = np.flatnonzero(names == name)
+        empty = not len(rows) and name not in others
+        parts[name] = None if empty else distinct(take(cells, rows, cells.weight[rows]))
+        if read.version is not None and len(rows):
+            of_rows = pd.Series(cells.weight[rows]).groupby(read.version[rows].astype(str)).sum()
+            versions[name] = str(of_rows.idxmax())
+    notes = [
+        {"period": name, "text": f"{rows_of(n)} without a sensitive feature were left out."}
+        for name, n in read.dropped.groupby(known).sum().items()
+        if n
+    ]
+    return CountedPeriods(parts, versions, notes, others)
+
+
+def _ordered(names: Iterable[str], every: str | None) -> list[str]:
+    """Return the names of periods in their order, without gaps if these have a length."""
+    return (
+        _in_order(list(set(names))) if every is None else without_gaps(list(dict.fromkeys(names)))
+    )
+
+
+def _classes_of(
+    reference: Any, name_of: Callable[[Any], str], every: str | None, pos_label: Any
+) -> Callable[[Array, Array, Names], Names | None]:
+    """Return a function that returns the classes of the reference, from rows of all periods."""
+
+    def classes(periods: Array, codes: Array, names: Names) -> Names | None:
+        if is_contingency(reference):
+            own = reference.classes
+        else:
+            known = {raw: name_of(raw) for raw in dict.fromkeys(periods) if not pd.isna(raw)}
+            order, full = _ordered(known.values(), every), set(known.values())
+            chosen = periods_of(reference, [name for name in order if name in full])
+            inside = [known.get(raw) in chosen for raw in periods]
+            own = tuple(names[i] for i in np.unique(codes[inside]))
+        if own is None:
+            return None
+        return whole_classes(own if pos_label is None else positive_class(pos_label, own)[0])
+
+    return classes
+
+
+def periods_of(reference: Any, full: list[str]) -> list[str]:
+    """Return the periods that are the reference, of those that have rows."""
+    if isinstance(reference, str):
+        if reference not in full:
+            raise InputError(
+                "{reference} must name a period that has rows; got {seen!r}. The periods are "
+                "{known}.",
+                seen=reference,
+                known=quote(full, most=12),
+            )
+        return [reference]
+    if isinstance(reference, int | np.integer) and not isinstance(reference, bool):
+        if not 1 <= reference <= len(full):
+            raise InputError(
+                "{reference} must be a number of first periods from 1 to {most}, which have rows; "
+                "got {seen}.",
+                most=len(full),
+                seen=reference,
+            )
+        return full[: int(reference)]
+    raise InputTypeError(
+        "{reference} must be a number of first periods, the name of a period, or a "
+        "Contingency; got {kind}.",
+        kind=type(reference).__name__,
+    )
