@@ -313,7 +313,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
             probability = np.full((len(output), self._ratios.size), _CERTAIN)
             probability[:, self.estimator_.classes_] = np.clip(output, _CERTAIN, 1)
             return np.log(probability)
-        probability = output if self._one_label else task_scores(output, self.classes_)
+        probability = task_scores(output, self.classes_)
         if self._binary:
             probability = probability[:, [1]]
         # Certainty is bounded, or no multiplier could move it.
