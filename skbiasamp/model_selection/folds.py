@@ -15,7 +15,6 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.utils.multiclass import type_of_target
 
-from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
 from skbiasamp._utils.compat import take_rows
@@ -57,15 +56,11 @@ def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
 
 def fold_strata(stratify: str, y: Any, attribute: Any) -> Any:
     """Return what folds are stratified by: labels, or each combination of labels and attribute."""
-    return to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
-
-
-def joint_strata(y: Any, attribute: Any) -> Array:
-    """Return a number for each combination of labels and attribute."""
-    tables = [
-        pd.DataFrame(to_native(value, name)).reset_index(drop=True)
-        for name, value in (("y", y), ("sensitive_features", attribute))
-    ]
+    labels = to_native(y, "y")
+    if stratify == "task":
+        return labels
+    both = (labels, to_native(attribute, "sensitive_features"))
+    tables = [pd.DataFrame(table).reset_index(drop=True) for table in both]
     rows = pd.concat(tables, axis=1, ignore_index=True)
     return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
 
