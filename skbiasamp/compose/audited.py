@@ -346,8 +346,7 @@ class AuditedClassifier(SensitiveWrapper):
         return predicted if self._combinations is None else self._combinations[predicted]
 
     def _without_sensitive(self, X: Any) -> Any:
-        named = self.sensitive is not None and not callable(self.sensitive)
-        return without(X, self.sensitive) if named else X
+        return without(X, self.sensitive) if names_columns(self.sensitive) else X
 
     def _labels(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any

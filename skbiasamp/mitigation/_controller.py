@@ -269,10 +269,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
 
     def _p_value(self, means: Array) -> float:
         """Return the p-value of the hypothesis that the limit is broken."""
-        tests = [bet(means, self.limit, 1 - self.confidence_level)]
-        if self.two_sided:
-            tests.append(bet(-means, self.limit, 1 - self.confidence_level))
-        return max(tests)  # both sides must be proven
+        sides = (means, -means) if self.two_sided else (means,)  # both must be proven
+        return max(bet(side, self.limit, 1 - self.confidence_level) for side in sides)
 
 
 def block_means(change: Array, group: Array, sign: Array) -> Array:

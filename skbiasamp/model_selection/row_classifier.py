@@ -14,7 +14,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._utils.compat import has_method, take_rows
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose.sensitive import finds, parameter_of, requests, routing, without
+from skbiasamp.compose.sensitive import finds, parameter_of, requests, routing
 from skbiasamp.compose.wrapper import ClassifierWrapper, available
 from skbiasamp.model_selection._scorer import AmplificationScorer
 
@@ -125,11 +125,10 @@ def needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
 def of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
     """Return the same model for row numbers, and the numbers."""
     model._hide(X)
-    named = model.sensitive is not None and not callable(model.sensitive)
     data = RowData(model._features(X), attribute)
     changed = {"estimator": RowClassifier(model.estimator, data=data)}
     if model.sensitive_estimator is not None:
-        blind = RowData(without(X, model.sensitive) if named else X, attribute)
+        blind = RowData(model._without_sensitive(X), attribute)
         changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
     model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
     return model, data.numbers
