@@ -83,22 +83,19 @@ class Training:
             epoch += self.n_epochs - settings.max_epochs
             yield "alternating", *losses, *self._validate(epoch)
         self._thaw(np.inf)
-        for network, state in zip(self._networks, self.state, strict=False):
+        for network, state in zip(self.networks.every, self.state, strict=False):
             network.load_state_dict(state)
 
     def _epoch(self, adversary_weight: float, adversary_steps: int) -> tuple[float, float]:
         """Train the network in turns with adversaries; return its loss and their mean loss."""
         turns = adversary_steps if self.networks.adversaries else 0
         adversary_batches = self.rows.loaded(self._adversary_batches(turns) if turns else ())
-        losses, adversary_losses = [], []
+        losses: list[Any] = []
+        adversary_losses: list[Any] = []
         for batch in self.rows.loaded(self._batches()):
             adversary_losses += map(self._step_adversaries, islice(adversary_batches, turns))
             losses.append(self._step(batch, adversary_weight))
         return _mean(losses), _mean(adversary_losses)
-
-    @property
-    def _networks(self) -> list[Any]:
-        return [*self.networks.learners, *self.networks.adversaries]
 
     def _thaw(self, epoch: float) -> None:
         """Let the parameters learn that are no longer frozen in an epoch of the network."""
@@ -125,7 +122,7 @@ class Training:
         task, hidden = torch.zeros(2, device=self.device)
         weight = self._tensor(rows.weight)
         outputs: list[list[Any]] = []  # what adversaries see of each batch
-        for network in self._networks:
+        for network in self.networks.every:
             network.eval()
         with torch.no_grad(), self._autocast():
             every = consecutive(len(weight), self.batch_size)
@@ -144,7 +141,7 @@ class Training:
         known = abs(adversary_loss - float(np.log(max(1, rows.n_groups)))) * len(adversaries)
         if last and (value := loss + settings.adversary_weight * known) < self.best[0]:
             self.best = value, epoch
-            self.state = [deepcopy(network.state_dict()) for network in self._networks]
+            self.state = [deepcopy(network.state_dict()) for network in self.networks.every]
         return loss, adversary_loss if adversaries else float("nan")
 
     def _codes(self, rows: TrainingRows) -> Any:

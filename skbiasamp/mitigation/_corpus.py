@@ -231,17 +231,12 @@ class CorpusConstraintClassifier(SensitivePredictor):
             within = (np.arange(len(ratio))[:, None] == group).astype(float)
             counts = [within @ before, within @ chosen]
         names = self.ratios_
-        pairs = pd.MultiIndex.from_product([names.index, names.columns])
+        columns = {"target": ratio, "before": _shares(counts[0]), "after": _shares(counts[1])}
         table = pd.DataFrame(
-            {
-                "group": pairs.get_level_values(0),
-                "task": pairs.get_level_values(1),
-                "target": ratio.ravel(),
-                "before": _shares(counts[0]).ravel(),
-                "after": _shares(counts[1]).ravel(),
-                "met": np.tile(~constrained.unmet, len(ratio)),
-            }
+            {name: shares.ravel() for name, shares in columns.items()},
+            pd.MultiIndex.from_product([names.index, names.columns], names=["group", "task"]),
         )
+        table = table.assign(met=np.tile(~constrained.unmet, len(ratio))).reset_index()
         y_pred = chosen.astype(int)
         if self._members is not None:
             y_pred = self._members[y_pred.argmax(axis=1)].astype(int)
