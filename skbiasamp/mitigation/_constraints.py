@@ -130,12 +130,10 @@ def constrain_pairs(scores: Array, bounds: ShareLimits) -> Constrained:
     while (excess := bounds.excess(table := pairs.sum(axis=0))).any():
         task = int(excess.argmax())
         column, total = table[:, task], table[:, task].sum()
-        source = int(np.argmax(column - bounds.high[:, task] * total))
-        if column[source] <= bounds.high[source, task] * total:
-            source = int(np.argmax(column - bounds.low[:, task] * total))
-        to = int(np.argmin(column - bounds.low[:, task] * total))
-        if column[to] >= bounds.low[to, task] * total:
-            to = int(np.argmin(column - bounds.high[:, task] * total))
+        over = column - bounds.high[:, task] * total
+        under = bounds.low[:, task] * total - column
+        source = int(np.argmax(over if (over > 0).any() else -under))
+        to = int(np.argmax(under if (under > 0).any() else -over))
         moved = table.astype(float)
         moved[[source, to], task] += -1, 1
         if bounds.excess(moved).sum() >= excess.sum():
@@ -202,7 +200,7 @@ class _Repair(NamedTuple):
     def changes(self, chosen: Array) -> tuple[Array, Array, Array, Array]:
         """Return each task's excess, and how it changes with one row less, or more, of each group.
 
-        The last array is what each row loses by going to each task.
+        The last array is the score that each row loses by going from its task to each other.
         """
         table = self.within @ chosen
         excess = self.bounds.excess(table)

@@ -180,17 +180,17 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             sizes = np.bincount(group[first], minlength=len(sign))
             sign = np.sign(n_first * joint - sizes * joint.sum()).astype(int)
         self._require(sign, np.bincount(group[tested], minlength=len(sign)))
-        rows = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
+        every = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
         score = score_of(self.scoring, self.classes_)
         if self.thresholds is None:
-            thresholds = self._ordered(rows, first, score)
+            thresholds = self._ordered(every.take(first), score)
         else:
             thresholds = np.ravel(numbers_of(self.thresholds, "thresholds"))
-        tests, proven = [], 1 - self.confidence_level
+        rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
         for threshold in thresholds:
-            decided = scores[tested] >= threshold
-            p = self._p_value(block_means(decided - 1.0 * positive[tested], group[tested], sign))
-            measured = rows.measured(decided, score, tested)[0]
+            decided = rows.scores >= threshold
+            p = self._p_value(block_means(decided - 1.0 * rows.positive, rows.group, sign))
+            measured = rows.measured(decided, score)[0]
             tests.append((threshold, measured[0], p, measured[1]))
             if p > proven:
                 break
@@ -213,7 +213,7 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             else "the rows that order",
             n_tested=len(tested),
             n_ordering=n_first,
-            n_blocks=int(np.bincount(group[tested]).min()),
+            n_blocks=int(np.bincount(rows.group).min()),
             tests=table,
         )
         return self
@@ -255,10 +255,10 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
                 group=self.groups_[int(sizes.argmin())],
             )
 
-    def _ordered(self, rows: ScoredRows, first: Array, score: Score) -> Array:
+    def _ordered(self, rows: ScoredRows, score: Score) -> Array:
         """Return thresholds from the smallest amplification to the best score."""
-        thresholds = between(rows.scores[first], _MOST)
-        decisions = rows.at(thresholds, first)
+        thresholds = between(rows.scores, _MOST)
+        decisions = rows.at(thresholds)
         value = decisions.amplification(decisions.for_all)
         size = np.abs(value) if self.two_sided else value
         scores = np.array([score(counts) for counts in decisions.confusion(decisions.for_all)])

@@ -101,16 +101,21 @@ class ScoredRows:
     weight: Array
     sign: Array
 
-    def at(self, thresholds: Array, rows: Any = slice(None)) -> Operating:
-        """Return what decisions of some rows would be."""
-        member = self.group[rows, None] == np.arange(len(self.sign))
-        columns = self.scores[rows], member, self.positive[rows], self.weight[rows]
-        return Operating(passed(*columns, thresholds), self.sign)
+    def take(self, rows: Array) -> ScoredRows:
+        """Return some of the rows."""
+        columns = (self.scores, self.group, self.positive, self.weight)
+        return ScoredRows(*(column[rows] for column in columns), self.sign)
 
-    def measured(self, decided: Array, score: Score, rows: Any = slice(None)) -> Array:
+    def at(self, thresholds: Array) -> Operating:
+        """Return what decisions would be."""
+        member = self.group[:, None] == np.arange(len(self.sign))
+        above = passed(self.scores, member, self.positive, self.weight, thresholds)
+        return Operating(above, self.sign)
+
+    def measured(self, decided: Array, score: Score) -> Array:
         """Return amplification and score of decisions, and below their standard errors."""
-        group, positive, weight = self.group[rows], self.positive[rows], self.weight[rows]
-        share = self.at(np.array([-np.inf]), rows).share
+        group, positive, weight = self.group, self.positive, self.weight
+        share = self.at(np.array([-np.inf])).share
         change = decided.astype(float) - positive
         sums, heights = (np.bincount(group, size, len(share)) for size in (weight * change, weight))
         means = np.divide(sums, heights, out=np.zeros(len(share)), where=heights > 0)

@@ -46,7 +46,7 @@ from skbiasamp.model_selection.folds import (
     splits_of,
     tested_twice,
 )
-from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
+from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
 from skbiasamp.results.mitigation_search import (
     BASELINE,
     STOPPED,
@@ -309,15 +309,9 @@ class _Trial(NamedTuple):
         rng, start = np.random.RandomState(self.seed), time.perf_counter()
         try:
             with collected() if name != BASELINE else nullcontext():  # the winner's are shown
-                (run,) = run_folds(
-                    model,
-                    *(self.data.numbers, self.y, self.data.attribute, None),
-                    splits=[[split]],
-                    auditors=[[seeded_clone(metric, rng) for metric in self.auditors]],
-                    rng=rng,
-                    options={"scoring": self.scoring, "n_jobs": None},
-                    params=None,
-                )
+                rows = LabelledRows(self.data.numbers, self.y, self.data.attribute)
+                auditors = [seeded_clone(metric, rng) for metric in self.auditors]
+                (run,) = run_folds(model, rows, [[split]], [auditors], rng, scoring=self.scoring)
         except Exception as error:  # it is raised for the model as it is, and reported for others
             return error
         ((fitted, held_out),) = run.held_out

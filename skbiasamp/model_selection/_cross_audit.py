@@ -37,6 +37,7 @@ from skbiasamp.model_selection.folds import (
     splits_of,
     tested_twice,
 )
+from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
 
 
@@ -182,19 +183,14 @@ def cross_audit(
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = named_auditors(next(iter(models.values())))
     auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
+    rows = LabelledRows(X, y, attribute, sample_weight)
+    how: dict[str, Any] = {"scoring": scoring, "params": params, "n_jobs": n_jobs}
     with progress("cross-validation of models", len(models)) as step:
         runs = {}
         for name, model in models.items():
             try:
-                runs[name] = run_folds(
-                    model,
-                    *(X, y, attribute, sample_weight),
-                    splits=splits,
-                    auditors=auditors,
-                    rng=copy.deepcopy(rng),  # the same draws for all
-                    options={"scoring": scoring, "n_jobs": n_jobs},
-                    params=params,
-                )
+                same = copy.deepcopy(rng)  # the same draws for all
+                runs[name] = run_folds(model, rows, splits, auditors, same, **how)
             except Exception as error:
                 if several:
                     error.add_note(f"This happened to the estimator {name!r}.")
