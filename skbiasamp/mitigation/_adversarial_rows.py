@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,12 +66,11 @@ class Stream:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def take(self, rows: Array) -> Stream:
+    def __getitem__(self, rows: Array) -> Stream:
         """Return the stream with only some rows."""
         if len(rows) == len(self):
             return self
-        taken = object.__new__(Stream)
-        taken.__dict__ |= self.__dict__
+        taken = copy(self)
         taken.dataset = import_torch().utils.data.Subset(self.dataset, rows.tolist())
         taken.shape = (len(rows), *self.shape[1:])
         return taken
@@ -232,8 +232,8 @@ class RowsReader(SensitiveColumns):
                 classes, take_rows(attribute, rows), within_classes=within_classes
             )
         self._shape = inputs.shape[1:]
-        inputs = inputs.take(rows) if isinstance(inputs, Stream) else inputs[rows]
-        return training_rows(inputs, target, group, len(self.groups_), weight[rows], device)
+        inputs, weight = inputs[rows], weight[rows]
+        return training_rows(inputs, target, group, len(self.groups_), weight, device)
 
     def _validation_rows(self, validation: Any, device: Any, seed: int) -> TrainingRows:
         """Return the rows that choose the epoch, with the classes and groups of training rows."""

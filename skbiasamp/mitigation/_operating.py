@@ -103,8 +103,8 @@ class ScoredRows:
 
     def take(self, rows: Array) -> ScoredRows:
         """Return some of the rows."""
-        columns = (self.scores, self.group, self.positive, self.weight)
-        return ScoredRows(*(column[rows] for column in columns), self.sign)
+        scores, group = self.scores[rows], self.group[rows]
+        return ScoredRows(scores, group, self.positive[rows], self.weight[rows], self.sign)
 
     def at(self, thresholds: Array) -> Operating:
         """Return what decisions would be."""

@@ -124,8 +124,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         require_labels(self, y)
         y = labels = binary_labels(y, several=True)
         self._one_label = labels.ndim == 1
-        routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
-        inner = routed["estimator"]
+        inner = fit_params(self, {"sample_weight": sample_weight}, params)["estimator"]
         with progress(f"fitting {type(self).__name__}"):
             self.estimator_, output = held_out(
                 self.estimator, X, y, cv=self.cv, params=inner, n_jobs=self.n_jobs
