@@ -274,11 +274,8 @@ def ready(estimator: Any) -> Any:
     """
     copied = clone(estimator)
     inside = {"": copied, **{f"{k}__": v for k, v in copied.get_params(deep=True).items()}}
-    for name, estimator_inside in inside.items():
-        if (
-            isinstance(estimator_inside, StackingClassifier)
-            and estimator_inside.final_estimator is None
-        ):
+    for name, inner in inside.items():
+        if isinstance(inner, StackingClassifier) and inner.final_estimator is None:
             copied.set_params(**{f"{name}final_estimator": LogisticRegression()})
     return copied
 

@@ -88,11 +88,8 @@ def outputs_of(
         networks.train(False)
         for part in parts:
             logits, _, adversary_inputs = networks(part)
-            flat = (
-                torch.cat([output.flatten(1) for output in adversary_inputs], 1)
-                if representation
-                else logits
-            )
+            shown = adversary_inputs if representation else [logits]
+            flat = torch.cat([output.flatten(1) for output in shown], 1)
             if not done:
                 # Small arrays between large ones would keep the memory of these from being reused.
                 outputs = np.empty((n_rows, flat.shape[1]))

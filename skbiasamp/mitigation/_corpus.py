@@ -167,11 +167,8 @@ class CorpusConstraintClassifier(SensitivePredictor):
             self.estimator_ = clone(self.estimator).fit(features, learned, **inner)
         pairs = self._pairs(y, attribute)  # what is wrong with X, the classifier has said
         pairs.require_classes()
-        weight = inner.get("sample_weight")
-        weight = np.ones(len(pairs.group)) if weight is None else weight
-        counts = (
-            pairs.within(pairs.group) * check_sample_weight(weight, pairs.group, dtype=float)
-        ) @ pairs.member
+        weight = check_sample_weight(inner.get("sample_weight"), pairs.group, dtype=float)
+        counts = (pairs.within(pairs.group) * weight) @ pairs.member
         self._exclusive = pairs.one_label
         self._binary = self._one_label and len(pairs.tasks) == 2 and not self.joint
         self._ratios = _shares(counts)[:, int(self._binary) :]

@@ -164,8 +164,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
                 params=inner,
                 n_jobs=self.n_jobs,
             )
-        weight = inner.get("sample_weight")
-        weight = check_sample_weight(1.0 if weight is None else weight, y, dtype=float)
+        weight = check_sample_weight(inner.get("sample_weight"), y, dtype=float)
         self.groups_, sign = signs_of_groups(y, attribute, self.classes_[1], weight)
         rows = ScoredRows(
             positive_scores(output),

@@ -80,10 +80,8 @@ class RowClassifier(ClassifierWrapper):
                 features, by = sampler.fit_resample(features, by, **self._attribute(rows, asked))
                 chosen = getattr(sampler, "sample_indices_", slice(None))
                 y = by if labels is None else take_rows(y, chosen)
-                rows, given = (
-                    rows[chosen],
-                    {key: np.asarray(value)[chosen] for key, value in given.items()},
-                )
+                rows = rows[chosen]
+                given = {key: np.asarray(value)[chosen] for key, value in given.items()}
             given |= self._attribute(rows, requests(self.estimator, "fit"))
             self.estimator_ = clone(self.estimator).fit(features, y, **given)
         return self
