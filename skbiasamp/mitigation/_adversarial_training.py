@@ -126,9 +126,9 @@ class Training:
             network.eval()
         with torch.no_grad(), self._autocast():
             every = consecutive(len(weight), self.batch_size)
-            for inputs, index, own in rows.loaded((part, weight[part]) for part in every):
+            for inputs, index, share in rows.loaded((part, weight[part]) for part in every):
                 logits, _, adversary_inputs = self.networks(inputs)
-                task += _loss(logits, rows.target[index], own)
+                task += _loss(logits, rows.target[index], share)
                 outputs.append(adversary_inputs)
             if adversaries:
                 # All at once: adversaries standardise, and rows in memory are sorted.

@@ -60,7 +60,7 @@ def constrain(scores: Array, group: Array, bounds: ShareLimits, *, exclusive: bo
         shifts = _shifts(scores, bounds, lambda shift: shift[group], lambda share: within @ share)
         shifted = scores + shifts[group]
         repair = _Repair(shifted, group, within, bounds)
-        chosen = repair.all_tasks(choose_tasks(shifted, exclusive=True))
+        chosen = repair.fix_all(choose_tasks(shifted, exclusive=True))
     elif not exclusive:
         for task in np.flatnonzero(broken):  # each stands alone
             chosen[:, task], shifts[:, task] = _best_of_one(
@@ -209,7 +209,7 @@ class _Repair(NamedTuple):
         more = np.stack([self.bounds.excess(table + row) for row in ones]) - excess
         return excess, less, more, self.scores[chosen][:, None] - self.scores
 
-    def all_tasks(self, chosen: Array) -> Array:
+    def fix_all(self, chosen: Array) -> Array:
         """Move rows, those first that cost least score, until all bounds are kept."""
         every = np.arange(len(chosen))
         while True:
@@ -228,27 +228,27 @@ class _Repair(NamedTuple):
                     untouched[[now[row], to[row]]] = False
                     chosen[row, now[row]], chosen[row, to[row]] = False, True
             if untouched.all():
-                better = self.one_task(chosen)
+                better = self.fix_one(chosen)
                 if better is None:
                     return chosen
                 chosen = better
 
-    def one_task(self, chosen: Array) -> Array | None:
+    def fix_one(self, chosen: Array) -> Array | None:
         """Move several rows at once to mend one task without harm to others; None if none can."""
         table, bounds = self.within @ chosen, self.bounds
         for task in np.flatnonzero(bounds.excess(table)):
             for step in _steps(table[:, task], bounds.low[:, task], bounds.high[:, task]):
                 trial = chosen.copy()
                 if all(
-                    self.moved(trial, code, int(task), joins=n > 0)
+                    self.move(trial, code, int(task), joins=n > 0)
                     for code, n in enumerate(step)
                     for _ in range(abs(n))
                 ):
                     return trial
         return None
 
-    def moved(self, chosen: Array, code: int, task: int, *, joins: bool) -> bool:
-        """Move a row of the group into the task, or out of it, if no other task gets worse."""
+    def move(self, chosen: Array, code: int, task: int, *, joins: bool) -> bool:
+        """Move a row of the group into the task, or out of it, if that does no harm to others."""
         _, less, more, loss = self.changes(chosen)
         less[:, task] = more[:, task] = 0  # this task may get worse on its way
         now, tasks = chosen.argmax(axis=1), np.arange(chosen.shape[1])

@@ -280,7 +280,7 @@ class _Trial(NamedTuple):
         total = len(self.parts) * len(splits)
         with progress("mitigations", total, verbose=verbose, wait=0.0) as step:
 
-            def go_on(splits: list[Any]) -> None:
+            def try_all(splits: list[Any]) -> None:
                 calls = [(name, split) for split in splits for name in folds if name not in ends]
                 tried = side_by_side(self.tried, calls, n_jobs=n_jobs, step=step)
                 for (name, _), fold in zip(calls, tried, strict=True):
@@ -291,12 +291,12 @@ class _Trial(NamedTuple):
                     else:
                         ends[name] = f"{type(fold).__name__}: {fold}"
 
-            go_on(splits[:1])
+            try_all(splits[:1])
             for name, own in folds.items():
                 if own and is_hopeless(name, own[0]):
                     ends[name] = STOPPED
             step.advance(len(ends) * len(splits[1:]))
-            go_on(splits[1:])
+            try_all(splits[1:])
         return folds, ends
 
     def tried(self, name: str, split: Any) -> Fold | Exception:
