@@ -85,7 +85,7 @@ lint: $(READY) ## check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy skbiasamp
-	$(BIN)/mypy --strict tests/typing_uses.py
+	$(BIN)/mypy --strict tests/typing_uses.py examples
 
 docs: $(DOCS_READY) ## build the documentation site: docs/_build/html/index.html
 	rm -rf docs/_build docs/generated

@@ -234,7 +234,7 @@ def days(sizes):
         return Contingency.from_labels(target, predicted, sensitive_features=group)
 
     results = []
-    for what, several in (("10 classes", False), ("10 tasks, each summed by itself", True)):
+    for what, several in (("10 classes", False), ("10 separately summed tasks", True)):
         every = [day(several) for _ in range(sizes.days)]
         for how, add in (("sum(days)", sum), ("Contingency.sum(days)", Contingency.sum)):
             seconds = []

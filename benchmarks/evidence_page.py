@@ -13,9 +13,9 @@ PAGE = """# Evidence: false verdicts, coverage and power
 
 How often does an audit find an effect if there is none? How often does a 95 % interval include the
 true value? {n_sets:,} data sets in {n_rows} settings were drawn from populations whose
-probabilities are known. If nothing changes, {false} % of audits have a verdict on average, and
-{worst_false} % in the worst setting ({worst_false_of}). Intervals include the true value in
-{covered} % on average, and in {worst_covered} % in the worst setting ({worst_covered_of}).
+probabilities are known. If nothing changes, {false} % of audits report an effect on average, and
+{worst_false} % in the worst setting. Intervals include the true value in {covered} % on average,
+and in {worst_covered} % in the worst setting.
 
 - **False verdicts**: the share of data sets whose verdict is an effect although nothing changes. If
   there is an effect, the share with the opposite verdict. It should be 5 % or less.
@@ -28,7 +28,7 @@ errors, coverage below 92 %, an interval more than 1.25 times as wide as necessa
 many do so by chance. Some intervals are wide for a reason:
 
 - Folds (`cross_audit`) share training rows, so differences have the cautious variance of Nadeau and
-  Bengio. Two or three runs hardly know how much runs vary.
+  Bengio. Two or three runs hardly show how much runs vary.
 - A group in which no row changes may still have changes that the sample lacks.
 - A weak association that the model reverses may have either direction.
 - Differential fairness and attackers near chance: the largest of nearly equal numbers, and a guess
@@ -52,7 +52,7 @@ them.
   more than two tasks.
 - Weights that depend on labels or predictions; clusters of very different sizes.
 - Confidence levels other than 95 %, and more than two models in one comparison.
-- DBAC, trained attackers with more than one draw of architecture, and attackers on logits.
+- DBAC, trained attackers other than logistic regression, and attackers on logits.
 - Many looks at the same model: [watches](../benchmarks/results/watching.md) have their own numbers.
 
 Other simulations: [impact ratios](../benchmarks/results/impact-ratios.md),
@@ -224,9 +224,8 @@ def agreement_of(rows):
     worst = min(tested, key=lambda row: int(row["agreed"]) / int(row["tested"]))
     least = 100 * int(worst["agreed"]) / int(worst["tested"])
     return (
-        f"p is below 0.05 exactly if the interval excludes 0 in {100 * same / n:.1f} % of "
-        f"{n:,} data sets that have a p-value. The setting with the least agreement has "
-        f"{least:.1f} % ({worst['question']}: {worst['setting']})."
+        f"A p-value below 0.05 and an interval that excludes 0 agree in {100 * same / n:.1f} % of "
+        f"{n:,} data sets that have a p-value, and in {least:.1f} % in the worst setting."
     )
 
 
@@ -262,8 +261,6 @@ def page_of(rows):
     """Return the page, as text."""
     shares = [Shares(row) for row in rows]
     nothing_changes = [row for row in shares if not row.row["right"]]
-    false, worst_false = worst_of(nothing_changes, "false", max)
-    covered, worst_covered = worst_of(shares, "covered", min)
     dates = [row["date"] for row in rows]
     header = ("question", "settings", "false verdicts, %", "worst", "coverage, %", "worst")
     return PAGE.format(
@@ -271,11 +268,9 @@ def page_of(rows):
         n_rows=len(rows),
         missed=sum(row.missed for row in shares),
         false=mean_of(nothing_changes, "false"),
-        worst_false=worst_false,
-        worst_false_of=f"{false.row['question']}: {false.row['setting']}",
+        worst_false=worst_of(nothing_changes, "false", max)[1],
         covered=mean_of(shares, "covered"),
-        worst_covered=worst_covered,
-        worst_covered_of=f"{covered.row['question']}: {covered.row['setting']}",
+        worst_covered=worst_of(shares, "covered", min)[1],
         summary=markdown(header, [short_line(q, own) for q, own in by_question(rows).items()]),
         agreement=agreement_of(shares),
         when=f"on {min(dates)}"

@@ -90,14 +90,16 @@ published ones and with the reasons, are in [one file](../benchmarks/results/rep
 
 {counts}
 
+Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).
+
 {meanings}
 
 ## Where the published value was not reached
 
 Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
-task shifts the predicted group. λ_D is the share of people whose gender an attacker predicts from
-the labels, and λ_D(F1) from labels with random errors. α is the limit of a balanced split: no label
-has more than α times as many images of one gender as of the other.
+task shifts the predicted group. λ_D is the share of people whose gender an attacker predicts
+correctly from the labels, and λ_D(F1) from labels with random errors. α is the limit of a balanced
+split: no label has more than α times as many images of one gender as of the other.
 
 {open}
 

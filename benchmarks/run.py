@@ -11,6 +11,7 @@ Peers are installed into environments of their own, in a folder that git ignores
 import argparse
 import datetime
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -106,7 +107,7 @@ def value_of(row):
 
 def summary():
     """Return the page: what was run, the first row of each benchmark, and all missed targets."""
-    listed, shown, n_met, n_judged = [], [], 0, 0
+    listed, shown, versions, n_met, n_judged = [], [], set(), 0, 0
     for name in BENCHMARKS:
         page = PAGES[name]
         if not page.exists():
@@ -114,6 +115,7 @@ def summary():
         lines = page.read_text(encoding="utf-8").splitlines()
         title = lines[0].removeprefix("# Benchmark: ")
         made = next(line for line in lines[1:] if line.strip())
+        versions |= set(re.findall(r"skbiasamp [\d.]*\d", made))
         rows = judged(page)
         met = sum(row[-1] == "yes" for row in rows)
         n_judged, n_met = n_judged + len(rows), n_met + met
@@ -126,7 +128,8 @@ def summary():
 
 How fast is an audit, and how much memory does it need, compared with other packages, plain loops of
 the published formulas, and limits such as `np.bincount` or an engine's own group-by? {n_met} of
-{n_judged} targets are met. Each file comes from a run of its own, with its machine and versions.
+{n_judged} targets are met. Each file comes from a run of its own, with its machine and versions
+({" and ".join(sorted(versions))}): changes after its date are not in its numbers.
 
 | file | targets met | measured |
 |---|---|---|
@@ -134,8 +137,9 @@ the published formulas, and limits such as `np.bincount` or an engine's own grou
 
 The first row of each file, and every target that is missed. ≥ is how many times faster the library
 is than the computation it is compared with, ≤ how many times slower it may be. Brackets contain
-quartiles of the ratio. "A→T" is the direction group → task: does the group shift the predicted
-task?
+quartiles of the ratio. Times over data sizes are exponents, fitted to the last sizes: 1 means that
+ten times the rows take ten times as long. "A→T" is the direction group → task: does the group shift
+the predicted task?
 
 | measured | ratio or size | target | met |
 |---|---|---|---|

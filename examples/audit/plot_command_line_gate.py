@@ -3,8 +3,8 @@ Audit in continuous integration
 ===============================
 
 ``skbiasamp audit`` reads files of predictions. With ``--limit`` it passes (exit code 0) only if the
-whole confidence interval lies within the limit. It fails (1) if the interval lies outside, and is
-inconclusive (3) otherwise.
+whole confidence interval lies within the limit. It fails (1) if the interval lies outside, or if
+the model reverses the association. Otherwise it is inconclusive (3).
 
 **Result:** the exit code depends on the confidence interval, not on the value alone. With 4,000
 rows the audit fails. With 400 rows of the same model it is inconclusive, and says how many rows
@@ -37,7 +37,7 @@ rows = pd.DataFrame({"hired": made.target, "predicted": made.prediction, "group"
 # A build script needs one line. Here the exit code is kept instead of stopping.
 
 
-def gate(file):
+def gate(file: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line on a file and return how it ended."""
     command = ["-m", "skbiasamp", "audit", file.name, "--target", "hired"]
     command += ["--prediction", "predicted", "--sensitive", "group", "--seed", "0"]

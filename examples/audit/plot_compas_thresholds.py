@@ -29,7 +29,7 @@ from skbiasamp.plotting import AmplificationCurveDisplay
 compas = load_compas()
 
 
-def at(threshold):
+def at(threshold: int) -> dict[str, float]:
     """Return amplification, false positive rates and the share predicted."""
     predicted = (compas.decile_score > threshold).astype(int)
     amplification = directional_amplification(

@@ -17,6 +17,7 @@ intervals, takes as long for a million rows as for a thousand. The page needs Du
 # region shift the predicted approval?
 
 import importlib.util
+from typing import Any
 
 import matplotlib.pyplot as plt
 
@@ -42,10 +43,10 @@ TABLE = """
                 else approved end as predicted
     from labelled
 """
-COLUMNS = {"target": "approved", "prediction": "predicted", "sensitive": "region"}
+COLUMNS: dict[str, Any] = {"target": "approved", "prediction": "predicted", "sensitive": "region"}
 
 
-def audit():
+def audit() -> None:
     """Print the cells and the result, and draw it."""
     import duckdb
 

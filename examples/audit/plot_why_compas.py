@@ -37,21 +37,20 @@ strata = pd.DataFrame(
         ),
     }
 ).astype(str)
-report = skbiasamp.audit(
+explanation = skbiasamp.explain(
     frame["two_year_recid"],
     (frame["decile_score"] > 4).astype(int),
     sensitive_features=frame["race"],
     given=strata,
     random_state=0,
 )
-explanation = report.explanation
-print(report.verdict)
-print(explanation.conditional.round(4).to_string(index=False))
+print(explanation.audit.sentence)
+print(explanation.tables["conditional"].round(4).to_string(index=False))
 
 # %%
 # What the strata explain, in records and in decisions:
 
-parts = explanation.gaps.pivot(index="of", columns="part", values="value")
+parts = explanation.tables["gaps"].pivot(index="of", columns="part", values="value")
 print((100 * parts).round(1).to_string())
 
 # %%

@@ -68,7 +68,10 @@ print(report.summary.round(4).to_string())
 
 totals = rows.groupby(["sex", "label", "answer"])["n"].sum().unstack([1, 2])
 n = totals.sum(axis=1)
-yes = {"labels": totals[1].sum(axis=1), "answers": totals[0][1] + totals[1][1]}
+yes = {
+    "labels": totals[[(1, 0), (1, 1)]].sum(axis=1),
+    "answers": totals[[(0, 1), (1, 1)]].sum(axis=1),
+}
 table = pd.DataFrame(yes)
 rates = table.div(n, axis=0)
 print(f"rates\n{rates.round(3)}")
@@ -81,7 +84,7 @@ print(f"share of men {(table.loc['Male'] / table.sum()).round(3).to_dict()}")
 # -------------------
 # The difference shrinks most for people of 45 to 64. Within ages it shrinks, too.
 
-explanation = report.explanation
-print(explanation.conditional.round(4).to_string(index=False))
+explanation = skbiasamp.explain(cells, given="age", random_state=0)
+print(explanation.tables["conditional"].round(4).to_string(index=False))
 WaterfallDisplay.from_explanation(explanation)
 plt.show()

@@ -23,6 +23,8 @@ The answers on this page are generated. The probability of "she" comes from real
 # (temperature 0.05), "flat" much less (0.2). "flat" refuses some answers, and both sometimes avoid
 # the pronoun.
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -38,17 +40,17 @@ jobs = np.repeat(occupations.index.to_numpy(), N)
 nearer_she = (occupations["cosine_she"] - occupations["cosine_he"]).to_numpy()
 
 
-def answers(temperature, refuses, seed):
+def answers(temperature: float, refuses: float, seed: int) -> np.ndarray:
     """Return one answer for each row."""
     rng = np.random.default_rng(seed)
     she = np.repeat(1 / (1 + np.exp(-nearer_she / temperature)), N)
     pronoun = np.where(rng.random(len(jobs)) < she, "she", "he")
-    sentences = [
+    spoken = [
         f"The {job} said that {word} would be late."
         for job, word in zip(jobs, pronoun, strict=True)
     ]
     chance = rng.random(len(jobs))
-    sentences = np.where(chance < 0.1, "The meeting starts later than planned.", sentences)
+    sentences = np.where(chance < 0.1, "The meeting starts later than planned.", spoken)
     return np.where(
         chance > 1 - refuses, "I'm sorry, but I can't assume anyone's gender.", sentences
     )
@@ -79,7 +81,7 @@ print(pd.DataFrame({model: answered.mean() for model, answered in named.items()}
 labour = pd.DataFrame(
     {"female": occupations["percent_women"] / 100, "male": 1 - occupations["percent_women"] / 100}
 ).T
-bases = {
+bases: dict[str, dict[str, Any]] = {
     "equal shares": {"base": labour * 0 + 0.5, "sign": np.sign(labour - 0.5).astype(int)},
     "labour statistics": {"base": labour},
 }

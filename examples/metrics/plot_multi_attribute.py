@@ -25,7 +25,7 @@ from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
 kinds = {"both": (1, 1), "cooking": (1, 0), "cleaning": (0, 1), "neither": (0, 0)}
 
 
-def images(**counts):
+def images(**counts: int) -> pd.DataFrame:
     """Return one row per image, with its two tasks."""
     rows = [kinds[kind] for kind, n in counts.items() for _ in range(n)]
     return pd.DataFrame(rows, columns=["cooking", "cleaning"])
@@ -80,7 +80,7 @@ print(f"signed mean of the sets {of_sets.statistics['signed_mean']:+.3f}")
 rng = np.random.default_rng(0)
 
 
-def shuffled():
+def shuffled() -> pd.DataFrame:
     """Return predictions whose tasks are independent within each gender."""
     columns = {}
     for task in predicted:

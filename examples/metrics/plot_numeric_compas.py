@@ -35,11 +35,11 @@ X = X.assign(felony=(frame["c_charge_degree"] == "F").astype(int))
 with_race = X.assign(race=(race == "African-American").astype(int))
 
 
-def predicted(features):
+def predicted(features: pd.DataFrame) -> np.ndarray:
     """Return predictions for rows that the model was not trained on."""
     model = HistGradientBoostingRegressor(max_depth=3, max_iter=60, random_state=0)
     folds = KFold(5, shuffle=True, random_state=0)
-    return cross_val_predict(model, features, score, cv=folds)
+    return np.asarray(cross_val_predict(model, features, score, cv=folds))
 
 
 without, known = predicted(X), predicted(with_race)

@@ -27,7 +27,7 @@ woman = np.repeat([True, False], 40)
 paints = np.repeat([1, 0, 1, 0], [30, 10, 10, 30])
 
 
-def predictions(n_women):
+def predictions(n_women: int) -> np.ndarray:
     """Return the predictions of a model that predicts "paints" for so many women."""
     return np.concatenate([np.arange(40) < n_women, paints[~woman]]).astype(int)
 
@@ -39,18 +39,18 @@ def predictions(n_women):
 # for each class, as in the authors' code.
 
 
-def rates(predicted, group):
+def rates(predicted: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Return false positive rate, true positive rate and accuracy of a group."""
     true, pred = paints[group], predicted[group]
     return np.array([pred[true == 0].mean(), pred[true == 1].mean(), (pred == true).mean()])
 
 
-def metrics(predicted):
+def metrics(predicted: np.ndarray) -> dict[str, float]:
     """Return the six numbers."""
     women, men = rates(predicted, woman), rates(predicted, ~woman)
     fpr, tpr, accuracy = np.abs(women - men)
     labels = {"y_true": np.eye(2)[paints], "y_pred": np.eye(2)[predicted]}
-    return {
+    numbers = {
         "FPR difference": fpr,
         "accuracy difference": accuracy,
         "MALS": mals_amplification(**labels, sensitive_features=woman),
@@ -60,6 +60,7 @@ def metrics(predicted):
         ),
         "directional, group → task": directional_amplification(**labels, sensitive_features=woman),
     }
+    return {name: float(value) for name, value in numbers.items()}
 
 
 table = pd.DataFrame({n / 40: metrics(predictions(n)) for n in range(41)}).T

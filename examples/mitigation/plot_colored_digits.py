@@ -18,11 +18,14 @@ most of the colour. Adversarial training removes a part, and fails with some see
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib.axes import Axes
 from sklearn.model_selection import train_test_split
 
 from skbiasamp import DirectionalAuditor, DPAAuditor, LeakageAuditor
@@ -34,7 +37,7 @@ torch.set_num_threads(1)  # networks as small as this only wait for more
 N_TRAIN = 600
 
 
-def split(correlation):
+def split(correlation: float) -> tuple[Sequence[Any], Sequence[Any]]:
     """Return images, digits and colours of training rows and of test rows."""
     data = load_colored_digits(correlation=correlation, random_state=0)
     images = np.moveaxis(data.images, 3, 1)
@@ -60,7 +63,7 @@ figure.suptitle("correlation 0.9: nine in ten even digits are red, nine in ten o
 # A→T and DPA A→T have the direction group → task: does the colour shift the predicted digit?
 
 
-def convolutional(n_channels, n_classes):
+def convolutional(n_channels: int, n_classes: int) -> torch.nn.Sequential:
     """Return an encoder of small images, and a head."""
     nn = torch.nn
     encoder = nn.Sequential(
@@ -79,7 +82,7 @@ def convolutional(n_channels, n_classes):
     return nn.Sequential(OrderedDict(encoder=encoder, head=nn.Linear(32, n_classes)))
 
 
-def network(adversary_weight=0.0, **settings):
+def network(adversary_weight: float = 0.0, **settings: Any) -> AdversarialClassifier:
     """Return a network; with an adversary's weight of 0 it is trained alone."""
     settings = {"pretrain_epochs": 20, "max_epochs": 40} | settings
     return AdversarialClassifier(
@@ -99,10 +102,13 @@ def network(adversary_weight=0.0, **settings):
 warnings.simplefilter("ignore", UncertaintyWarning)
 
 
-def audits(model, train, test):
+def audits(
+    model: AdversarialClassifier, train: Sequence[Any], test: Sequence[Any]
+) -> dict[str, Any]:
     """Return accuracy by colour, and the result of each metric."""
     X, digit, color = test
-    predicted, options = model.predict(X), {"n_draws": 3, "random_state": 0}
+    predicted = model.predict(X)
+    options: dict[str, Any] = {"n_draws": 3, "random_state": 0}
     directional = DirectionalAuditor(random_state=0).fit(train[1], sensitive_features=train[2])
     usual = (color == "red") == (digit % 2 == 0)
     labels = {"sensitive_features": color}
@@ -127,7 +133,7 @@ for correlation in CORRELATIONS:
     alone[correlation] = audits(network().fit(*train[:2]), train, test)
 
 
-def numbers(runs):
+def numbers(runs: dict[Any, dict[str, Any]]) -> str:
     """Return the results as a table, for print."""
     values = [[float(audit[name]) for name in NUMBERS] for audit in runs.values()]
     return pd.DataFrame(values, list(runs), NUMBERS).round(3).to_string()
@@ -142,7 +148,7 @@ print(numbers(alone))
 # shortcut.
 
 
-def draw_metrics(ax, runs, metric):
+def draw_metrics(ax: Axes, runs: dict[float, dict[str, Any]], metric: str) -> None:
     """Draw one metric and its intervals against the correlation."""
     results = [audit[metric] for audit in runs.values()]
     value, low, high = (

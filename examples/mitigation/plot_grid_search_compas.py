@@ -22,6 +22,8 @@ its limit on average and costs accuracy: its trees mostly have a single split, o
 # the amplification, because in scikit-learn greater scores are better.
 
 import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skbiasamp import AuditedClassifier, DirectionalAuditor, amplification_scorer
 from skbiasamp.datasets import load_compas
 from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.results import AuditResult
 
 warnings.simplefilter("ignore", UncertaintyWarning)
 
@@ -44,7 +47,9 @@ SCORING = {"accuracy": "accuracy", "amplification": amplification_scorer()}
 N_FOLDS, LIMIT, SPLITS = 5, 0.03, 6
 
 
-def search(features, labels, refit, seed):
+def search(
+    features: pd.DataFrame, labels: pd.Series, refit: Callable[..., int] | bool, seed: int
+) -> GridSearchCV:
     """Return the fitted search."""
     model = AuditedClassifier(
         DecisionTreeClassifier(random_state=seed),
@@ -62,12 +67,12 @@ def search(features, labels, refit, seed):
 # Each rule is a function of ``cv_results_``, for the parameter ``refit``.
 
 
-def most_accurate(results):
+def most_accurate(results: Mapping[str, Any]) -> int:
     """Return the candidate with the best accuracy."""
     return int(results["mean_test_accuracy"].argmax())
 
 
-def within_one_error(results):
+def within_one_error(results: Mapping[str, Any]) -> int:
     """Return the candidate that amplifies least within a standard error of the best accuracy."""
     accuracy, best = results["mean_test_accuracy"], most_accurate(results)
     folds = [results[f"split{fold}_test_accuracy"][best] for fold in range(N_FOLDS)]
@@ -75,7 +80,7 @@ def within_one_error(results):
     return int(np.where(accuracy >= least, results["mean_test_amplification"], -np.inf).argmax())
 
 
-def below_limit(results):
+def below_limit(results: Mapping[str, Any]) -> int:
     """Return the most accurate candidate that amplifies by LIMIT at most, or the least of all."""
     amplification = results["mean_test_amplification"]
     if amplification.max() < -LIMIT:
@@ -95,13 +100,13 @@ RULES = {
 # These scores are from five folds of all rows, with standard errors over folds.
 
 
-def load():
+def load() -> tuple[pd.DataFrame, pd.Series]:
     """Return the features with the race among them, and the label."""
     compas = load_compas()
     return compas.data.assign(race=compas.sensitive_features), compas.target
 
 
-def candidates(grid):
+def candidates(grid: GridSearchCV) -> pd.DataFrame:
     """Return accuracy and size of amplification of every tree, with standard errors."""
     results = grid.cv_results_
     table = pd.DataFrame(
@@ -152,7 +157,7 @@ plt.show()
 # splits.
 
 
-def compare(seed):
+def compare(seed: int) -> dict[str, tuple[DecisionTreeClassifier, float, AuditResult]]:
     """Search on one half; return tree, accuracy and audit on the other half by rule."""
     features, labels = load()
     train, test, y_train, y_test = train_test_split(

@@ -19,12 +19,15 @@ directional amplification on both data sets, and increase multi-attribute amplif
 # whether the present charge is a felony. Race is the sensitive feature and not an input of the
 # model. (Do not use a model of these labels in practice; see :doc:`/concepts`.)
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import pandas as pd
+from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import BaseRateThresholdClassifier, DirectionalAuditor, MALSAuditor
@@ -34,6 +37,7 @@ from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DataRepair,
     DomainIndependentClassifier,
+    MitigationSearch,
     RatioBalancer,
     search,
 )
@@ -55,7 +59,7 @@ table = make_biased_classification(8000, n_tasks=3, random_state=0)
 # All use the same logistic regressions, one per label. "none" has no mitigation.
 
 
-def scaled(classifier):
+def scaled(classifier: ClassifierMixin) -> Pipeline:
     """Return a classifier of standardised features."""
     return make_pipeline(StandardScaler(), classifier)
 
@@ -76,7 +80,7 @@ mitigations = {
 # amplification increases them too.
 
 auditors = [MALSAuditor(), Multi(direction=None), DirectionalAuditor(), Multi()]
-options = {"auditor": auditors, "noise": (0.5, 1, 2, 4), "random_state": 0}
+options: dict[str, Any] = {"auditor": auditors, "noise": (0.5, 1, 2, 4), "random_state": 0}
 options |= {"candidates": mitigations, "limit": None}  # all are trained, and none is chosen
 on_compas = search(
     model, compas.data, compas_labels, sensitive_features=compas.sensitive_features, **options
@@ -90,7 +94,7 @@ on_table = search(model, table.data, table.target, sensitive_features=table.sens
 # confidence interval. ``accuracy`` counts a row as right if all its labels are right.
 
 
-def changes(comparison):
+def changes(comparison: MitigationSearch) -> pd.DataFrame:
     """Return the changes from the baseline, measures × mitigations."""
     rows = comparison.measures[comparison.measures["noise"].isna()]
     rows = rows[rows["mitigation"] != "none"].assign(
@@ -99,7 +103,7 @@ def changes(comparison):
             for row in rows.itertuples()
         ]
     )
-    wide = rows.pivot(index="measure", columns="mitigation", values="cell")
+    wide: pd.DataFrame = rows.pivot(index="measure", columns="mitigation", values="cell")
     return wide.loc[["accuracy", *comparison.amplifications], list(mitigations)]
 
 
@@ -123,9 +127,9 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
 # multi-attribute amplification.
 
 figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), sharey="row", layout="constrained")
-for column, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
-    for row, measure in enumerate(["directional A->T", "multi-attribute A->T"]):
-        ax = axes[row, column]
+for place, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
+    for line, measure in enumerate(["directional A->T", "multi-attribute A->T"]):
+        ax = axes[line, place]
         MitigationDisplay.from_result(comparison, amplification=measure, ax=ax)
         ax.set_title(name)
 

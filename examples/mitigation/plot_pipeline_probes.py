@@ -19,7 +19,7 @@ principal component does not remove it.
 import matplotlib.pyplot as plt
 import pandas as pd
 import sklearn
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -42,7 +42,7 @@ sklearn.set_config(enable_metadata_routing=True)
 probe = LeakageProbe(random_state=0).set_fit_request(sensitive_features=True)
 
 
-def pipeline(middle):
+def pipeline(middle: TransformerMixin) -> Pipeline:
     """Return a pipeline with a probe before, between and after its steps."""
     model = AuditedClassifier(LogisticRegression(), auditor=DirectionalAuditor(random_state=0))
     return Pipeline(
@@ -88,8 +88,8 @@ for name, result in amplified.items():
 # gives a negative amplification.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-for (name, values), color in zip(table.items(), ("#228833", "#aa3377"), strict=True):
-    ax.plot(["features", "scaled", "reduced"], values, "o-", color=color, label=name)
+for (middle, values), color in zip(table.items(), ("#228833", "#aa3377"), strict=True):
+    ax.plot(["features", "scaled", "reduced"], values, "o-", color=color, label=middle)
 ax.axhline(0.5, color="0.6", linewidth=1, linestyle="dashed", label="chance")
 ax.set(ylim=(0.45, 1), ylabel="groups predicted correctly, share")
 ax.set_title("Accuracy of predicting the group after each step")

@@ -34,7 +34,7 @@ acs = pd.read_parquet(folder / "acs_income_predictions.parquet").drop(columns="r
 counts = pd.read_csv(folder / "acs_income_train_counts.csv")
 for rows in (acs, counts):
     rows["sex"] = rows["sex"].map({1: "male", 2: "female"})
-counts = counts.groupby(["sex", "income"], as_index=False)["n"].sum()
+counts = counts.groupby(["sex", "income"], as_index=False).agg({"n": "sum"})
 income, sex, predictions = acs["income"], acs["sex"], acs.drop(columns=["income", "sex"])
 train = Contingency.from_counts(counts, target="income", sensitive="sex")
 print(pd.Series(train.rate("task", given="group")[:, 0], train.groups).round(3))

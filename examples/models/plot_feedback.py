@@ -15,6 +15,10 @@ Bayes, which is too sure of itself, amplifies more in each generation.
 # ----------------------------------
 # A logistic regression is then calibrated. Both groups have the same features.
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -37,12 +41,19 @@ X = np.column_stack([x, group])
 # generations are audited on the same test rows, whose labels people gave.
 
 
-def labels_of(probabilities, rng, sampled):
+def labels_of(probabilities: np.ndarray, rng: np.random.Generator, sampled: bool) -> np.ndarray:
     """Draw labels from probabilities of class 1, or take the likelier class."""
     return (probabilities > (rng.random(len(probabilities)) if sampled else 0.5)).astype(int)
 
 
-def generations(model, *, sampled=False, human_share=0.5, n_generations=8, seed=0):
+def generations(
+    model: Any,
+    *,
+    sampled: bool = False,
+    human_share: float = 0.5,
+    n_generations: int = 8,
+    seed: int = 0,
+) -> list[float]:
     """Return the amplification of each generation."""
     rng = np.random.default_rng(seed)
     X_train, X_test, people, y_test, g_train, g_test = train_test_split(
@@ -62,7 +73,7 @@ def generations(model, *, sampled=False, human_share=0.5, n_generations=8, seed=
     return values
 
 
-def draw(loops):
+def draw(loops: dict[str, Callable[[int], list[float]]]) -> None:
     """Draw the mean over four runs, and its standard error."""
     _, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
     ax.axhline(0, color="0.3", linewidth=1)
@@ -94,11 +105,15 @@ plt.show()
 # ------------------------
 # The more labels people give, the less accumulates.
 
+
+def with_people(share: float, seed: int) -> list[float]:
+    """Return the amplification of each generation, if people label this share of the rows."""
+    return generations(GaussianNB(), human_share=share, seed=seed)
+
+
 draw(
     {
-        f"{100 * share:.0f} % of the labels from people": lambda seed, share=share: generations(
-            GaussianNB(), human_share=share, seed=seed
-        )
+        f"{100 * share:.0f} % of the labels from people": partial(with_people, share)
         for share in (0.2, 0.5, 0.8)
     }
 )

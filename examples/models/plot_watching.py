@@ -13,6 +13,8 @@ reference on some days before it. The watch raises no alarm before the change an
 # A year of decisions
 # -------------------
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -30,7 +32,7 @@ missed = np.where((rows["sex"] == "f") & (rows["version"] == "2.0"), 0.35, 0.15)
 wrong = np.where(rows["hired"] == 1, rng.random(n) < missed, rng.random(n) < 0.06)
 rows["predicted"] = np.where(wrong, 1 - rows["hired"], rows["hired"])
 
-columns = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+columns: dict[str, Any] = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
 
 # %%
 # Months
