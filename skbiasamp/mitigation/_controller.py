@@ -85,9 +85,10 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
 
     Notes
     -----
-    The signs are those of the training labels, if `fit` gets them, and else those of the rows that
-    order. (With two groups and ``two_sided=True`` the signs do not matter.) They are fixed when
-    the other rows test.
+    The amplification is the estimate of an audit: each group's change is compared with that of all
+    rows, in which groups have the shares of the rows that test. The signs are those of the training
+    labels, if `fit` gets them, and else those of the rows that order. (With two groups and
+    ``two_sided=True`` the signs do not matter.) They are fixed when the other rows test.
 
     Calibration rows are dealt into blocks, as many as the smallest group has rows, so that each
     block has rows of all groups. The value of a block has the amplification as its mean. The
@@ -187,9 +188,12 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         else:
             thresholds = np.ravel(numbers_of(self.thresholds, "thresholds"))
         rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
+        # A change of a group also changes the rate of all rows, with which it is compared.
+        share = np.bincount(rows.group) / len(tested)
+        worth = sign / len(sign) - share * sign.mean()
         for threshold in thresholds:
             decided = rows.scores >= threshold
-            p = self._p_value(block_means(decided - 1.0 * rows.positive, rows.group, sign))
+            p = self._p_value(block_means(decided - 1.0 * rows.positive, rows.group, worth), worth)
             measured = rows.measured(decided, score)[0]
             tests.append((threshold, measured[0], p, measured[1]))
             if p > proven:
@@ -267,24 +271,26 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         best = np.maximum.accumulate(scores[order])
         return thresholds[order[best > np.append(-np.inf, best[:-1])]]
 
-    def _p_value(self, means: Array) -> float:
+    def _p_value(self, means: Array, worth: Array) -> float:
         """Return the p-value of the hypothesis that the limit is broken."""
+        most = max(1.0, np.abs(worth).sum())  # of a block
         sides = (means, -means) if self.two_sided else (means,)  # both must be proven
-        return max(bet(side, self.limit, 1 - self.confidence_level) for side in sides)
+        level = 1 - self.confidence_level
+        return max(bet(side / most, self.limit / most, level) for side in sides)
 
 
-def block_means(change: Array, group: Array, sign: Array) -> Array:
-    """Return the mean over groups of sign × change in each of as many blocks as can be.
+def block_means(change: Array, group: Array, worth: Array) -> Array:
+    """Return the sum over groups of worth × mean change in each of as many blocks as can be.
 
     Rows are dealt in their order; their blocks are independent, and all have the same mean.
     """
-    n = int(np.bincount(group, minlength=len(sign)).min())
+    n = int(np.bincount(group, minlength=len(worth)).min())
     means = np.zeros(n)
-    for position, side in enumerate(sign):
+    for position, weight in enumerate(worth):
         own = change[group == position]
         block = np.arange(len(own)) % n
-        means += side * np.bincount(block, own, n) / np.bincount(block, minlength=n)
-    return means / len(sign)
+        means += weight * np.bincount(block, own, n) / np.bincount(block, minlength=n)
+    return means
 
 
 def bet(values: Array, limit: float, level: float) -> float:

@@ -104,9 +104,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     If no threshold is within the limit, the one nearest to it is
     taken, with a warning.
 
-    The limit holds for the rows that were passed. On new rows the amplification varies, as the
-    interval says. The signs are those of the labels. Intervals are by the delta method, for the
-    thresholds and the model as they are.
+    The amplification is the estimate of an audit: what is predicted more often for everybody does
+    not count. The limit holds for the rows that were passed. On new rows the amplification varies,
+    as the interval says. The signs are those of the labels. Intervals are by the delta method, for
+    the thresholds and the model as they are.
 
     Examples
     --------
