@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skbiasamp import DirectionalAuditor
 from skbiasamp.mitigation import AmplificationThresholdClassifier
 
 
@@ -54,6 +55,30 @@ def test_no_threshold_within_the_limit_has_a_better_score(scoring, measure):
     assert measure(y, predicted) == best
     assert abs(amplification(y, predicted, X["sex"])) <= 0.05
     assert model.thresholds_["f"] == model.thresholds_["m"]
+
+
+def test_the_limit_is_one_of_the_estimate():
+    """What is predicted more often for everybody changes the published value of three groups."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m", "x"], 3000, p=[0.45, 0.45, 0.1])
+    skill = rng.normal(np.select([sex == "m", sex == "x"], [1.0, 0.4], 0.0), 1)
+    y = (skill + rng.normal(0, 1.5, 3000) > 0.5).astype(int)
+    X = pd.DataFrame({"skill": skill})
+    inner = LogisticRegression().fit(X, y)
+    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=sex)
+    for by_group in (False, True):
+        # F2 wants far more positives than there are.
+        scoring = make_scorer(fbeta_score, beta=2)
+        model = AmplificationThresholdClassifier(
+            inner, cv="prefit", limit=0.02, scoring=scoring, by_group=by_group
+        ).fit(X, y, sensitive_features=sex)
+        own = {"sensitive_features": sex} if by_group else {}
+        result = auditor.audit(y, model.predict(X, **own), sensitive_features=sex)
+        assert abs(result.estimate) <= 0.02
+        assert abs(result.value - result.estimate) > 0.04
+        low, high = model.amplification_interval_
+        assert high - low == pytest.approx(result.high - result.low, rel=1e-6)
+        assert model.amplification_ == pytest.approx(result.estimate, abs=0.01)
 
 
 def test_thresholds_by_group_cost_less():

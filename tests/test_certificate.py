@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from skbiasamp import DirectionalAuditor
 from skbiasamp.mitigation import AmplificationController, Certificate
 
 
@@ -92,6 +93,32 @@ def test_a_single_test_is_wrong_in_five_percent_and_finds_what_is_there():
             found[name] += control.fit(X, y, sensitive_features=sex).certified_
     assert found["on the limit"] <= stats.binom.ppf(0.999, 100, 0.05)
     assert found["far inside"] >= 80
+
+
+def test_of_three_groups_the_gap_is_certified():
+    """A task that is predicted more often for everybody is no amplification."""
+    rng = np.random.default_rng(5)
+    certified, broken, values = 0, 0, []
+    for _ in range(60):
+        sex = rng.choice(["f", "m", "x"], 3000, p=[0.4, 0.4, 0.2])
+        y = np.where(rng.random(3000) < np.where(sex == "f", 0.3, 0.5), "yes", "no")
+        sides = {"sensitive_features": sex, "y_train": y, "sensitive_train": sex}
+        # All rates rise by 0.3; then only those of m and x, whose labels are "yes" more often.
+        for kind, rise in (("shift", 0.3), ("gap", 0.3 * (sex != "f"))):
+            decided = (y == "yes") | (rng.random(3000) < rise / np.where(sex == "f", 0.7, 0.5))
+            X = np.where(decided, 1.0, -1.0)[:, None]
+            control = AmplificationController(Scores(), limit=0.1, thresholds=[0.0])
+            control.fit(X, y, **sides)
+            certified += kind == "shift" and control.certified_
+            broken += kind == "gap" and control.certified_
+            auditor = DirectionalAuditor(interval=None).fit(y, sensitive_features=sex)
+            predicted = np.where(decided, "yes", "no")
+            result = auditor.audit(y, predicted, sensitive_features=sex)
+            assert control.certificate_.tests["amplification"][0] == pytest.approx(result.estimate)
+            values.append(abs(result.value))
+    assert min(values) > 0.07  # the published value, in which the shift does not cancel
+    assert certified >= 55
+    assert broken == 0
 
 
 def test_given_thresholds_are_tested_in_their_order_by_all_rows():

@@ -11,12 +11,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score
-from sklearn.utils.metadata_routing import (
-    UNUSED,
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array, require_auditor
@@ -31,7 +26,6 @@ from skbiasamp.compose.sensitive import (
     SENSITIVE,
     how_to_pass,
     names_columns,
-    own_request,
     parameter_of,
     requests,
     routes,
@@ -151,7 +145,7 @@ class AuditedClassifier(SensitiveWrapper):
     """
 
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
-    _inside: ClassVar[list[str]] = ["estimator", "sensitive_estimator"]
+    _inside: ClassVar = {"estimator": ("fit", "score"), "sensitive_estimator": ("fit",)}
 
     estimator: Any = PositionalOption(HasMethods(["fit", "predict"]), kw_only=False)
     auditor: Any = Option(None, HasMethods(["fit", "audit"]), list, None)
@@ -285,20 +279,6 @@ class AuditedClassifier(SensitiveWrapper):
             )
         return next(iter(self.auditors_.values()))
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return which metadata goes to which estimator.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        fit = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(own_request(self))
-        if self.sensitive_estimator is not None:
-            router.add(sensitive_estimator=self.sensitive_estimator, method_mapping=fit)
-        both = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
-        return router.add(estimator=self.estimator, method_mapping=both)
-
     # ------------------------------------------------------------------ inside
 
     def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
@@ -346,8 +326,7 @@ class AuditedClassifier(SensitiveWrapper):
         return predicted if self._combinations is None else self._combinations[predicted]
 
     def _without_sensitive(self, X: Any) -> Any:
-        named = self.sensitive is not None and not callable(self.sensitive)
-        return without(X, self.sensitive) if named else X
+        return without(X, self.sensitive) if names_columns(self.sensitive) else X
 
     def _labels(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any

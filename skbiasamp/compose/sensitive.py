@@ -158,11 +158,11 @@ class SensitiveColumns:
                 sensitive=self.sensitive,
             )
         if named and (self.drop_sensitive or self._always_hides):
-            frame = _frame(X)
+            _, names = _table(X)
             self._hidden = self.sensitive
-            if frame is not None:  # by name, since frames to predict may lack the columns
-                positions = _positions(frame.shape[1], frame.columns, self.sensitive)
-                self._hidden = [frame.columns[at] for at in positions]
+            if names is not None:  # by name, since frames to predict may lack the columns
+                positions = _positions(len(names), names, self.sensitive)
+                self._hidden = [names[at] for at in positions]
         features = self._features(X)
         check_frame(features, hidden=self._hidden)
         return features
@@ -197,25 +197,21 @@ class SensitiveColumns:
 
 def without(X: Any, sensitive: Any) -> Any:
     """Return X without some columns. Frames may lack those that are named."""
-    frame = _frame(X)
-    if frame is None:
-        X = _array(X)
-        hidden = _positions(X.shape[1], None, sensitive)
-        return X[:, np.setdiff1d(np.arange(X.shape[1]), hidden)]
-    names = frame.columns
-    sensitive = [
-        column for column in _listed(sensitive) if not isinstance(column, str) or column in names
-    ]
-    hidden = _positions(len(names), names, sensitive) if sensitive else []
-    return frame[:, [at for at in range(len(names)) if at not in hidden]].to_native()
+    table, names = _table(X)
+    if names is not None:
+        sensitive = [
+            column
+            for column in _listed(sensitive)
+            if not isinstance(column, str) or column in names
+        ]
+    lacking = names is not None and not sensitive
+    hidden = [] if lacking else _positions(table.shape[1], names, sensitive)
+    return _taken(table, np.setdiff1d(np.arange(table.shape[1]), hidden))
 
 
 def _columns(X: Any, sensitive: Any) -> Any:
-    frame = _frame(X)
-    if frame is None:
-        X = _array(X)
-        return X[:, _positions(X.shape[1], None, sensitive)]
-    return frame[:, _positions(frame.shape[1], frame.columns, sensitive)].to_native()
+    table, names = _table(X)
+    return _taken(table, _positions(table.shape[1], names, sensitive))
 
 
 def _listed(sensitive: Any) -> list[Any]:
@@ -240,15 +236,12 @@ def check_frame(X: Any, hidden: Any = None) -> None:
         )
 
 
-def _frame(X: Any) -> Any:
-    """Return X as a frame of narwhals, or None if it is none."""
+def _table(X: Any) -> tuple[Any, list[str] | None]:
+    """Return X as something with two dimensions, and the names of its columns if it is a frame."""
     check_frame(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _array(X: Any) -> Any:
-    """Return X as something with two dimensions."""
+    if isinstance(frame, nw.DataFrame):
+        return frame, frame.columns
     X = X if hasattr(X, "shape") else np.asarray(X)
     if len(X.shape) != 2:
         raise InputError(
@@ -256,7 +249,13 @@ def _array(X: Any) -> Any:
             "{sensitive_features} instead.",
             shape=tuple(X.shape),
         )
-    return X.tocsr() if hasattr(X, "tocsr") else X  # the one sparse format that takes both slices
+    # The one sparse format that takes both slices.
+    return X.tocsr() if hasattr(X, "tocsr") else X, None
+
+
+def _taken(table: Any, positions: Any) -> Any:
+    columns = table[:, positions]
+    return columns.to_native() if isinstance(columns, nw.DataFrame) else columns
 
 
 def _positions(n_columns: int, names: list[str] | None, given: Any) -> list[int]:

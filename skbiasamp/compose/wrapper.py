@@ -54,6 +54,8 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
     """A classifier that trains others."""
 
     _two_classes: ClassVar[bool] = False  # whether it takes labels of two classes only
+    # The methods of the estimators inside, by their parameter, to which metadata goes.
+    _inside: ClassVar[dict[str, tuple[str, ...]]] = {"estimator": ("fit",)}
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata goes to which estimator.
@@ -63,8 +65,13 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
         routing : MetadataRouter
         """
         router = MetadataRouter(owner=type(self).__name__).add_self_request(own_request(self))
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=self.estimator, method_mapping=mapping)
+        for name, methods in self._inside.items():
+            mapping = MethodMapping()
+            for method in methods:
+                mapping.add(caller=method, callee=method)
+            if (inside := getattr(self, name)) is not None:
+                router.add(method_mapping=mapping, **{name: inside})
+        return router
 
     def __sklearn_tags__(self) -> Any:
         methods = ("fit", "__sklearn_tags__")
@@ -152,7 +159,6 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
 
     # The sensitive feature is for this class alone; weights are for the classifier inside.
     __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
-    _inside: ClassVar[list[str]] = ["estimator"]
 
     def fit(
         self,
@@ -187,7 +193,7 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
         self._refuse_two(sensitive_features)
         require_labels(self, y)
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        routed = fit_params(self, self._inside, metadata, params)
+        routed = fit_params(self, metadata, params)
         with progress(f"fitting {type(self).__name__}"):
             self._fit(X, y, sensitive_features, routed)
         advance("folds")
@@ -268,26 +274,23 @@ def ready(estimator: Any) -> Any:
     """
     copied = clone(estimator)
     inside = {"": copied, **{f"{k}__": v for k, v in copied.get_params(deep=True).items()}}
-    for name, estimator_inside in inside.items():
-        if (
-            isinstance(estimator_inside, StackingClassifier)
-            and estimator_inside.final_estimator is None
-        ):
+    for name, inner in inside.items():
+        if isinstance(inner, StackingClassifier) and inner.final_estimator is None:
             copied.set_params(**{f"{name}final_estimator": LogisticRegression()})
     return copied
 
 
 def fit_params(
-    owner: Any, names: list[str], metadata: dict[str, Any], params: dict[str, Any]
+    owner: Any, metadata: dict[str, Any], params: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return what goes to `fit` of each of the owner's estimators, routed or not.
+    """Return what goes to `fit` of each of the estimators inside the owner, routed or not.
 
     `metadata` is what the owner's own `fit` names, `params` what else it got.
     """
     given = {name: value for name, value in metadata.items() if value is not None}
     if sklearn.get_config()["enable_metadata_routing"]:
         routed = process_routing(owner, "fit", **given, **params)
-        return {name: dict(routed.get(name, {"fit": {}})["fit"]) for name in names}
+        return {name: dict(routed.get(name, {"fit": {}})["fit"]) for name in owner._inside}
     who = type(owner).__name__
     if params:
         raise InputError(
@@ -299,7 +302,7 @@ def fit_params(
             first=next(iter(params)),
         )
     weight = {"sample_weight": given["sample_weight"]} if "sample_weight" in given else {}
-    for name in names if weight else ():
+    for name in owner._inside if weight else ():
         inner = getattr(owner, name)
         if inner is not None and not has_fit_parameter(inner, "sample_weight"):
             raise InputTypeError(
@@ -310,4 +313,4 @@ def fit_params(
                 who=who,
                 routing=ROUTING,
             )
-    return dict.fromkeys(names, weight)
+    return dict.fromkeys(owner._inside, weight)

@@ -33,8 +33,8 @@ _NOISE = 1e-12  # of sums of fractional weights
 class Doubt(NamedTuple):
     """How much of an amplification may be a reversal, and how much a reduction is exaggerated."""
 
-    turned: float = 0.0
-    bias: float = 0.0
+    turned: Any = 0.0
+    bias: Any = 0.0
 
 
 NO_DOUBT = Doubt()

@@ -268,13 +268,10 @@ class AdversarialClassifier(
                 judged = self._validation_rows(validation, device, _number(reading[1]))
             networks, n_seen = build(rows.first(2), len(self.classes_), self)
             if rows.group is not None:
+                masked = not networks.layers
                 with seeded(_number(adversaries_start), device):
                     networks.adversaries = build_adversaries(
-                        n_seen,
-                        rows.n_groups,
-                        self.adversary,
-                        device,
-                        masked=not networks.layers,
+                        n_seen, rows.n_groups, self.adversary, device, masked=masked
                     )
             training = Training(networks, rows, self, order, judged)
             with progress("epochs", training.n_epochs) as step:
@@ -285,15 +282,13 @@ class AdversarialClassifier(
         self.history_ = pd.DataFrame(epochs, columns=_HISTORY[: 3 if judged is None else 5])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
         self.best_epoch_ = None if judged is None else training.best[1]
-        trained = [*networks.learners, *networks.adversaries]
-        if not all(
-            torch.isfinite(tensor).all() for net in trained for tensor in net.state_dict().values()
-        ):
+        tensors = [tensor for net in networks.every for tensor in net.state_dict().values()]
+        if not all(torch.isfinite(tensor).all() for tensor in tensors):
             raise InputError(
                 "Training diverged: the networks have weights that are not finite. Lower "
                 "{learning_rate} or {adversary_weight}, or scale {X} (StandardScaler)."
             )
-        for network in trained:
+        for network in networks.every:
             network.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
         self.adversaries_, self.layers_ = networks.adversaries, networks.layers
@@ -415,8 +410,9 @@ class AdversarialClassifier(
                     step.advance()
         columns = ["mitigation", "weight", "measure"]
         frame = pd.DataFrame(rows, columns=[*columns, "value"])
-        table = frame.groupby(columns, sort=False)["value"].agg(["mean", "std"]).reset_index()
-        table, spread = table.rename(columns={"mean": "value"}), table["std"].fillna(0)
+        values_of = frame.groupby(columns, sort=False)["value"]
+        table = values_of.agg(value="mean", std="std").reset_index()
+        spread = table["std"].fillna(0)
         return table.assign(low=table["value"] - spread, high=table["value"] + spread, seeds=seeds)
 
     def __sklearn_tags__(self) -> Any:

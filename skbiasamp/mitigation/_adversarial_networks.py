@@ -38,6 +38,11 @@ class Networks:
         """The networks that learn the task."""
         return [self.predictor] if self.mask is None else [self.mask, self.predictor]
 
+    @property
+    def every(self) -> list[Any]:
+        """All networks."""
+        return [*self.learners, *self.adversaries]
+
     def __call__(self, inputs: Any) -> tuple[Any, Any, list[Any]]:
         """Return logits, masked inputs and what the adversaries see."""
         masked = inputs if self.mask is None else self.mask(inputs) * inputs
@@ -83,11 +88,8 @@ def outputs_of(
         networks.train(False)
         for part in parts:
             logits, _, adversary_inputs = networks(part)
-            flat = (
-                torch.cat([output.flatten(1) for output in adversary_inputs], 1)
-                if representation
-                else logits
-            )
+            shown = adversary_inputs if representation else [logits]
+            flat = torch.cat([output.flatten(1) for output in shown], 1)
             if not done:
                 # Small arrays between large ones would keep the memory of these from being reused.
                 outputs = np.empty((n_rows, flat.shape[1]))
@@ -153,23 +155,21 @@ def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int
     They are for rows like the first ones, with the settings of an `AdversarialClassifier`.
     """
     shape, device = tuple(first.shape[1:]), first.device
-    if settings.module is None:
+    module, mask = settings.module, None
+    if module is None:
         hidden = tuple(np.ravel(settings.hidden_layer_sizes).tolist())
         for width in hidden:
             check_count("each of hidden_layer_sizes", width)
         if not hidden:
             # Without a hidden layer there is no representation.
             raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
-        predictor = default_predictor(shape[0], hidden, n_outputs)
-    else:
-        predictor = _made("module", settings.module, shape[0], n_outputs)
-    mask = None
-    if settings.mask is True:
-        mask = default_mask(shape)
-    elif settings.mask is not False:
-        mask = _made("mask", settings.mask, shape)
+        module = partial(default_predictor, hidden=hidden)
+    predictor = _made("module", module, shape[0], n_outputs).to(device)
+    if settings.mask is not False:
+        mask = default_mask if settings.mask is True else settings.mask
+        mask = _made("mask", mask, shape).to(device)
     layers = find_layers(predictor, settings.layer, masked=mask is not None)
-    networks = Networks(predictor.to(device), None if mask is None else mask.to(device), layers)
+    networks = Networks(predictor, mask, layers)
     return networks, count_outputs(networks, first, n_outputs)
 
 
@@ -226,7 +226,7 @@ def linear_layers(*widths: int) -> list[Any]:
     return [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())][:-1]
 
 
-def default_predictor(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> Any:
+def default_predictor(n_inputs: int, n_outputs: int, *, hidden: Sequence[int]) -> Any:
     """Return hidden layers, named encoder, and a linear head."""
     nn = import_torch().nn
     net = nn.Sequential()

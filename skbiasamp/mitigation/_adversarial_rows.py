@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,27 +61,26 @@ class Stream:
             )
         if not len(self.dataset):
             raise InputError("{X} is a Dataset without rows. Pass one row or more.")
-        self.shape = (len(self.dataset), *next(self.inputs([[0]])).shape[1:])
+        self.shape = (len(self.dataset), *next(self.inputs([np.zeros(1, int)])).shape[1:])
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def take(self, rows: Array) -> Stream:
+    def __getitem__(self, rows: Array) -> Stream:
         """Return the stream with only some rows."""
         if len(rows) == len(self):
             return self
-        taken = object.__new__(Stream)
-        taken.__dict__ |= self.__dict__
+        taken = copy(self)
         taken.dataset = import_torch().utils.data.Subset(self.dataset, rows.tolist())
         taken.shape = (len(rows), *self.shape[1:])
         return taken
 
-    def _parts(self, batches: Sequence[Sequence[int]]) -> Iterator[Any]:
-        loader = import_torch().utils.data.DataLoader
-        how: dict[str, Any] = {"batch_sampler": batches, "generator": self.generator, **self.how}
-        return iter(loader(self.dataset, **how))
+    def _parts(self, batches: Sequence[Any]) -> Any:
+        rows = [batch.tolist() for batch in batches]
+        how: dict[str, Any] = {"batch_sampler": rows, "generator": self.generator, **self.how}
+        return import_torch().utils.data.DataLoader(self.dataset, **how)
 
-    def inputs(self, batches: Sequence[Sequence[int]]) -> Iterator[Any]:
+    def inputs(self, batches: Sequence[Any]) -> Iterator[Any]:
         """Yield the inputs of batches of rows."""
         torch = import_torch()
         for rows, part in zip(batches, self._parts(batches), strict=True):
@@ -109,24 +109,25 @@ class Stream:
         return [np.array(column) for column in columns.values()]
 
 
-def consecutive(n_rows: int, batch_size: int) -> list[list[int]]:
+def consecutive(n_rows: int, batch_size: int) -> list[Array]:
     """Return all rows in their order, in batches of about the same size."""
-    n_batches = -(-n_rows // batch_size)
-    return [part.tolist() for part in np.array_split(np.arange(n_rows), n_batches)]
+    return np.array_split(np.arange(n_rows), -(-n_rows // batch_size))
+
+
+def read_batches(inputs: Any, batches: Sequence[Any], *, dtype: Any, device: Any) -> Iterator[Any]:
+    """Yield batches of rows in tensors on a device, whether inputs are in memory or a stream."""
+    if isinstance(inputs, Stream):
+        parts = inputs.inputs(batches)
+    else:
+        parts = (import_torch().as_tensor(inputs[rows]) for rows in batches)
+    return (part.to(device, dtype) for part in parts)
 
 
 def parts_of(inputs: Array | Stream, batch_size: int, *, dtype: Any, device: Any) -> Iterator[Any]:
     """Yield all rows in their order, in tensors on a device."""
-    torch = import_torch()
     # Features are small: with more at once they are done sooner.
     size = batch_size if len(inputs.shape) > 2 else max(batch_size, _AT_ONCE)
-    batches = consecutive(len(inputs), size)
-    if isinstance(inputs, Stream):
-        for part in inputs.inputs(batches):
-            yield part.to(device, dtype)
-    else:
-        for rows in batches:
-            yield torch.tensor(inputs[rows[0] : rows[-1] + 1], dtype=dtype, device=device)
+    return read_batches(inputs, consecutive(len(inputs), size), dtype=dtype, device=device)
 
 
 # --------------------------------------------------------------------------- rows to learn from
@@ -156,18 +157,14 @@ class TrainingRows(NamedTuple):
 
     def first(self, n: int) -> Any:
         """Return the inputs of the first rows."""
-        return next(self.loaded([(slice(n), None)]))[0]
+        return next(self.loaded([(np.arange(len(self.weight))[:n], None)]))[0]
 
     def loaded(self, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
         """Yield the inputs, the rows and the weights of batches, which are rows and weights."""
-        if not isinstance(self.inputs, Stream):
-            for index, weight in batches:
-                yield self.inputs[index], index, weight
-            return
-        drawn, every = list(batches), np.arange(len(self.weight))
-        rows = [every[i].tolist() if isinstance(i, slice) else i.tolist() for i, _ in drawn]
-        for part, (index, weight) in zip(self.inputs.inputs(rows), drawn, strict=True):
-            yield part.to(self.target.device, import_torch().float32), index, weight
+        drawn = list(batches)
+        device, dtype = self.target.device, import_torch().float32
+        parts = read_batches(self.inputs, [rows for rows, _ in drawn], dtype=dtype, device=device)
+        return ((part, *batch) for part, batch in zip(parts, drawn, strict=True))
 
 
 def training_rows(
@@ -235,8 +232,8 @@ class RowsReader(SensitiveColumns):
                 classes, take_rows(attribute, rows), within_classes=within_classes
             )
         self._shape = inputs.shape[1:]
-        inputs = inputs.take(rows) if isinstance(inputs, Stream) else inputs[rows]
-        return training_rows(inputs, target, group, len(self.groups_), weight[rows], device)
+        inputs, weight = inputs[rows], weight[rows]
+        return training_rows(inputs, target, group, len(self.groups_), weight, device)
 
     def _validation_rows(self, validation: Any, device: Any, seed: int) -> TrainingRows:
         """Return the rows that choose the epoch, with the classes and groups of training rows."""
@@ -267,17 +264,10 @@ class RowsReader(SensitiveColumns):
             hides = hides or (reset and attribute is not None)
         else:
             features = self._hide(X) if reset else self._features(X)
+            least = 2 if hides else 1  # a row of each group
+            how = {"multi_output": True, "ensure_min_samples": least, "reset": reset}
             with self._noting(X):
-                inputs, y = checked_data(
-                    self,
-                    features,
-                    y,
-                    dtype=np.float32,
-                    multi_output=True,
-                    allow_nd=self.module is not None,
-                    ensure_min_samples=2 if hides else 1,  # a row of each group
-                    reset=reset,
-                )
+                inputs, y = self._numbers(features, y, **how)
         attribute = self._sensitive(X, attribute, "fit") if hides else None
         if attribute is not None:
             attribute = to_native(attribute, "sensitive_features")
@@ -326,18 +316,15 @@ class RowsReader(SensitiveColumns):
             )
         return stream
 
+    def _numbers(self, features: Any, *y: Any, **how: Any) -> Any:
+        """Return what scikit-learn reads; images need a network that takes them."""
+        allow_nd = self.module is not None
+        return checked_data(self, features, *y, dtype=np.float32, allow_nd=allow_nd, **how)
+
     def _rows(self, X: Any) -> Any:
         """Return rows to predict: numbers, or a stream."""
-        if is_stream(X):
-            inputs: Any = self._stream(X)
-        else:
-            inputs = checked_data(
-                self,
-                self._features(X),
-                dtype=np.float32,
-                allow_nd=self.module is not None,
-                reset=False,
-            )
+        stream = is_stream(X)
+        inputs = self._stream(X) if stream else self._numbers(self._features(X), reset=False)
         self._check_shape(inputs)
         return inputs
 

@@ -67,40 +67,37 @@ class Training:
     def epochs(self) -> Iterator[tuple[Any, ...]]:
         """Train, and yield phase, loss, adversaries' mean loss and validation losses of epochs."""
         settings, nan = self.settings, float("nan")
-        unknown = () if self.validation is None else (nan, nan)
         for epoch in range(settings.pretrain_epochs):
             self._thaw(epoch)
-            losses = [self._step(batch, 0) for batch in self.rows.loaded(self._batches())]
-            validated = self._validate(epoch, last=not settings.max_epochs)
-            yield "predictor", _mean(losses), nan, *validated
+            losses = self._epoch(0, 0)
+            yield "predictor", *losses, *self._validate(epoch, last=not settings.max_epochs)
         # Alone, too: only an adversary that has learned something is worth hiding from.
         for _ in range(settings.adversary_epochs if self.networks.adversaries else 0):
             batches = self.rows.loaded(self._adversary_batches(1))
-            losses = [self._step_adversaries(batch) for batch in batches]
-            yield "adversary", nan, _mean(losses), *unknown
+            adversary_losses = [self._step_adversaries(batch) for batch in batches]
+            unknown = () if self.validation is None else (nan, nan)
+            yield "adversary", nan, _mean(adversary_losses), *unknown
         for epoch in range(settings.max_epochs):
             self._thaw(settings.pretrain_epochs + epoch)
-            losses, adversary_losses, steps = [], [], settings.adversary_steps
-            drawn = self._adversary_batches(steps) if self.networks.adversaries else ()
-            batches = self.rows.loaded(drawn)
-            for batch in self.rows.loaded(self._batches()):
-                adversary_losses += [
-                    self._step_adversaries(batch) for batch in islice(batches, steps)
-                ]
-                losses.append(self._step(batch, settings.adversary_weight))
+            losses = self._epoch(settings.adversary_weight, settings.adversary_steps)
             epoch += self.n_epochs - settings.max_epochs
-            yield "alternating", _mean(losses), _mean(adversary_losses), *self._validate(epoch)
-        for _, parameters in self.frozen:
-            for parameter in parameters:
-                parameter.requires_grad_(True)
-        for network, state in zip(self._networks, self.state, strict=False):
+            yield "alternating", *losses, *self._validate(epoch)
+        self._thaw(np.inf)
+        for network, state in zip(self.networks.every, self.state, strict=False):
             network.load_state_dict(state)
 
-    @property
-    def _networks(self) -> list[Any]:
-        return [*self.networks.learners, *self.networks.adversaries]
+    def _epoch(self, adversary_weight: float, adversary_steps: int) -> tuple[float, float]:
+        """Train the network in turns with adversaries; return its loss and their mean loss."""
+        turns = adversary_steps if self.networks.adversaries else 0
+        adversary_batches = self.rows.loaded(self._adversary_batches(turns) if turns else ())
+        losses: list[Any] = []
+        adversary_losses: list[Any] = []
+        for batch in self.rows.loaded(self._batches()):
+            adversary_losses += map(self._step_adversaries, islice(adversary_batches, turns))
+            losses.append(self._step(batch, adversary_weight))
+        return _mean(losses), _mean(adversary_losses)
 
-    def _thaw(self, epoch: int) -> None:
+    def _thaw(self, epoch: float) -> None:
         """Let the parameters learn that are no longer frozen in an epoch of the network."""
         for n_epochs, parameters in self.frozen:
             for parameter in parameters:
@@ -125,28 +122,26 @@ class Training:
         task, hidden = torch.zeros(2, device=self.device)
         weight = self._tensor(rows.weight)
         outputs: list[list[Any]] = []  # what adversaries see of each batch
-        for network in self._networks:
+        for network in self.networks.every:
             network.eval()
         with torch.no_grad(), self._autocast():
-            batches = [
-                (torch.tensor(part), None) for part in consecutive(len(weight), self.batch_size)
-            ]
-            for inputs, index, _ in rows.loaded(batches):
+            every = consecutive(len(weight), self.batch_size)
+            for inputs, index, share in rows.loaded((part, weight[part]) for part in every):
                 logits, _, adversary_inputs = self.networks(inputs)
-                task += _loss(logits, rows.target[index], weight[index])
+                task += _loss(logits, rows.target[index], share)
                 outputs.append(adversary_inputs)
             if adversaries:
                 # All at once: adversaries standardise, and rows in memory are sorted.
-                every = [torch.cat(parts) for parts in zip(*outputs, strict=True)]
+                features = [torch.cat(parts) for parts in zip(*outputs, strict=True)]
                 balance = rows.balanced(within_classes=settings.balance == "class")
                 balanced = weight * self._tensor(balance)
-                hidden = self._adversary_loss(every, self._codes(rows), balanced)
+                hidden = self._adversary_loss(features, self._codes(rows), balanced)
         loss, adversary_loss = task.item(), hidden.item() / max(1, len(adversaries))
         # An adversary that is worse than a guess knows the group, with the signs changed.
         known = abs(adversary_loss - float(np.log(max(1, rows.n_groups)))) * len(adversaries)
         if last and (value := loss + settings.adversary_weight * known) < self.best[0]:
             self.best = value, epoch
-            self.state = [deepcopy(network.state_dict()) for network in self._networks]
+            self.state = [deepcopy(network.state_dict()) for network in self.networks.every]
         return loss, adversary_loss if adversaries else float("nan")
 
     def _codes(self, rows: TrainingRows) -> Any:
@@ -165,7 +160,7 @@ class Training:
         """Yield rows and weights of an epoch's steps; few distinct rows are in all of them."""
         weight = self.rows.weight
         if len(weight) <= self.batch_size:
-            yield from [(slice(None), self._tensor(weight))] * self.steps
+            yield from self._every(weight, self.steps)
             return
         drawn = draw_rows(weight, self.rows.n_rows, self.rng)
         yield from map(self._equal, np.array_split(drawn, self.steps))
@@ -175,7 +170,7 @@ class Training:
         weight, group = self.rows.weight * self.balance, self.rows.group
         steps = n_epochs * self.steps
         if len(weight) <= self.batch_size:
-            yield from [(slice(None), self._tensor(weight))] * steps
+            yield from self._every(weight, steps)
             return
         size = -(-self.batch_size // self.rows.n_groups)
         parts = []
@@ -185,6 +180,10 @@ class Training:
             drawn = draw_rows(share, steps * size, self.adversary_rng)
             parts.append(members[drawn].reshape(steps, size))
         yield from map(self._equal, np.concatenate(parts, axis=1))
+
+    def _every(self, weight: Array, steps: int) -> list[tuple[Any, Any]]:
+        rows = import_torch().arange(len(weight), device=self.device)
+        return [(rows, self._tensor(weight))] * steps
 
     def _equal(self, rows: Array) -> tuple[Any, Any]:
         return import_torch().as_tensor(rows, device=self.device), 1 / len(rows)

@@ -59,7 +59,8 @@ def constrain(scores: Array, group: Array, bounds: ShareLimits, *, exclusive: bo
     if exclusive and broken.any():
         shifts = _shifts(scores, bounds, lambda shift: shift[group], lambda share: within @ share)
         shifted = scores + shifts[group]
-        chosen = _fix(choose_tasks(shifted, exclusive=True), shifted, group, within, bounds)
+        repair = _Repair(shifted, group, within, bounds)
+        chosen = repair.fix_all(choose_tasks(shifted, exclusive=True))
     elif not exclusive:
         for task in np.flatnonzero(broken):  # each stands alone
             chosen[:, task], shifts[:, task] = _best_of_one(
@@ -129,12 +130,10 @@ def constrain_pairs(scores: Array, bounds: ShareLimits) -> Constrained:
     while (excess := bounds.excess(table := pairs.sum(axis=0))).any():
         task = int(excess.argmax())
         column, total = table[:, task], table[:, task].sum()
-        source = int(np.argmax(column - bounds.high[:, task] * total))
-        if column[source] <= bounds.high[source, task] * total:
-            source = int(np.argmax(column - bounds.low[:, task] * total))
-        to = int(np.argmin(column - bounds.low[:, task] * total))
-        if column[to] >= bounds.low[to, task] * total:
-            to = int(np.argmin(column - bounds.high[:, task] * total))
+        over = column - bounds.high[:, task] * total
+        under = bounds.low[:, task] * total - column
+        source = int(np.argmax(over if (over > 0).any() else -under))
+        to = int(np.argmax(under if (under > 0).any() else -over))
         moved = table.astype(float)
         moved[[source, to], task] += -1, 1
         if bounds.excess(moved).sum() >= excess.sum():
@@ -190,57 +189,76 @@ def _shifts(
     return shifts(flat)
 
 
-def _changes(table: Array, bounds: ShareLimits) -> tuple[Array, Array, Array]:
-    """Return each task's excess, and how one row less, or more, of each group changes it."""
-    excess = bounds.excess(table)
-    ones = np.eye(len(table))[:, :, None]
-    less = np.stack([bounds.excess(np.maximum(table - row, 0)) for row in ones]) - excess
-    more = np.stack([bounds.excess(table + row) for row in ones]) - excess
-    return excess, less, more
+class _Repair(NamedTuple):
+    """Rows of groups that go from one exclusive task to another until all bounds are kept."""
 
+    scores: Array
+    group: Array
+    within: Array  # groups × rows, 0/1
+    bounds: ShareLimits
 
-def _fix(chosen: Array, scores: Array, group: Array, within: Array, bounds: ShareLimits) -> Array:
-    """Move rows to other tasks until all bounds are kept, those first that cost least score."""
-    every = np.arange(len(scores))
-    while True:
-        table = within @ chosen
-        excess, less, more = _changes(table, bounds)
-        if not excess.any():
-            return chosen
-        now = chosen.argmax(axis=1)
-        change = less[group, now][:, None] + more[group]
-        change[every, now] = 0
-        loss = scores[every, now][:, None] - scores
-        worth = np.where(change < -_TINY, change / (loss + _CLOSE), 0)
-        to = worth.argmin(axis=1)
-        worth = worth[every, to]
-        untouched = np.ones(scores.shape[1], bool)
-        for row in np.argsort(worth, kind="stable")[: np.sum(worth < 0)]:
-            if untouched[now[row]] and untouched[to[row]]:
-                untouched[[now[row], to[row]]] = False
-                chosen[row, now[row]], chosen[row, to[row]] = False, True
-        if untouched.all():
-            better = _fix_one_task(chosen, scores, group, within, bounds)
-            if better is None:
+    def changes(self, chosen: Array) -> tuple[Array, Array, Array, Array]:
+        """Return each task's excess, and how it changes with one row less, or more, of each group.
+
+        The last array is the score that each row loses by going from its task to each other.
+        """
+        table = self.within @ chosen
+        excess = self.bounds.excess(table)
+        ones = np.eye(len(table))[:, :, None]
+        less = np.stack([self.bounds.excess(np.maximum(table - row, 0)) for row in ones]) - excess
+        more = np.stack([self.bounds.excess(table + row) for row in ones]) - excess
+        return excess, less, more, self.scores[chosen][:, None] - self.scores
+
+    def fix_all(self, chosen: Array) -> Array:
+        """Move rows, those first that cost least score, until all bounds are kept."""
+        every = np.arange(len(chosen))
+        while True:
+            excess, less, more, loss = self.changes(chosen)
+            if not excess.any():
                 return chosen
-            chosen = better
+            now = chosen.argmax(axis=1)
+            change = less[self.group, now][:, None] + more[self.group]
+            change[every, now] = 0
+            worth = np.where(change < -_TINY, change / (loss + _CLOSE), 0)
+            to = worth.argmin(axis=1)
+            worth = worth[every, to]
+            untouched = np.ones(chosen.shape[1], bool)
+            for row in np.argsort(worth, kind="stable")[: np.sum(worth < 0)]:
+                if untouched[now[row]] and untouched[to[row]]:
+                    untouched[[now[row], to[row]]] = False
+                    chosen[row, now[row]], chosen[row, to[row]] = False, True
+            if untouched.all():
+                better = self.fix_one(chosen)
+                if better is None:
+                    return chosen
+                chosen = better
 
+    def fix_one(self, chosen: Array) -> Array | None:
+        """Move several rows at once to mend one task without harm to others; None if none can."""
+        table, bounds = self.within @ chosen, self.bounds
+        for task in np.flatnonzero(bounds.excess(table)):
+            for step in _steps(table[:, task], bounds.low[:, task], bounds.high[:, task]):
+                trial = chosen.copy()
+                if all(
+                    self.move(trial, code, int(task), joins=n > 0)
+                    for code, n in enumerate(step)
+                    for _ in range(abs(n))
+                ):
+                    return trial
+        return None
 
-def _fix_one_task(
-    chosen: Array, scores: Array, group: Array, within: Array, bounds: ShareLimits
-) -> Array | None:
-    """Bring one task within bounds by moving several rows without harm to other tasks, or None."""
-    table = within @ chosen
-    for task in np.flatnonzero(bounds.excess(table)):
-        for step in _steps(table[:, task], bounds.low[:, task], bounds.high[:, task]):
-            trial = chosen.copy()
-            if all(
-                _move(trial, scores, group, within, bounds, code, int(task), joins=n > 0)
-                for code, n in enumerate(step)
-                for _ in range(abs(n))
-            ):
-                return trial
-    return None
+    def move(self, chosen: Array, code: int, task: int, *, joins: bool) -> bool:
+        """Move a row of the group into the task, or out of it, if that does no harm to others."""
+        _, less, more, loss = self.changes(chosen)
+        less[:, task] = more[:, task] = 0  # this task may get worse on its way
+        now, tasks = chosen.argmax(axis=1), np.arange(chosen.shape[1])
+        harmless = (less[code, now] <= _TINY)[:, None] & (more[code] <= _TINY)
+        own = (self.group == code)[:, None] & ~chosen
+        able = harmless & own & (tasks == task if joins else (now == task)[:, None])
+        if able.any():
+            row, to = divmod(int(np.argmin(np.where(able, loss, np.inf))), len(tasks))
+            chosen[row, now[row]], chosen[row, to] = False, True
+        return bool(able.any())
 
 
 def _steps(column: Array, low: Array, high: Array) -> list[tuple[int, ...]]:
@@ -255,36 +273,3 @@ def _steps(column: Array, low: Array, high: Array) -> list[tuple[int, ...]]:
     steps = steps[inside & (after >= 0).all(axis=0)]
     order = np.argsort(np.abs(steps).sum(axis=1), kind="stable")
     return [tuple(step) for step in steps[order][:20].tolist()]
-
-
-def _move(
-    chosen: Array,
-    scores: Array,
-    group: Array,
-    within: Array,
-    bounds: ShareLimits,
-    code: int,
-    task: int,
-    *,
-    joins: bool,
-) -> bool:
-    """Move a row of the group into the task, or out of it, if no other task gets worse."""
-    _, less, more = _changes(within @ chosen, bounds)
-    now = chosen.argmax(axis=1)
-    if joins:
-        loss = scores[np.arange(len(scores)), now] - scores[:, task]
-        able = (group == code) & (now != task) & (less[group, now] <= _TINY)
-        if not able.any():
-            return False
-        row, to = int(np.argmin(np.where(able, loss, np.inf))), task
-    else:
-        rows = np.flatnonzero((group == code) & (now == task))
-        able = more[code] <= _TINY
-        able[task] = False
-        if not len(rows) or not able.any():
-            return False
-        loss = np.where(able, scores[rows, [task]][:, None] - scores[rows], np.inf)
-        at, to = divmod(int(np.argmin(loss)), loss.shape[1])
-        row = int(rows[at])
-    chosen[row, now[row]], chosen[row, to] = False, True
-    return True

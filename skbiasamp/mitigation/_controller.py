@@ -85,9 +85,10 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
 
     Notes
     -----
-    The signs are those of the training labels, if `fit` gets them, and else those of the rows that
-    order. (With two groups and ``two_sided=True`` the signs do not matter.) They are fixed when
-    the other rows test.
+    The amplification is the estimate of an audit: each group's change is compared with that of all
+    rows, in which groups have the shares of the rows that test. The signs are those of the training
+    labels, if `fit` gets them, and else those of the rows that order. (With two groups and
+    ``two_sided=True`` the signs do not matter.) They are fixed when the other rows test.
 
     Calibration rows are dealt into blocks, as many as the smallest group has rows, so that each
     block has rows of all groups. The value of a block has the amplification as its mean. The
@@ -180,17 +181,20 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             sizes = np.bincount(group[first], minlength=len(sign))
             sign = np.sign(n_first * joint - sizes * joint.sum()).astype(int)
         self._require(sign, np.bincount(group[tested], minlength=len(sign)))
-        rows = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
+        every = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
         score = score_of(self.scoring, self.classes_)
         if self.thresholds is None:
-            thresholds = self._ordered(rows, first, score)
+            thresholds = self._ordered(every.take(first), score)
         else:
             thresholds = np.ravel(numbers_of(self.thresholds, "thresholds"))
-        tests, proven = [], 1 - self.confidence_level
+        rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
+        # A change of a group also changes the rate of all rows, with which it is compared.
+        share = np.bincount(rows.group) / len(tested)
+        worth = sign / len(sign) - share * sign.mean()
         for threshold in thresholds:
-            decided = scores[tested] >= threshold
-            p = self._p_value(block_means(decided - 1.0 * positive[tested], group[tested], sign))
-            measured = rows.measured(decided, score, tested)[0]
+            decided = rows.scores >= threshold
+            p = self._p_value(block_means(decided - 1.0 * rows.positive, rows.group, worth), worth)
+            measured = rows.measured(decided, score)[0]
             tests.append((threshold, measured[0], p, measured[1]))
             if p > proven:
                 break
@@ -213,7 +217,7 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             else "the rows that order",
             n_tested=len(tested),
             n_ordering=n_first,
-            n_blocks=int(np.bincount(group[tested]).min()),
+            n_blocks=int(np.bincount(rows.group).min()),
             tests=table,
         )
         return self
@@ -255,10 +259,10 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
                 group=self.groups_[int(sizes.argmin())],
             )
 
-    def _ordered(self, rows: ScoredRows, first: Array, score: Score) -> Array:
+    def _ordered(self, rows: ScoredRows, score: Score) -> Array:
         """Return thresholds from the smallest amplification to the best score."""
-        thresholds = between(rows.scores[first], _MOST)
-        decisions = rows.at(thresholds, first)
+        thresholds = between(rows.scores, _MOST)
+        decisions = rows.at(thresholds)
         value = decisions.amplification(decisions.for_all)
         size = np.abs(value) if self.two_sided else value
         scores = np.array([score(counts) for counts in decisions.confusion(decisions.for_all)])
@@ -267,26 +271,26 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         best = np.maximum.accumulate(scores[order])
         return thresholds[order[best > np.append(-np.inf, best[:-1])]]
 
-    def _p_value(self, means: Array) -> float:
+    def _p_value(self, means: Array, worth: Array) -> float:
         """Return the p-value of the hypothesis that the limit is broken."""
-        tests = [bet(means, self.limit, 1 - self.confidence_level)]
-        if self.two_sided:
-            tests.append(bet(-means, self.limit, 1 - self.confidence_level))
-        return max(tests)  # both sides must be proven
+        most = max(1.0, np.abs(worth).sum())  # of a block
+        sides = (means, -means) if self.two_sided else (means,)  # both must be proven
+        level = 1 - self.confidence_level
+        return max(bet(side / most, self.limit / most, level) for side in sides)
 
 
-def block_means(change: Array, group: Array, sign: Array) -> Array:
-    """Return the mean over groups of sign × change in each of as many blocks as can be.
+def block_means(change: Array, group: Array, worth: Array) -> Array:
+    """Return the sum over groups of worth × mean change in each of as many blocks as can be.
 
     Rows are dealt in their order; their blocks are independent, and all have the same mean.
     """
-    n = int(np.bincount(group, minlength=len(sign)).min())
+    n = int(np.bincount(group, minlength=len(worth)).min())
     means = np.zeros(n)
-    for position, side in enumerate(sign):
+    for position, weight in enumerate(worth):
         own = change[group == position]
         block = np.arange(len(own)) % n
-        means += side * np.bincount(block, own, n) / np.bincount(block, minlength=n)
-    return means / len(sign)
+        means += weight * np.bincount(block, own, n) / np.bincount(block, minlength=n)
+    return means
 
 
 def bet(values: Array, limit: float, level: float) -> float:

@@ -167,11 +167,8 @@ class CorpusConstraintClassifier(SensitivePredictor):
             self.estimator_ = clone(self.estimator).fit(features, learned, **inner)
         pairs = self._pairs(y, attribute)  # what is wrong with X, the classifier has said
         pairs.require_classes()
-        weight = inner.get("sample_weight")
-        weight = np.ones(len(pairs.group)) if weight is None else weight
-        counts = (
-            pairs.within(pairs.group) * check_sample_weight(weight, pairs.group, dtype=float)
-        ) @ pairs.member
+        weight = check_sample_weight(inner.get("sample_weight"), pairs.group, dtype=float)
+        counts = (pairs.within(pairs.group) * weight) @ pairs.member
         self._exclusive = pairs.one_label
         self._binary = self._one_label and len(pairs.tasks) == 2 and not self.joint
         self._ratios = _shares(counts)[:, int(self._binary) :]
@@ -231,17 +228,12 @@ class CorpusConstraintClassifier(SensitivePredictor):
             within = (np.arange(len(ratio))[:, None] == group).astype(float)
             counts = [within @ before, within @ chosen]
         names = self.ratios_
-        pairs = pd.MultiIndex.from_product([names.index, names.columns])
+        columns = {"target": ratio, "before": _shares(counts[0]), "after": _shares(counts[1])}
         table = pd.DataFrame(
-            {
-                "group": pairs.get_level_values(0),
-                "task": pairs.get_level_values(1),
-                "target": ratio.ravel(),
-                "before": _shares(counts[0]).ravel(),
-                "after": _shares(counts[1]).ravel(),
-                "met": np.tile(~constrained.unmet, len(ratio)),
-            }
+            {name: shares.ravel() for name, shares in columns.items()},
+            pd.MultiIndex.from_product([names.index, names.columns], names=["group", "task"]),
         )
+        table = table.assign(met=np.tile(~constrained.unmet, len(ratio))).reset_index()
         y_pred = chosen.astype(int)
         if self._members is not None:
             y_pred = self._members[y_pred.argmax(axis=1)].astype(int)
@@ -313,7 +305,7 @@ class CorpusConstraintClassifier(SensitivePredictor):
             probability = np.full((len(output), self._ratios.size), _CERTAIN)
             probability[:, self.estimator_.classes_] = np.clip(output, _CERTAIN, 1)
             return np.log(probability)
-        probability = output if self._one_label else task_scores(output, self.classes_)
+        probability = task_scores(output, self.classes_)
         if self._binary:
             probability = probability[:, [1]]
         # Certainty is bounded, or no multiplier could move it.

@@ -164,13 +164,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
         """
         check_is_fitted(self)
         features = self._features(X)
-        outputs = [classifier.predict_proba(features) for classifier in self.estimators_]
+        outputs = [
+            task_scores(classifier.predict_proba(features), classifier.classes_)
+            for classifier in self.estimators_
+        ]
         weight = self._prior_of_groups
-        if not self._one_label:
-            outputs = [
-                task_scores(output, classifier.classes_)
-                for output, classifier in zip(outputs, self.estimators_, strict=True)
-            ]
         # Certainty of one classifier would be a veto.
         probability = np.clip(np.stack(outputs).astype(float), _CERTAIN, 1 - _CERTAIN)
         if self._one_label:

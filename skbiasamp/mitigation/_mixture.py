@@ -140,7 +140,7 @@ class MixedClassifier(SensitiveClassifier):
         )
         self.estimator_, self.mitigation_ = (model.estimator_ for model in fitted)
         self.classes_ = self.estimator_.classes_
-        first, second = (self._read(output, self.classes_) for output in outputs)
+        first, second = (task_scores(output, self.classes_) for output in outputs)
         auditor = DirectionalAuditor() if self.auditor is None else self.auditor
         given = {"sensitive_features": attribute, **params}
         auditor = clone(auditor).set_params(interval=None).fit(labels, **given)
@@ -192,12 +192,9 @@ class MixedClassifier(SensitiveClassifier):
         check_is_fitted(self)
         features = self._features(X)
         return [
-            self._read(model.predict_proba(features), model.classes_)
+            task_scores(model.predict_proba(features), model.classes_)
             for model in (self.estimator_, self.mitigation_)
         ]
-
-    def _read(self, output: Any, classes: Any) -> Array:
-        return np.asarray(output) if self._one_label else task_scores(output, classes)
 
     def _decide(self, probability: Array) -> Array:
         return most_probable(probability, self.classes_, one_label=self._one_label)

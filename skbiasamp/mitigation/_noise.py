@@ -18,8 +18,6 @@ from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval
 from skbiasamp.mitigation._pairs import checked_data
 
-_NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}
-
 
 class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
     """Add random noise to features, in training and in prediction.
@@ -144,11 +142,10 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return a matrix of numbers, dense or sparse, or a frame if some columns are not."""
-        if sparse.issparse(X) or not hasattr(X, "columns"):
-            return checked_data(self, X, reset=reset, **_NUMBERS)
-        frame: Any = to_native(X, "X")
-        if frame.select_dtypes("number").shape == frame.shape:
-            return checked_data(self, X, reset=reset, **_NUMBERS)
+        frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
+        if frame is None or frame.select_dtypes("number").shape == frame.shape:
+            dtypes = [np.float64, np.float32]
+            return checked_data(self, X, reset=reset, dtype=dtypes, accept_sparse="csc")
         checked_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return frame
 

@@ -34,9 +34,19 @@ class Operating:
     @cached_property
     def share(self) -> Array:
         """What a positive of each group adds to the amplification, per unit of weight."""
+        share, of_all = self.shares
+        return share - of_all
+
+    @cached_property
+    def shares(self) -> tuple[Array, float]:
+        """What a positive adds to the rate of its group, and to that of all rows, times signs.
+
+        The amplification is what the first gains over the second, as in an audit's estimate.
+        """
         heights = self.above[..., 0].sum(axis=0)
         n = (heights > 0).sum()
-        return np.divide(self.sign, heights * n, out=np.zeros(len(heights)), where=heights > 0)
+        share = np.divide(self.sign, heights * n, out=np.zeros(len(heights)), where=heights > 0)
+        return share, float(share @ heights / heights.sum())
 
     @cached_property
     def for_all(self) -> Array:
@@ -59,7 +69,10 @@ class Operating:
         def bought(at: Array) -> Array:
             return (gain - at[:, None, None] * price).argmax(axis=-1)
 
-        low, high = np.zeros(len(w)), np.full(len(w), float(len(price)))
+        # A price at which amplification outweighs every benefit, in groups that can change it.
+        steepness = np.abs(self.share) * total
+        steepness = steepness[steepness > 1e-3 / len(price)]
+        low, high = np.zeros(len(w)), np.full(len(w), max([len(price), *1 / steepness]))
         side, at = np.sign(self.amplification(bought(low))), low
         for _ in range(_HALVINGS):
             outside = side * self.amplification(bought(side * at)) > limit
@@ -101,21 +114,28 @@ class ScoredRows:
     weight: Array
     sign: Array
 
-    def at(self, thresholds: Array, rows: Any = slice(None)) -> Operating:
-        """Return what decisions of some rows would be."""
-        member = self.group[rows, None] == np.arange(len(self.sign))
-        columns = self.scores[rows], member, self.positive[rows], self.weight[rows]
-        return Operating(passed(*columns, thresholds), self.sign)
+    def take(self, rows: Array) -> ScoredRows:
+        """Return some of the rows."""
+        scores, group = self.scores[rows], self.group[rows]
+        return ScoredRows(scores, group, self.positive[rows], self.weight[rows], self.sign)
 
-    def measured(self, decided: Array, score: Score, rows: Any = slice(None)) -> Array:
+    def at(self, thresholds: Array) -> Operating:
+        """Return what decisions would be."""
+        member = self.group[:, None] == np.arange(len(self.sign))
+        above = passed(self.scores, member, self.positive, self.weight, thresholds)
+        return Operating(above, self.sign)
+
+    def measured(self, decided: Array, score: Score) -> Array:
         """Return amplification and score of decisions, and below their standard errors."""
-        group, positive, weight = self.group[rows], self.positive[rows], self.weight[rows]
-        share = self.at(np.array([-np.inf]), rows).share
+        group, positive, weight = self.group, self.positive, self.weight
+        share, of_all = self.at(np.array([-np.inf])).shares
         change = decided.astype(float) - positive
         sums, heights = (np.bincount(group, size, len(share)) for size in (weight * change, weight))
         means = np.divide(sums, heights, out=np.zeros(len(share)), where=heights > 0)
-        value = share @ sums
-        error = np.sum((weight * share[group] * (change - means[group])) ** 2) ** 0.5
+        value = (share - of_all) @ sums
+        mean = sums.sum() / heights.sum()
+        away = share[group] * (change - means[group]) - of_all * (change - mean)
+        error = np.sum((weight * away) ** 2) ** 0.5
         cell = 2 * positive + decided
         counts, squares = (np.bincount(cell, size, 4) for size in (weight, weight**2))
         step = 1e-3 * counts.sum() * np.eye(4)

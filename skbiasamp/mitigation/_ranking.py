@@ -129,15 +129,13 @@ class Ranking:
         tail = (1 - self.confidence_level) / 2
         part = ndtri(tail / max(len(audits) - 1, 1)) / ndtri(tail)
         known: Any = audits.to_dict("index")
-        changes = {
-            name: _of_sizes(known[BASELINE], audit, part)
-            for name, audit in known.items()
-            if name != BASELINE
-        }
         table = audits[["estimate", "low", "high"]].reindex(list(folds))
         table = table.rename_axis("candidate").reset_index()
         table[["change", "change_low", "change_high"]] = [
-            changes.get(name, (np.nan,) * 3) for name in folds
+            _of_sizes(known[BASELINE], known[name], part)
+            if name in known and name != BASELINE
+            else (np.nan,) * 3
+            for name in folds
         ]
         table[score], table["loss"] = scores["value"], -scores["change"]
         table["loss_low"], table["loss_high"] = -scores["change_high"], -scores["change_low"]

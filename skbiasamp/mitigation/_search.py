@@ -46,7 +46,7 @@ from skbiasamp.model_selection.folds import (
     splits_of,
     tested_twice,
 )
-from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
+from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
 from skbiasamp.results.mitigation_search import (
     BASELINE,
     STOPPED,
@@ -214,27 +214,20 @@ def search(
     splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.
     plain = [clone(metric).set_params(interval=None) for metric in named.values()]
-    trial = _Trial(RowData(X, sensitive_features), y, plain, sensitive_estimator, scoring)
     seed = rng.randint(2**31 - 1)
-    levelled = {
-        name: clone(metric).set_params(confidence_level=confidence_level)
-        for name, metric in named.items()
-    }
-    whole = {
-        name: fitted_auditor(metric, rng, y, sensitive_features)
-        for name, metric in levelled.items()
-    }
-    first = next(iter(whole.values()))
+    data = RowData(X, sensitive_features)
+    trial = _Trial(parts, data, y, plain, sensitive_estimator, scoring, seed)
+    whole = {}
+    for name, metric in named.items():
+        levelled = clone(metric).set_params(confidence_level=confidence_level)
+        whole[name] = fitted_auditor(levelled, rng, y, sensitive_features)
     kept = {BASELINE, *scales} if limit is not None else set(parts)
-    folds, ends = _race(
-        trial,
-        {name: (model, name in kept) for name, model in parts.items()},
-        splits,
-        seed,
-        lambda fold: _is_hopeless(first, fold, limit or 0),
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    sure = copy.copy(next(iter(whole.values()))).set_params(confidence_level=_SURE)
+
+    def is_hopeless(name: str, first: Fold) -> bool:
+        return name not in kept and _is_outside(sure, first, limit or 0)
+
+    folds, ends = trial.race(splits, is_hopeless, n_jobs=n_jobs, verbose=verbose)
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
@@ -257,102 +250,92 @@ def search(
         confidence_level=confidence_level,
         best=best,
         validated=validated,
-        best_=None if best is None else trial.fitted(parts[best], seed),
+        best_=None if best is None else trial.fitted(best),
         comparisons=comparisons,
     )
 
 
 class _Trial(NamedTuple):
-    """What all candidates are tried on."""
+    """The candidates, and what all of them are tried on."""
 
+    parts: dict[str, tuple[Any, Any]]  # sampler and classifier
     data: RowData
     y: Any
     auditors: list[Any]
     sensitive_estimator: Any
     scoring: dict[str, Any]
+    seed: int
 
-    def fitted(self, parts: tuple[Any, Any], seed: int) -> Any:
+    def race(
+        self,
+        splits: list[Any],
+        is_hopeless: Callable[[str, Fold], bool],
+        *,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> tuple[dict[str, list[Fold]], dict[str, str]]:
+        """Return the folds of each candidate, and why some have no more."""
+        folds: dict[str, list[Fold]] = {name: [] for name in self.parts}
+        ends: dict[str, str] = {}
+        total = len(self.parts) * len(splits)
+        with progress("mitigations", total, verbose=verbose, wait=0.0) as step:
+
+            def try_all(splits: list[Any]) -> None:
+                calls = [(name, split) for split in splits for name in folds if name not in ends]
+                tried = side_by_side(self.tried, calls, n_jobs=n_jobs, step=step)
+                for (name, _), fold in zip(calls, tried, strict=True):
+                    if isinstance(fold, Fold):
+                        folds[name].append(fold)
+                    elif name == BASELINE:
+                        raise fold
+                    else:
+                        ends[name] = f"{type(fold).__name__}: {fold}"
+
+            try_all(splits[:1])
+            for name, own in folds.items():
+                if own and is_hopeless(name, own[0]):
+                    ends[name] = STOPPED
+            step.advance(len(ends) * len(splits[1:]))
+            try_all(splits[1:])
+        return folds, ends
+
+    def tried(self, name: str, split: Any) -> Fold | Exception:
+        """Train a candidate on a fold, and audit its predictions for the other rows."""
+        model = AuditedClassifier(self._model(name))
+        if self.sensitive_estimator is not None:
+            data = RowData(self.data.X, self.data.attribute, labels=self.y)
+            of_group = self._model(name).set_params(estimator=self.sensitive_estimator, data=data)
+            model.set_params(sensitive_estimator=of_group)
+        rng, start = np.random.RandomState(self.seed), time.perf_counter()
+        try:
+            with collected() if name != BASELINE else nullcontext():  # the winner's are shown
+                rows = LabelledRows(self.data.numbers, self.y, self.data.attribute)
+                auditors = [seeded_clone(metric, rng) for metric in self.auditors]
+                (run,) = run_folds(model, rows, [[split]], [auditors], rng, scoring=self.scoring)
+        except Exception as error:  # it is raised for the model as it is, and reported for others
+            return error
+        ((fitted, held_out),) = run.held_out
+        values = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}
+        with collected():  # the comparison says once which pairs are uncertain
+            for key, metric in fitted.auditors_.items():
+                values[key] = metric.audit(**held_out).value
+        sizes = {"n_train": len(split[0]), "n_test": len(split[1])}
+        return Fold(sizes, values, held_out, time.perf_counter() - start)
+
+    def fitted(self, name: str) -> Any:
         """Return a candidate, fitted on all rows."""
-        sampler, estimator = parts
-        model = RowClassifier(estimator, data=self.data, sampler=sampler)
-        model = seeded_clone(model, np.random.RandomState(seed))
+        model = seeded_clone(self._model(name), np.random.RandomState(self.seed))
         return model.fit(self.data.numbers, self.y).estimator_
 
-
-def _race(
-    trial: _Trial,
-    parts: dict[str, tuple[Any, bool]],
-    splits: list[Any],
-    seed: int,
-    is_hopeless: Callable[[Fold], bool],
-    *,
-    n_jobs: int | None,
-    verbose: int,
-) -> tuple[dict[str, list[Fold]], dict[str, str]]:
-    """Return the folds of each candidate, and why some have no more; `parts` says who is kept."""
-    folds: dict[str, list[Fold]] = {name: [] for name in parts}
-    ends: dict[str, str] = {}
-    with progress("mitigations", len(parts) * len(splits), verbose=verbose, wait=0.0) as step:
-        for stage in (splits[:1], splits[1:]):
-            calls = [(name, split) for split in stage for name in parts if name not in ends]
-            tried = side_by_side(
-                _try,
-                ((trial, parts[name][0], split, seed, name != BASELINE) for name, split in calls),
-                n_jobs=n_jobs,
-                step=step,
-            )
-            for (name, _), fold in zip(calls, tried, strict=True):
-                if isinstance(fold, Fold):
-                    folds[name].append(fold)
-                elif name == BASELINE:
-                    raise fold
-                else:
-                    ends[name] = f"{type(fold).__name__}: {fold}"
-            if len(calls) == len(parts):  # the first fold
-                for name, (_, is_kept) in parts.items():
-                    if not is_kept and name not in ends and is_hopeless(folds[name][0]):
-                        ends[name] = STOPPED
-                step.advance(len(ends) * len(splits[1:]))
-    return folds, ends
+    def _model(self, name: str) -> RowClassifier:
+        sampler, estimator = self.parts[name]
+        return RowClassifier(estimator, data=self.data, sampler=sampler)
 
 
-def _try(
-    trial: _Trial, parts: tuple[Any, Any], split: Any, seed: int, quiet: bool
-) -> Fold | Exception:
-    """Train a candidate on a fold, and audit its predictions for the other rows."""
-    sampler, estimator = parts
-    model = AuditedClassifier(RowClassifier(estimator, data=trial.data, sampler=sampler))
-    if trial.sensitive_estimator is not None:
-        data = RowData(trial.data.X, trial.data.attribute, labels=trial.y)
-        of_group = RowClassifier(trial.sensitive_estimator, data=data, sampler=sampler)
-        model.set_params(sensitive_estimator=of_group)
-    rng, start = np.random.RandomState(seed), time.perf_counter()
-    try:
-        with collected() if quiet else nullcontext():  # the winner's are shown
-            (run,) = run_folds(
-                model,
-                *(trial.data.numbers, trial.y, trial.data.attribute, None),
-                splits=[[split]],
-                auditors=[[seeded_clone(metric, rng) for metric in trial.auditors]],
-                rng=rng,
-                options={"scoring": trial.scoring, "n_jobs": None},
-                params=None,
-            )
-    except Exception as error:  # it is raised for the model as it is, and reported for others
-        return error
-    ((fitted, held_out),) = run.held_out
-    values = {key: float(run.fitted[f"test_{key}"][0]) for key in trial.scoring}
-    with collected():  # the comparison says once which pairs are uncertain
-        for name, metric in fitted.auditors_.items():
-            values[name] = metric.audit(**held_out).value
-    sizes = {"n_train": len(split[0]), "n_test": len(split[1])}
-    return Fold(sizes, values, held_out, time.perf_counter() - start)
-
-
-def _is_hopeless(auditor: Any, fold: Fold, limit: float) -> bool:
-    """Return whether the first fold shows that a candidate is outside the limit."""
+def _is_outside(auditor: Any, fold: Fold, limit: float) -> bool:
+    """Return whether a fold shows that a candidate is outside the limit."""
     with collected():
-        result = copy.copy(auditor).set_params(confidence_level=_SURE).audit(**fold.held_out)
+        result = auditor.audit(**fold.held_out)
     return bool(result.low > limit or result.high < -limit)
 
 

@@ -104,9 +104,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     If no threshold is within the limit, the one nearest to it is
     taken, with a warning.
 
-    The limit holds for the rows that were passed. On new rows the amplification varies, as the
-    interval says. The signs are those of the labels. Intervals are by the delta method, for the
-    thresholds and the model as they are.
+    The amplification is the estimate of an audit: what is predicted more often for everybody does
+    not count. The limit holds for the rows that were passed. On new rows the amplification varies,
+    as the interval says. The signs are those of the labels. Intervals are by the delta method, for
+    the thresholds and the model as they are.
 
     Examples
     --------
@@ -164,8 +165,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
                 params=inner,
                 n_jobs=self.n_jobs,
             )
-        weight = inner.get("sample_weight")
-        weight = check_sample_weight(1.0 if weight is None else weight, y, dtype=float)
+        weight = check_sample_weight(inner.get("sample_weight"), y, dtype=float)
         self.groups_, sign = signs_of_groups(y, attribute, self.classes_[1], weight)
         rows = ScoredRows(
             positive_scores(output),
@@ -175,7 +175,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
             sign,
         )
         score = score_of(self.scoring, self.classes_)
-        self._thresholds, size = self._chosen(rows, slice(None), score)
+        self._thresholds, size = self._chosen(rows, score)
         if size > self.limit + _ROUNDING:
             warn(
                 f"No threshold has an amplification within ±{self.limit:g}: the nearest one, "
@@ -185,9 +185,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
             )
         decided, apparent = np.empty(len(y), bool), []
         for others, fold in folds:
-            thresholds = self._chosen(rows, others, score)[0]
+            fitted = rows.take(others)
+            thresholds = self._chosen(fitted, score)[0]
             every = rows.scores >= thresholds[rows.group]
-            apparent.append(rows.measured(every[others], score, others)[0])
+            apparent.append(fitted.measured(every[others], score)[0])
             decided[fold] = every[fold]
         # What the choice takes from the rows that it is made on, new rows do not give.
         (value, _), (final, errors) = (
@@ -200,10 +201,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         ends = np.column_stack([estimates - reach, estimates + reach]).tolist()
         self.amplification_interval_, self.score_interval_ = map(tuple, ends)
 
-    def _chosen(self, rows: ScoredRows, fitted: Any, score: Score) -> tuple[Array, float]:
+    def _chosen(self, rows: ScoredRows, score: Score) -> tuple[Array, float]:
         """Return the threshold of each group, and the size of the amplification."""
-        thresholds = between(rows.scores[fitted], _MOST)
-        decisions = rows.at(thresholds, fitted)
+        thresholds = between(rows.scores, _MOST)
+        decisions = rows.at(thresholds)
         limit = self.limit + _ROUNDING
         choices = decisions.by_group(limit) if self.by_group else decisions.for_all
         best = decisions.best(choices, limit, score)

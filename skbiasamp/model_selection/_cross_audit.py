@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
@@ -38,6 +37,7 @@ from skbiasamp.model_selection.folds import (
     splits_of,
     tested_twice,
 )
+from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
 
 
@@ -183,19 +183,18 @@ def cross_audit(
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = named_auditors(next(iter(models.values())))
     auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
+    rows = LabelledRows(X, y, attribute, sample_weight)
+    how: dict[str, Any] = {"scoring": scoring, "params": params, "n_jobs": n_jobs}
     with progress("cross-validation of models", len(models)) as step:
         runs = {}
         for name, model in models.items():
-            with _naming(name):
-                runs[name] = run_folds(
-                    model,
-                    *(X, y, attribute, sample_weight),
-                    splits=splits,
-                    auditors=auditors,
-                    rng=copy.deepcopy(rng),  # the same draws for all
-                    options={"scoring": scoring, "n_jobs": n_jobs},
-                    params=params,
-                )
+            try:
+                same = copy.deepcopy(rng)  # the same draws for all
+                runs[name] = run_folds(model, rows, splits, auditors, same, **how)
+            except Exception as error:
+                if several:
+                    error.add_note(f"This happened to the estimator {name!r}.")
+                raise
             step.advance()
         results: dict[str, Any] = {}
         for name, template in named.items():
@@ -265,15 +264,7 @@ def attribute_of(models: Any, X: Any, sensitive_features: Any, function: str) ->
     return attribute
 
 
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Note beside an error which of several estimators it is about."""
-    try:
-        yield
-    except Exception as error:
-        if name:
-            error.add_note(f"This happened to the estimator {name!r}.")
-        raise
+_MEASURED = ("value", "estimate", "low", "high", "p_value")
 
 
 def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> CrossAuditResult:
@@ -288,18 +279,9 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
             raised.issue(UndefinedMetricWarning)
             folds.append(result)
             rows.append(
-                {
-                    "repeat": repeat,
-                    "fold": fold,
-                    "n_train": len(train),
-                    "n_test": len(test),
-                    "value": result.value,
-                    "estimate": result.estimate,
-                    "low": result.low,
-                    "high": result.high,
-                    "p_value": result.p_value,
-                    **{key: values[fold] for key, values in scores.items()},
-                }
+                {"repeat": repeat, "fold": fold, "n_train": len(train), "n_test": len(test)}
+                | {key: getattr(result, key) for key in _MEASURED}
+                | {key: values[fold] for key, values in scores.items()}
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
         cells = sum(auditor.count_audited(**given) for _, given in held_out)

@@ -23,7 +23,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import gradient, signs_of
+from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, gradient, signs_of
 from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -244,9 +244,10 @@ def amplification_curve(
         widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
         ends: dict[str, Array] = {"rates": rates}
         if interval is not None:
-            estimates, errors = _estimates(auditor, test, len(levels))
+            estimates, errors, doubts = _estimates(auditor, test, len(levels))
             reach = stats.norm.isf((1 - confidence_level) / 2) * errors
-            ends |= {"low": estimates - reach, "high": estimates + reach, "estimates": estimates}
+            low_end, high_end = doubted((estimates - reach, estimates + reach), doubts, NO_DOUBT)
+            ends |= {"low": low_end, "high": high_end, "estimates": estimates}
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), **ends
     )
@@ -267,8 +268,7 @@ def _above(test: Contingency, worth: Array, n_levels: int) -> Array:
     `worth` is what a positive of each task adds in each row.
     """
     added = test.weight[:, None] * worth
-    ranks = labels_of(test, "task_pred").dense(slice(None), float)
-    level = np.rint(ranks * n_levels - 0.5).astype(int)
+    level = np.rint(_numbers_of(test, "task_pred") * n_levels - 0.5).astype(int)
     heights = np.bincount(level.ravel(), added.ravel(), minlength=n_levels)
     return np.append(np.cumsum(heights[::-1])[::-1], 0.0)
 
@@ -276,56 +276,56 @@ def _above(test: Contingency, worth: Array, n_levels: int) -> Array:
 def _worth(test: Contingency, pairs: Pairs, gradient: Array) -> Array:
     """Return what a positive of each task adds in each row: its part of its group."""
     worth = np.divide(gradient, pairs.n, out=np.zeros_like(gradient), where=pairs.n > 0)
-    return np.asarray(labels_of(test, "group").dense(slice(None), float) @ worth)
+    return np.asarray(_numbers_of(test, "group") @ worth)
 
 
 def _estimates(
     auditor: DirectionalAuditor, test: Contingency, n_levels: int
-) -> tuple[Array, Array]:
-    """Return the estimate at every threshold, and its standard error.
+) -> tuple[Array, Array, Doubt]:
+    """Return the estimate at every threshold, its standard error, and what its signs leave open.
 
     Signs and errors change slowly along the curve: both are computed at so many thresholds.
-    Errors are interpolated between them, and signs are those of the last one.
+    Errors and doubts are interpolated between them, and signs are those of the last one.
     """
     at = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
-    labels, ranks = (
-        labels_of(test, side).dense(slice(None), float) for side in ("task", "task_pred")
-    )
+    ranks = np.rint(_numbers_of(test, "task_pred") * n_levels - 0.5)
     # Thresholds between those of `at` do not matter, so that few distinct rows are left.
-    passed = np.searchsorted(at, np.rint(ranks * n_levels - 0.5), side="right") / len(at)
-    few = distinct(with_sides(test, sides_of(test) | _tasks(test, labels > 0, passed)))
-    labels, passed = (
-        labels_of(few, side).dense(slice(None), float) for side in ("task", "task_pred")
-    )
-    passed = np.rint(passed * len(at))
-    estimates, errors, known = np.empty(n_levels + 1), np.empty(len(at)), None
+    few = distinct(_with_predictions(test, np.searchsorted(at, ranks, side="right") / len(at)))
+    passed = np.rint(_numbers_of(few, "task_pred") * len(at))
+    estimates, known = np.empty(n_levels + 1), None
+    errors, doubts = np.empty(len(at)), np.empty((len(at), 2))
     for i, (low, high) in enumerate(pairwise([*at.tolist(), n_levels + 1])):
-        cells = with_sides(few, sides_of(few) | _tasks(few, labels > 0, passed > i))
+        cells = _with_predictions(few, passed > i)
         train, pairs = auditor.pairs_of(cells)
-        sign = signs_of(pairs, train, cells).used
+        signs = signs_of(pairs, train, cells)
+        sign, doubts[i] = signs.used, signs.doubt(pairs)
         slopes = gradient(pairs, sign)
         if known is None or not np.array_equal(sign, known):
-            known, before = sign, pairs.mean(sign, pairs.base - _centre(pairs))
+            # The second is what the rates of the labels are if group and task are independent.
+            known, before = sign, pairs.mean(sign, pairs.base - np.asarray(pairs.centre)[0])
             # A positive also changes the rate of all rows, with which its group is compared.
             worth = _worth(test, pairs, slopes) - slopes.sum(axis=0) / test.total
             above = _above(test, worth, n_levels)
         estimates[low:high] = above[low:high] - before
         errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
-    return estimates, np.interp(np.arange(n_levels + 1), at, errors)
+    everywhere = np.arange(n_levels + 1)
+    turned, bias = (np.interp(everywhere, at, doubt) for doubt in doubts.T)
+    return estimates, np.interp(everywhere, at, errors), Doubt(turned, bias)
 
 
-def _tasks(cells: Contingency, labels: Array, predicted: Array) -> dict[SideName, Side]:
-    """Return labels and predictions, with a column a task."""
-    columns: dict[SideName, Array] = {"task": labels, "task_pred": predicted}
-    return {
+def _numbers_of(cells: Contingency, side: SideName) -> Array:
+    """Return labels or predictions, with a column a group or task."""
+    return labels_of(cells, side).dense(slice(None), float)
+
+
+def _with_predictions(cells: Contingency, predicted: Array) -> Contingency:
+    """Return cells with other predictions, and with a column a task."""
+    columns: dict[SideName, Array] = {"task": _numbers_of(cells, "task") > 0}
+    columns["task_pred"] = predicted
+    sides = {
         side: Side(cells.tasks, Members(values), open=False) for side, values in columns.items()
     }
-
-
-def _centre(pairs: Pairs) -> Array:
-    """Return what the rates of the labels are if group and task are independent."""
-    assert pairs.centre is not None
-    return np.asarray(pairs.centre[0])
+    return with_sides(cells, sides_of(cells) | sides)
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:

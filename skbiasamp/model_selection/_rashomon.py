@@ -28,7 +28,7 @@ from skbiasamp.inference.shares import share_interval
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.model_selection._cross_audit import attribute_of, audited_models
 from skbiasamp.model_selection.folds import fitted_auditor, seeded_clone, splits_of, tested_twice
-from skbiasamp.model_selection.row_classifier import needs_rows, of_rows
+from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.results.exports import Exported, paper_of
 
@@ -248,21 +248,21 @@ def audit_rashomon(
     if len(measures) > 1:
         raise InputError("{auditor} must be one auditor; got a list of {n}.", n=len(measures))
     (measure,) = measures
-    rng, labels = check_random_state(random_state), to_native(y, "y")
-    splits = splits_of(cv, X, labels, groups, rng)
+    rng = check_random_state(random_state)
+    splits = splits_of(cv, X, to_native(y, "y"), groups, rng)
     if len(splits) < 3 or tested_twice(splits):
         raise InputError("{cv} must make three folds or more, which share no test rows.")
     test, scored = (fold for _, fold in splits[:2])
     train = np.setdiff1d(np.arange(len(attribute)), np.concatenate([test, scored]))
     audit = fitted_auditor(measure, rng, take_rows(y, train), take_rows(attribute, train))
     drawn = _drawn(param_distributions, names, n_models, rng, several=several)
-    calls = []
+    rows, calls = LabelledRows(X, y, attribute), []
     for name, model in models.items():
         for setting in drawn[name]:
             made = seeded_clone(model, rng)
             made.estimator.set_params(**setting)
-            rows = rng.choice(train, len(train)) if bootstrap else train
-            calls.append((made, (rows, scored, test), X, y, attribute, scoring, audit))
+            own = rng.choice(train, len(train)) if bootstrap else train
+            calls.append((made, rows, (own, scored, test), scoring, audit))
     trained = side_by_side(_trained, calls, n_jobs=n_jobs, what="models", total=len(calls))
     settings = [(name, setting) for name in names for setting in drawn[name]]
     table = pd.DataFrame(
@@ -275,13 +275,13 @@ def audit_rashomon(
         for name in names
     }
     runs = {name: _predictions(labels) for name, labels in good.items() if len(labels) > 1}
-    rows = {name: trained[0][2][name] for name in ("y_true", "sensitive_features")}
-    means = {name: audit.audit_runs(**rows, **own) for name, own in runs.items()}
+    labels = {name: trained[0][2][name] for name in ("y_true", "sensitive_features")}
+    means = {name: audit.audit_runs(**labels, **own) for name, own in runs.items()}
     comparison = None
     if len(runs) > 1:
         every = {key: {name: own[key] for name, own in runs.items()} for key in _RUNS.values()}
         given = {key: None if None in own.values() else own for key, own in every.items()}
-        comparison = audit.compare(**rows, **given)
+        comparison = audit.compare(**labels, **given)
     return RashomonResult(table, _summary(table, means), means, comparison, tolerance)
 
 
@@ -313,25 +313,17 @@ def _drawn(
 
 def _trained(
     model: AuditedClassifier,
+    rows: LabelledRows,
     folds: tuple[Array, Array, Array],
-    X: Any,
-    y: Any,
-    attribute: Any,
     scoring: Any,
     auditor: Any,
 ) -> tuple[float, AuditResult, dict[str, Any]]:
     """Train a model, and return its score, its audit, and what it predicts of the audited rows."""
-    passed = attribute if model.sensitive is None else None
-    if needs_rows(model, scoring):
-        model, X = of_rows(model, X, attribute)
-        passed = None  # it is found by row number
-    train, scored, (X, y, passed) = (
-        [None if part is None else take_rows(part, rows) for part in (X, y, passed)]
-        for rows in folds
-    )
-    model.fit(*train[:2], sensitive_features=train[2])
-    score = check_scoring(model, scoring)(model, *scored[:2])
-    labels = model._labels(X, y, passed, None)
+    model, rows = rows.for_model(model, scoring)
+    train, scored, test = map(rows.take, folds)
+    model.fit(train.X, train.y, sensitive_features=train.attribute)
+    score = check_scoring(model, scoring)(model, scored.X, scored.y)
+    labels = model._labels(*test)
     with collected():  # the mean says once which pairs are uncertain
         return float(score), auditor.audit(**labels), labels
 

@@ -161,17 +161,29 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
         score : float
         """
         self._validate_params()
-        score, why = self._of(
-            estimator, X, y, self._response(estimator, X), sensitive_features, sample_weight
+        y_pred, inside = self._response(estimator, X), list(_inside(estimator))
+        auditor = self._auditor(estimator, [audited for audited, _ in inside])
+        why = _resampled(inside) if getattr(auditor, "reference", "") == "train" else None
+        if why is None:
+            with speaking(of_auditor(auditor)):
+                value = self._measured(
+                    auditor,
+                    y,
+                    y_pred,
+                    sensitive_features=self._attribute(inside, X, sensitive_features),
+                    sensitive_pred=_predict_sensitive(auditor, inside, X),
+                    sample_weight=sample_weight,
+                )
+            if not cannot_amplify(auditor, value):
+                return self._better_if_greater(value)
+            why = BALANCED
+        # A search would choose this model: labels that were balanced leave nothing to amplify.
+        warnings.warn(
+            f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
+            UndefinedMetricWarning,
+            stacklevel=2,
         )
-        if why is not None:
-            # A search would choose this model: labels that were balanced leave nothing to amplify.
-            warnings.warn(
-                f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
-                UndefinedMetricWarning,
-                stacklevel=2,
-            )
-        return score
+        return float("nan")
 
     # Under this name scikit-learn finds what the scorer can be routed.
     score = __call__
@@ -218,28 +230,6 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
     def _better_if_greater(self, value: float) -> float:
         return -abs(value) if self.objective == "closest_to_zero" else -value
 
-    def _of(
-        self, estimator: Any, X: Any, y: Any, y_pred: Any, attribute: Any, sample_weight: Any
-    ) -> tuple[float, str | None]:
-        """Return the score of predictions, or NaN and why there is none."""
-        inside = list(_inside(estimator))
-        auditor = self._auditor(estimator, [audited for audited, _ in inside])
-        why = _resampled(inside) if getattr(auditor, "reference", "") == "train" else None
-        if why is not None:
-            return float("nan"), why
-        with speaking(of_auditor(auditor)):
-            value = self._measured(
-                auditor,
-                y,
-                y_pred,
-                sensitive_features=self._attribute(inside, X, attribute),
-                sensitive_pred=_predict_sensitive(auditor, inside, X),
-                sample_weight=sample_weight,
-            )
-        if cannot_amplify(auditor, value):
-            return float("nan"), BALANCED
-        return self._better_if_greater(value), None
-
     def __sklearn_clone__(self) -> Self:
         return copy.deepcopy(self)  # with the auditor as it was fitted
 
@@ -259,26 +249,20 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             (template,) = audited[0].auditors_.values()
             if len(audited) == 1:
                 return template
+        groups = template.groups
         counted = [
-            next(
-                (
-                    a.contingency_
-                    for a in classifier.auditors_.values()
-                    if a.groups == template.groups
-                ),
-                0,
-            )
+            [own.contingency_ for own in classifier.auditors_.values() if own.groups == groups]
             for classifier in audited
         ]
-        if 0 in counted:
+        if not all(counted):
             raise InputError(
                 "amplification_scorer({auditor}) has groups={groups!r}, and no auditor of the "
                 "AuditedClassifier counted these groups. Give both the same groups=.",
                 auditor=template,
-                groups=template.groups,
+                groups=groups,
             )
         # Of several folds each row is in as many as any other, so that their sum has its rates.
-        return clone(template).fit(sum(counted))
+        return clone(template).fit(sum(cells for cells, *_ in counted))
 
     def _own_auditor(self, estimator: Any) -> Any:
         auditor = self.auditor

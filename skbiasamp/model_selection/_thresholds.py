@@ -124,8 +124,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         require_labels(self, y)
         y = labels = binary_labels(y, several=True)
         self._one_label = labels.ndim == 1
-        routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
-        inner = routed["estimator"]
+        inner = fit_params(self, {"sample_weight": sample_weight}, params)["estimator"]
         with progress(f"fitting {type(self).__name__}"):
             self.estimator_, output = held_out(
                 self.estimator, X, y, cv=self.cv, params=inner, n_jobs=self.n_jobs
@@ -133,8 +132,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         scores = self._columns(output, self.estimator_.classes_)
         if self._one_label:
             labels = (labels == self.estimator_.classes_[1])[:, None]
-        weight = inner.get("sample_weight")
-        weight = None if weight is None else check_sample_weight(weight, labels, dtype=float)
+        weight = check_sample_weight(inner.get("sample_weight"), labels, dtype=float)
         self.base_rates_ = np.average(labels, axis=0, weights=weight)
         self.thresholds_ = np.array(
             [_threshold(*pair, weight) for pair in zip(scores.T, self.base_rates_, strict=True)]
@@ -162,9 +160,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         return task_scores(output, classes)
 
 
-def _threshold(scores: Array, share: float, weight: Any) -> float:
+def _threshold(scores: Array, share: float, weight: Array) -> float:
     """Return the threshold at which the share of scores above it comes nearest."""
     thresholds, n = between(scores, len(scores)), len(scores)
-    weight = np.ones(n) if weight is None else weight
     reached = passed(scores, np.ones((n, 1)), np.zeros(n, bool), weight, thresholds)[0, 0]
     return float(thresholds[np.argmin(np.abs(reached / reached[0] - share))])

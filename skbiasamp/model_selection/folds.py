@@ -15,13 +15,11 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.utils.multiclass import type_of_target
 
-from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
-from skbiasamp._utils.compat import take_rows
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.model_selection.row_classifier import needs_rows, of_rows
+from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import ComparisonResult
 
 STRATIFY = ("task", "joint")
@@ -57,15 +55,11 @@ def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
 
 def fold_strata(stratify: str, y: Any, attribute: Any) -> Any:
     """Return what folds are stratified by: labels, or each combination of labels and attribute."""
-    return to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
-
-
-def joint_strata(y: Any, attribute: Any) -> Array:
-    """Return a number for each combination of labels and attribute."""
-    tables = [
-        pd.DataFrame(to_native(value, name)).reset_index(drop=True)
-        for name, value in (("y", y), ("sensitive_features", attribute))
-    ]
+    labels = to_native(y, "y")
+    if stratify == "task":
+        return labels
+    both = (labels, to_native(attribute, "sensitive_features"))
+    tables = [pd.DataFrame(table).reset_index(drop=True) for table in both]
     rows = pd.concat(tables, axis=1, ignore_index=True)
     return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
 
@@ -108,47 +102,38 @@ class Repeat(NamedTuple):
 
 def run_folds(
     model: AuditedClassifier,
-    X: Any,
-    y: Any,
-    attribute: Any,
-    sample_weight: Any,
-    *,
+    rows: LabelledRows,
     splits: list[Any],
     auditors: list[Any],
     rng: np.random.RandomState,
-    options: dict[str, Any],
-    params: dict[str, Any] | None,
+    *,
+    scoring: Any,
+    params: dict[str, Any] | None = None,
+    n_jobs: int | None = None,
 ) -> list[Repeat]:
     """Train a model on every fold of every repeat, and predict the held-out rows."""
-    data, passed = X, attribute if model.sensitive is None else None
-    if needs_rows(model, options["scoring"]):
-        model, data = of_rows(model, X, attribute)
-        passed = None  # it is found by row number
-    metadata = {"sensitive_features": passed, "sample_weight": sample_weight}
+    model, rows = rows.for_model(model, scoring)
+    metadata = {"sensitive_features": rows.attribute, "sample_weight": rows.sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
-    rows = (data, y, passed, sample_weight)
+    metadata |= params or {}
     repeats = []
     # Folds in other processes are not seen to be done.
-    in_process = options["n_jobs"] in (None, 1)
+    in_process = n_jobs in (None, 1)
     with progress("folds", sum(map(len, splits)) if in_process else None):
         for folds, own in zip(splits, auditors, strict=True):
             fitted = cross_validate(
                 seeded_clone(clone(model).set_params(auditor=own), rng),
-                data,
-                y,
+                rows.X,
+                rows.y,
                 cv=folds,
-                params={**metadata, **(params or {})} or None,
+                scoring=scoring,
+                params=metadata or None,
+                n_jobs=n_jobs,
                 return_estimator=True,
                 error_score="raise",
-                **options,
             )
             held_out = [
-                (
-                    fitted_model,
-                    fitted_model._labels(
-                        *(None if part is None else take_rows(part, test) for part in rows)
-                    ),
-                )
+                (fitted_model, fitted_model._labels(*rows.take(test)))
                 for (_, test), fitted_model in zip(folds, fitted["estimator"], strict=True)
             ]
             repeats.append(Repeat(fitted, held_out))

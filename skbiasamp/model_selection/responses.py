@@ -21,9 +21,9 @@ from skbiasamp.counts.passed import passed
 
 
 def task_scores(output: Any, classes: Any) -> Array:
-    """Return multilabel probabilities with a column a task, however the classifier gives them.
+    """Return probabilities with a column a class or task, however the classifier gives them.
 
-    `output` is a matrix of tasks already, or a list with a matrix of classes for each task.
+    `output` is such a matrix already, or a list with a matrix of classes for each task.
     """
     if not isinstance(output, list):
         return np.asarray(output)

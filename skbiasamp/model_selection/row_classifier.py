@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import sklearn
@@ -14,7 +14,14 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._utils.compat import has_method, take_rows
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose.sensitive import finds, parameter_of, requests, routing, without
+from skbiasamp.compose.sensitive import (
+    finds,
+    names_columns,
+    parameter_of,
+    requests,
+    routing,
+    without,
+)
 from skbiasamp.compose.wrapper import ClassifierWrapper, available
 from skbiasamp.model_selection._scorer import AmplificationScorer
 
@@ -73,10 +80,8 @@ class RowClassifier(ClassifierWrapper):
                 features, by = sampler.fit_resample(features, by, **self._attribute(rows, asked))
                 chosen = getattr(sampler, "sample_indices_", slice(None))
                 y = by if labels is None else take_rows(y, chosen)
-                rows, given = (
-                    rows[chosen],
-                    {key: np.asarray(value)[chosen] for key, value in given.items()},
-                )
+                rows = rows[chosen]
+                given = {key: np.asarray(value)[chosen] for key, value in given.items()}
             given |= self._attribute(rows, requests(self.estimator, "fit"))
             self.estimator_ = clone(self.estimator).fit(features, y, **given)
         return self
@@ -110,7 +115,37 @@ class RowClassifier(ClassifierWrapper):
         return {"sensitive_features": self.data.sensitive(rows)} if asked else {}
 
 
-def needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
+class LabelledRows(NamedTuple):
+    """Rows that models are trained on and audited with; what is not there is None."""
+
+    X: Any
+    y: Any
+    attribute: Any
+    sample_weight: Any = None
+
+    def take(self, rows: Any) -> LabelledRows:
+        """Return some of the rows."""
+        return LabelledRows(*(None if part is None else take_rows(part, rows) for part in self))
+
+    def for_model(
+        self, model: AuditedClassifier, scoring: Any
+    ) -> tuple[AuditedClassifier, LabelledRows]:
+        """Return the model and what to pass to it: the rows, or their numbers if it needs these."""
+        if not _needs_rows(model, scoring):
+            return model, self if model.sensitive is None else self._replace(attribute=None)
+        model._hide(self.X)
+        data = RowData(model._features(self.X), self.attribute)
+        changed = {"estimator": RowClassifier(model.estimator, data=data)}
+        if model.sensitive_estimator is not None:
+            named = names_columns(model.sensitive)
+            blind = RowData(without(self.X, model.sensitive) if named else self.X, self.attribute)
+            changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
+        model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
+        # The sensitive feature is found by row number.
+        return model, self._replace(X=data.numbers, attribute=None)
+
+
+def _needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
     """Return whether something needs a sensitive feature that nobody would pass on."""
     if requests(model.estimator, "predict"):
         return True
@@ -120,16 +155,3 @@ def needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
     return model.sensitive is None and any(
         isinstance(scorer, AmplificationScorer) and scorer.sensitive is None for scorer in scorers
     )
-
-
-def of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
-    """Return the same model for row numbers, and the numbers."""
-    model._hide(X)
-    named = model.sensitive is not None and not callable(model.sensitive)
-    data = RowData(model._features(X), attribute)
-    changed = {"estimator": RowClassifier(model.estimator, data=data)}
-    if model.sensitive_estimator is not None:
-        blind = RowData(without(X, model.sensitive) if named else X, attribute)
-        changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
-    model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
-    return model, data.numbers

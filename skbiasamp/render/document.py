@@ -190,8 +190,8 @@ class Slider:
     `above` are the rows of each group with a score above each threshold, without and with the
     label. The first threshold is none: all rows are above it, and no decision is shown. The rates
     of groups that are `counted` are compared, and `start` is the position of the threshold in use.
-    `reach` says by how much the intervals of accuracy and of amplification reach to either side at
-    each threshold.
+    `reach` says by how much, at each threshold, the interval of the accuracy reaches to either
+    side, and that of the amplification down and up.
     """
 
     caption: str

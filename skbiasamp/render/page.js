@@ -53,17 +53,18 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("threshold", name);
     input.setAttribute("aria-valuetext", name);
     const accuracy = sum(right) / sum(sizes);
-    const span = (middle, own, form) => [middle - own[at], middle + own[at]].map(form).join(" to ");
+    const ends = (middle, down, up) => [middle - down[at], middle + up[at]];
     const share = (value) => percent(Math.min(Math.max(value, 0), 1));
     say("accuracy", percent(accuracy));
-    say("accuracy-interval", span(accuracy, reach[0], share));
+    say("accuracy-interval", ends(accuracy, reach[0], reach[0]).map(share).join(" to "));
     const known = rates.filter((_, i) => counted[i]);
     say("gap", (100 * (Math.max(...known) - Math.min(...known))).toFixed(1));
     say("amplification", signed(value));
-    say("amplification-interval", span(value, reach[1], signed));
-    const [size, own] = [Math.abs(value), reach[1][at]];
-    const beyond = value < 0 ? "above the limit (reduces)" : "above the limit";
-    say("limit", size + own <= limit ? "within the limit" : size - own > limit ? beyond : "inconclusive");
+    const [low, high] = ends(value, reach[1], reach[2]);
+    say("amplification-interval", [low, high].map(signed).join(" to "));
+    const beyond = high < -limit ? "above the limit (reduces)" : "above the limit";
+    const isBeyond = low > limit || high < -limit;
+    say("limit", Math.max(-low, high) <= limit ? "within the limit" : isBeyond ? beyond : "inconclusive");
     figure.querySelectorAll('[data-say="rate"]').forEach((cell, i) => {
       cell.textContent = percent(rates[i]);
     });

@@ -116,8 +116,8 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     intervals, columns = "each interval for itself", {"Predicted": shown("predicted_rate", rate)}
     if slider is not None:
         _, accuracy = Slider.numbers(slider.above)
-        reach = np.array(slider.reach[1][1:])
-        low, high = (curve["estimate"] + side * reach for side in (-1, 1))
+        _, down, up = np.array(slider.reach)[:, 1:]
+        low, high = curve["estimate"] - down, curve["estimate"] + up
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
         intervals = "intervals hold for all thresholds together"
