@@ -282,7 +282,7 @@ class _Trial(NamedTuple):
 
             def try_all(splits: list[Any]) -> None:
                 calls = [(name, split) for split in splits for name in folds if name not in ends]
-                tried = side_by_side(self.tried, calls, n_jobs=n_jobs, step=step)
+                tried = side_by_side(self.try_fold, calls, n_jobs=n_jobs, step=step)
                 for (name, _), fold in zip(calls, tried, strict=True):
                     if isinstance(fold, Fold):
                         folds[name].append(fold)
@@ -299,7 +299,7 @@ class _Trial(NamedTuple):
             try_all(splits[1:])
         return folds, ends
 
-    def tried(self, name: str, split: Any) -> Fold | Exception:
+    def try_fold(self, name: str, split: Any) -> Fold | Exception:
         """Train a candidate on a fold, and audit its predictions for the other rows."""
         model = AuditedClassifier(self._model(name))
         if self.sensitive_estimator is not None:
