@@ -25,10 +25,7 @@ from skbiasamp._io.json import (
     vector,
 )
 from skbiasamp.counts.cells import (
-    BOTH,
-    BOTH_SQUARE,
     SIDES,
-    SQUARE,
     Cells,
     distinct,
     keys_of,
@@ -37,7 +34,7 @@ from skbiasamp.counts.cells import (
     sides_of,
 )
 from skbiasamp.counts.clusters import Clusters
-from skbiasamp.counts.task_queries import Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
 
 FORMAT = "skbiasamp contingency 1"
 _ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
