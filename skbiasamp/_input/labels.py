@@ -276,7 +276,7 @@ class Rows(NamedTuple):
     `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
     are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
     predictions, or in place of them if they are not those of the classes. Without labels `task` is
-    None.
+    None. `kept` are the positions of the rows that count, if these were to stay apart.
     """
 
     weight: Array
@@ -289,6 +289,7 @@ class Rows(NamedTuple):
     clusters: tuple[Array, Array] | None = None
     task_score: Side | None = None
     summed: Summed | None = None
+    kept: Array | None = None
 
 
 def as_bytes(rows: Array) -> Array:

@@ -100,7 +100,9 @@ def read_rows(
     parameters = [*tasks.parameters, *groups.parameters]
     scores = [] if score is None else [score]
     drop = how.missing == "drop"
-    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, apart=apart, drop=drop)
+    if apart:
+        of_rows["kept"] = np.arange(n)
+    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop=drop)
     _check_missing_names(groups)
     for reader in (tasks, groups):
         classes = reader is tasks and not (how.texts or how.like)
@@ -124,6 +126,7 @@ def read_rows(
         of_rows.get("repeats"),
         None if clusters is None else (of_rows["clusters"], n_clusters),
         None if score is None else tasks.scores(score, task) if maps is None else _of(score, maps),
+        kept=of_rows.get("kept"),
     )
 
 
@@ -150,7 +153,6 @@ def _count(
     of_rows: dict[str, Array],
     n: int,
     *,
-    apart: bool,
     drop: bool,
 ) -> tuple[Array, Array, float]:
     """Give parameters the labels of the rows that count, distinct where they can be.
@@ -162,7 +164,7 @@ def _count(
     columns = [column for parameter in parameters for column in parameter.columns]
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    if whole and not (matrices or of_rows or apart):
+    if whole and not (matrices or of_rows):
         positions, weight = tally(columns, weight)
         keep = np.ones(len(weight), dtype=bool)
     else:

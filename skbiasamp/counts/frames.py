@@ -158,8 +158,7 @@ def read_periods(
     periods = np.asarray(columns["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
-    # Which rows are left out is known by their number, which takes the place of `repeats`.
-    how |= {"sensitive_features": columns["group"], "repeats": np.arange(len(periods))}
+    how |= {"sensitive_features": columns["group"], "repeats": columns["repeats"], "apart": True}
     others: Others = {}
     floats = len(prediction) == 1 and opened.fractions(prediction[0])
     if floats and not (numbers_of(columns["task_pred"], "y_pred") > 1).any():
@@ -174,12 +173,8 @@ def read_periods(
         summed=columns["summed"],
         **how,
     )
-    assert rows.repeats is not None
-    kept = rows.repeats.astype(np.intp)
-    repeats = columns["repeats"]
-    rows = rows._replace(repeats=None if repeats is None else np.asarray(repeats)[kept])
-    weight = columns["weight"]
-    lost = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    assert rows.kept is not None
+    kept, lost = rows.kept, _weights(columns["weight"], periods)
     lost[kept] = 0
     version_of = columns["version"]
     return Periods(
@@ -202,21 +197,26 @@ def _of_reference(
     if columns["task"] is None:
         return weight, {}
     rows = read_labels(columns["task"], None, sample_weight=weight, **how | {"pos_label": None})
-    assert rows.task is not None and rows.repeats is not None
+    assert rows.task is not None and rows.kept is not None
     if not isinstance(rows.task.labels, Codes):
         return weight, {}
-    kept, names, codes = rows.repeats.astype(np.intp), rows.task.names, rows.task.labels.codes
+    kept, names, codes = rows.kept, rows.task.names, rows.task.labels.codes
     known = classes(periods[kept], codes, names)
     if known is None:
         return weight, {}
     other = np.flatnonzero(~np.isin(codes, [i for i, name in enumerate(names) if name in known]))
-    left = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    left = _weights(weight, periods)
     left[kept[other]] = 0
     lost: Others = {}
     for i in other:
         key = periods[kept[i]], names[codes[i]]
         lost[key] = lost.get(key, 0.0) + float(rows.weight[i])
     return left, lost
+
+
+def _weights(weight: Any, rows: Array) -> Array:
+    """Return a copy of weights; each row counts once if there are none."""
+    return np.ones(len(rows)) if weight is None else np.array(weight, dtype=float).reshape(-1)
 
 
 def _asked(moments: Any, like: Any) -> Asked:
@@ -337,8 +337,7 @@ def _of_tasks(
     if how["pos_label"] is not None:
         raise no_positive_class("is an indicator matrix")
     strata, sums = sum_tasks(opened, sides, weight)
-    # Groups and names are read as those of any rows, one for each combination of groups. Which
-    # of these are left out is known by their number, which takes the place of `repeats`.
+    # Groups and names are read as those of any rows, one for each combination of groups.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
     rows = read_labels(
         pd.DataFrame(blank, columns=sides["task"]),
@@ -346,11 +345,11 @@ def _of_tasks(
         sensitive_features=_taken(strata, "group", sides["group"]),
         sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
         sample_weight=strata[COUNT].to_numpy(),
-        repeats=np.arange(len(strata)),
+        apart=True,
         **how,
     )
-    assert rows.repeats is not None and rows.task is not None
-    kept = rows.repeats.astype(np.intp)
+    assert rows.task is not None and rows.kept is not None
+    kept = rows.kept
     of_tasks = {
         name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()
     }
