@@ -36,7 +36,7 @@ def entries_of(*auditors: type) -> dict[str, str]:
 
 
 class _Shared:
-    """Parameters that several docstrings describe.
+    """Parameters and attributes that several docstrings describe.
 
     Parameters
     ----------
@@ -124,11 +124,22 @@ class _Shared:
         If the first argument is a frame: `target`, `prediction`, `sensitive`,
         `sensitive_prediction` `weight` and `cluster` name its columns. `given`: columns that make
         strata, such as department, or their names; groups are then compared within strata.
+
+    Attributes
+    ----------
+    groups_, tasks_ : list
+        Groups and tasks of the training labels.
+    n_samples_fit_ : int or float
+        Number of training rows, or the sum of their weights.
+    base_rates_ : DataFrame of shape (n_groups, n_tasks)
+        P(task | group) in the training labels.
+    contingency_ : Contingency
+        The training labels, counted.
     """
 
 
 class _OfAttacks(_Shared):
-    """Parameters of metrics that have attackers.
+    """Parameters and statistics of metrics that have attackers.
 
     Parameters
     ----------
@@ -138,6 +149,23 @@ class _OfAttacks(_Shared):
         Labels and sensitive feature of the training rows. If `y_train` is a `Contingency` that has
         training predictions, both attackers learn from the training rows. Otherwise both are
         cross-fitted on the audited rows, and training labels do not change the value.
+
+    Notes
+    -----
+    `fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
+    `Contingency` that has training labels and training predictions, both learn from the training
+    rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
+    and training labels do not change the value.
+
+    ``statistics`` of a result holds `chance_data` and `chance_model`, the quality of the best guess
+    that ignores its input; `above_chance_low` and `above_chance_high`, the interval of the quality
+    of the attacker on predictions minus that of the guess; `flip_rate`, the mean rate of random
+    errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
+    some target. Predictions reveal more than labels only if the value's interval is above 0 and
+    `above_chance_low` is above 0 as well. With a cross-fitted exact attacker and (balanced)
+    accuracy, `in_sample_data` and `in_sample_model` are what the best attacker reaches on the rows
+    that it learned from: more, on average, than any attacker reaches on new rows. The qualities in
+    the table are less than the best attacker reaches.
     """
 
 
@@ -155,21 +183,7 @@ classes (and ``sample_weight``, if it takes it); it must never be negative.""",
     "capped": """
 None: labels stay as they are. A model that is worse than random labels is compared with
 random labels, and a warning says so.""",
-    "statistics of attacks": """
-`fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
-`Contingency` that has training labels and training predictions, both learn from the training
-rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
-and training labels do not change the value.
-
-``statistics`` of a result holds `chance_data` and `chance_model`, the quality of the best guess
-that ignores its input; `above_chance_low` and `above_chance_high`, the interval of the quality
-of the attacker on predictions minus that of the guess; `flip_rate`, the mean rate of random
-errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
-some target. Predictions reveal more than labels only if the value's interval is above 0 and
-`above_chance_low` is above 0 as well. With a cross-fitted exact attacker and (balanced) accuracy,
-`in_sample_data` and `in_sample_model` are what the best attacker reaches on the rows that it
-learned from: more, on average, than any attacker reaches on new rows. The qualities in the table
-are less than the best attacker reaches.""",
+    "statistics of attacks": sections_of(_OfAttacks.__doc__ or "").get("Notes", ""),
     "to labels": """
 Parameters
 ----------
@@ -189,15 +203,7 @@ Returns
 -------
 probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
     Of several tasks, the probability of each.""",
-    "fitted": """
-groups_, tasks_ : list
-    Groups and tasks of the training labels.
-n_samples_fit_ : int or float
-    Number of training rows, or the sum of their weights.
-base_rates_ : DataFrame of shape (n_groups, n_tasks)
-    P(task | group) in the training labels.
-contingency_ : Contingency
-    The training labels, counted.""",
+    "fitted": sections_of(_Shared.__doc__ or "").get("Attributes", ""),
 }
 
 
