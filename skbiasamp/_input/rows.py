@@ -17,7 +17,7 @@ from skbiasamp._input.class_readers import (
     MarginalGroups,
     are_many_numbers,
 )
-from skbiasamp._input.classes import kinds_alike, mixed_kinds
+from skbiasamp._input.classes import check_one_kind
 from skbiasamp._input.coding import (
     Column,
     Continuous,
@@ -227,9 +227,7 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
             missing=missing,
         )
     if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
-        alike = kinds_alike(ids.tolist())
-        if alike:
-            raise mixed_kinds(ids.tolist(), alike, np.bincount(codes), "clusters")
+        check_one_kind(ids.tolist(), codes, "clusters")
     return codes.astype(np.int64), np.ones(len(ids))
 
 
