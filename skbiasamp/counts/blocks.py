@@ -107,11 +107,18 @@ class BlockWeights:
     def pair_sums(self, left: Labels, right: Labels) -> Array:
         """Return the weight of the rows in each pair of columns: (..., width, width)."""
         if isinstance(left, Codes) and isinstance(right, Codes):
-            inside = (left.codes >= 0) & (right.codes >= 0)
-            pair = np.where(inside, left.codes * right.width + right.codes, -1)
-            sums = np.asarray(self.merged(pair, left.width * right.width))
-            return sums.reshape(*self.shape[:-1], left.width, right.width)
-        if left.width > right.width:
+            in_both = (left.codes >= 0) & (right.codes >= 0)
+            pair = np.where(in_both, left.codes * right.width + right.codes, -1)
+            table = np.asarray(self.merged(pair, left.width * right.width))
+            return table.reshape(*self.shape[:-1], left.width, right.width)
+        wider = not isinstance(left, Codes) and left.width > right.width
+        if isinstance(right, Codes) or wider:
             return np.swapaxes(self.pair_sums(right, left), -1, -2)
+        sums: list[Array] = []
         values = right.dense(slice(None), float)
-        return np.stack([self * left.column(i) @ values for i in range(left.width)], axis=-2)
+        weight: Any = self.blocks.weight.tocsc()
+        for i in range(left.width):
+            rows, share = left.within(i)
+            inside = values[rows] if share is None else values[rows] * share[:, None]
+            sums.append(self.drawn @ (weight[:, rows] @ inside))
+        return np.stack(sums, axis=-2)
