@@ -59,7 +59,7 @@ class Classes(Reader):
         if is_table(value):
             matrix = indicator(value, name, soft=True, scores=self.how.scores)
             return Parameter.of_matrix(name, matrix, value)
-        column = encode(value, name)
+        column = self._encoded(name, value)
         if name in ("y_true", "sensitive_features"):
             column = need_classes(column, name)
             if name == "y_true":

@@ -15,6 +15,7 @@ from skbiasamp._input.checks import Array, Names, check_columns, check_known
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import (
     HOLES,
+    Column,
     Continuous,
     as_numbers,
     encode,
@@ -33,8 +34,16 @@ from skbiasamp._input.parameters import How, Parameter
 class Reader:
     """Reads labels and their predictions: each parameter first, then the distinct rows."""
 
-    def __init__(self, values: dict[str, Any], how: How, *, role: str = "task") -> None:
+    def __init__(
+        self,
+        values: dict[str, Any],
+        how: How,
+        *,
+        role: str = "task",
+        columns: dict[str, Column | Continuous] | None = None,
+    ) -> None:
         self.how, self.role = how, role
+        self._columns = columns or {}  # those that were read to choose the reader
         self.known = None if how.like is None else how.like[role == "task"]
         self.parameters: list[Parameter] = []
         for name, value in values.items():
@@ -49,6 +58,9 @@ class Reader:
     def pred(self) -> Parameter | None:
         """The predictions of the labels."""
         return self.parameters[1] if len(self.parameters) > 1 else None
+
+    def _encoded(self, name: str, value: Any) -> Column | Continuous:
+        return self._columns.get(name) or encode(value, name)
 
     def _read(self, name: str, value: Any) -> Parameter:
         """Read labels first, then their predictions."""
@@ -133,7 +145,7 @@ class Numbers(Indicators):
             return self._measured(name, value)
         if is_table(value) or (name == "y_pred" and self.how.threshold is not None):
             return super()._read(name, value)
-        column = encode(value, name)
+        column = self._encoded(name, value)
         floats = column.numbers if isinstance(column, Continuous) else value
         return Parameter.of_matrix(name, as_numbers(floats, name)[:, None], value)
 

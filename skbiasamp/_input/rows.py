@@ -275,6 +275,7 @@ def task_reader(given: dict[str, Any], how: How) -> Reader:
     for name in ("y_true", "y_pred"):
         if name in given:
             values[name] = as_column(given[name])
+    columns: dict[str, Column | Continuous] = {}
     one_label = how.like is not None and how.like[1].one_label
     reader: type[Reader] = Classes
     if how.numbers:
@@ -283,9 +284,9 @@ def task_reader(given: dict[str, Any], how: How) -> Reader:
         reader = DistinctTexts
     elif is_table(next(iter(values.values()))):
         reader = Classes if "y_true" not in values and one_label else Indicators
-    elif how.scores and _are_numbers(values, decided=how.threshold is not None):
+    elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
         reader = Numbers
-    return reader(values, how)
+    return reader(values, how, columns=columns)
 
 
 def group_reader(given: dict[str, Any], how: How) -> Reader:
@@ -293,6 +294,7 @@ def group_reader(given: dict[str, Any], how: How) -> Reader:
     names = ("sensitive_features", "sensitive_pred")
     values = {name: given[name] for name in names if name in given}
     marginal = how.groups == "marginal"
+    columns: dict[str, Column | Continuous] = {}
     reader: type[Reader] = Groups
     if how.groups == "indicator":
         values, reader = {name: _as_table(value) for name, value in values.items()}, Indicators
@@ -300,21 +302,27 @@ def group_reader(given: dict[str, Any], how: How) -> Reader:
         reader = MarginalGroups if marginal else Groups
     elif how.scores and not marginal:
         alone = {name: as_column(value) for name, value in values.items()}
-        if _are_numbers(alone):
+        if _are_numbers(alone, columns):
             # Whether training has numbers too is checked where both are counted.
             values, reader, how = alone, Numbers, replace(how, like=None)
-    return reader(values, how, role="group")
+    return reader(values, how, role="group", columns=columns)
 
 
-def _are_numbers(values: dict[str, Any], *, decided: bool = False) -> bool:
-    """Whether labels are no classes, or predictions of whole numbers are none."""
+def _are_numbers(
+    values: dict[str, Any], columns: dict[str, Column | Continuous], *, decided: bool = False
+) -> bool:
+    """Whether labels are no classes, or predictions of whole numbers are none.
+
+    `columns` takes up what was read, so that it need not be read again.
+    """
     (name, label), *rest = values.items()
-    column = encode(label, name)
-    if isinstance(column, Continuous) or not are_many_numbers(column):
-        return isinstance(column, Continuous)
-    return not decided and any(
-        isinstance(encode(pred, other), Continuous) for other, pred in rest if not is_table(pred)
-    )
+    column = columns[name] = encode(label, name)
+    if isinstance(column, Continuous):
+        return True
+    for other, pred in rest:
+        if not (decided or is_table(pred)) and are_many_numbers(column):
+            columns[other] = encode(pred, other)
+    return any(isinstance(column, Continuous) for column in columns.values())
 
 
 def _as_table(value: Any) -> Any:
