@@ -388,7 +388,6 @@ def _of_floats(parameter: Parameter) -> bool:
 
 def are_many_numbers(column: Column) -> bool:
     """Whether labels are numbers with more values than a binary label has."""
-    at = np.subtract(column.raw, column.offset, dtype=np.intp)
-    present = (column.values[i] for i in pd.unique(at))
+    present = (column.values[i] for i in pd.unique(column.positions()))
     values = [value for value in present if value is not None]
     return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)

@@ -104,21 +104,20 @@ _OF_ONE_KIND = ({int}, {str})  # most columns
 _LONGEST = 60  # characters of a text that is shown
 
 
-def kinds_alike(values: Sequence[Any]) -> list[str]:
-    """Return the kinds of the values of a column if they are several that look alike.
+def check_one_kind(
+    values: Sequence[Any], codes: Array, name: Name, weight: Array | None = None
+) -> None:
+    """Raise if the values of a column are of several kinds that look alike.
 
     pandas.read_csv reads a long file in parts, and so the same cells as numbers and as text.
     """
-    types = set(map(type, values))
-    if types in _OF_ONE_KIND:
-        return []
-    kinds = {kind_of_name(value) for value in values}
-    mixed = [kind for kind in _ALIKE if kind in kinds]
-    return mixed if len(mixed) > 1 else []
-
-
-def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name) -> InputError:
-    """Return the error that a column has values of several kinds; `rows` has each value."""
+    if set(map(type, values)) in _OF_ONE_KIND:
+        return
+    kinds_there = {kind_of_name(value) for value in values}
+    kinds = [kind for kind in _ALIKE if kind in kinds_there]
+    if len(kinds) < 2:
+        return
+    rows = np.bincount(codes, weight)
     kinds_seen = []
     for kind in kinds:
         at = [i for i, value in enumerate(values) if kind_of_name(value) == kind]
@@ -129,7 +128,7 @@ def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name
         fix = "text (decode the bytes)"
     elif kinds[0] in _TIMES:
         fix = "times in one time zone (pandas.to_datetime(..., utc=True))"
-    return InputError(
+    raise InputError(
         "{name} must hold values of one type; got {seen}. Values that look the same would be two "
         "groups or classes. Make the whole column {fix}.",
         name=name,

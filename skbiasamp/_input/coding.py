@@ -44,6 +44,10 @@ class Column:
     def missing(self) -> bool:
         return bool(self.values) and self.values[0] is None
 
+    def positions(self, rows: Any = slice(None)) -> Array:
+        """Return the position of each of some rows in `values`."""
+        return np.subtract(self.raw[rows], self.offset, dtype=np.intp)
+
     def values_at(self, positions: Array) -> list[Any]:
         """Return the values at some positions, as they came: 0 and 1 of floats are floats."""
         values = [self.values[i] for i in positions]
@@ -261,12 +265,12 @@ def _tally_by_sorting(columns: list[Column], weight: Array | None) -> tuple[list
     """Count rows with more possible codes than a table should hold."""
     code = np.zeros(len(columns[0].raw), dtype=np.int64)
     for column in columns:
-        code = code * len(column.values) + (column.raw.astype(np.int64) - column.offset)
+        code = code * len(column.values) + column.positions()
         code = pd.factorize(code)[0]  # keeps the product below n_rows * n_values
     _, first = np.unique(code, return_index=True)
     total = np.bincount(code, weight)
     keep = np.flatnonzero(total)
-    return [c.raw[first[keep]].astype(np.intp) - c.offset for c in columns], total[keep]
+    return [column.positions(first[keep]) for column in columns], total[keep]
 
 
 def is_sensitive(name: Name) -> bool:

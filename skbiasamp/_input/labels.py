@@ -6,7 +6,7 @@ functions need to know which of them a label is.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -14,6 +14,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from skbiasamp._input.checks import Array, Names
+
+# Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
+# precision.
+_BLOCK = 1 << 11
+
+
+def in_slices(n_rows: int) -> Iterator[slice]:
+    """Return slices of few rows, whose products are fast; one if there are no rows."""
+    return (slice(low, low + _BLOCK) for low in range(0, max(n_rows, 1), _BLOCK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +138,10 @@ class Members:
 
     def scores(self, scores: Array) -> Array:
         """Return for each row the sum of `scores` (..., columns) over its columns."""
-        return self.matrix @ scores.T
+        # NumPy makes a matrix of floats of one of booleans.
+        return np.concatenate(
+            [self.matrix[rows] @ scores.T for rows in in_slices(len(self.matrix))]
+        )
 
     def own(self, values: Array) -> Array:
         """Return for each row the sum of its `values` (rows × columns) over its columns."""
@@ -264,7 +276,7 @@ class Rows(NamedTuple):
     `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
     are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
     predictions, or in place of them if they are not those of the classes. Without labels `task` is
-    None.
+    None. `kept` are the positions of the rows that count, if these were to stay apart.
     """
 
     weight: Array
@@ -277,6 +289,7 @@ class Rows(NamedTuple):
     clusters: tuple[Array, Array] | None = None
     task_score: Side | None = None
     summed: Summed | None = None
+    kept: Array | None = None
 
 
 def as_bytes(rows: Array) -> Array:

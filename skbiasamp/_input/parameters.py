@@ -19,7 +19,7 @@ from skbiasamp._input.checks import (
     check_option,
     check_threshold,
 )
-from skbiasamp._input.classes import check_no_texts, kinds_alike, mixed_kinds
+from skbiasamp._input.classes import check_no_texts, check_one_kind
 from skbiasamp._input.coding import Column, of_floats
 from skbiasamp._input.containers import columns_of, is_table
 from skbiasamp._input.errors import InputError, Role
@@ -92,8 +92,7 @@ class Parameter:
     def check_labels(self, rows: Array, *, classes: bool) -> None:
         """Raise if values look alike, or few are classes, and name those that are missing."""
         for i, (codes, values) in enumerate(self.labels):
-            if alike := kinds_alike(values):
-                raise mixed_kinds(values, alike, np.bincount(codes, rows), self.role(i))
+            check_one_kind(values, codes, self.role(i), rows)
             if classes:
                 check_no_texts(values, rows.sum(), self.name)
             if None in values or MISSING in values:

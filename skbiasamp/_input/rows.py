@@ -17,7 +17,7 @@ from skbiasamp._input.class_readers import (
     MarginalGroups,
     are_many_numbers,
 )
-from skbiasamp._input.classes import kinds_alike, mixed_kinds
+from skbiasamp._input.classes import check_one_kind
 from skbiasamp._input.coding import (
     Column,
     Continuous,
@@ -100,7 +100,9 @@ def read_rows(
     parameters = [*tasks.parameters, *groups.parameters]
     scores = [] if score is None else [score]
     drop = how.missing == "drop"
-    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, apart=apart, drop=drop)
+    if apart:
+        of_rows["kept"] = np.arange(n)
+    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop=drop)
     _check_missing_names(groups)
     for reader in (tasks, groups):
         classes = reader is tasks and not (how.texts or how.like)
@@ -124,6 +126,7 @@ def read_rows(
         of_rows.get("repeats"),
         None if clusters is None else (of_rows["clusters"], n_clusters),
         None if score is None else tasks.scores(score, task) if maps is None else _of(score, maps),
+        kept=of_rows.get("kept"),
     )
 
 
@@ -150,7 +153,6 @@ def _count(
     of_rows: dict[str, Array],
     n: int,
     *,
-    apart: bool,
     drop: bool,
 ) -> tuple[Array, Array, float]:
     """Give parameters the labels of the rows that count, distinct where they can be.
@@ -162,11 +164,11 @@ def _count(
     columns = [column for parameter in parameters for column in parameter.columns]
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    if whole and not (matrices or of_rows or apart):
+    if whole and not (matrices or of_rows):
         positions, weight = tally(columns, weight)
         keep = np.ones(len(weight), dtype=bool)
     else:
-        positions = [np.subtract(c.raw, c.offset, dtype=np.intp) for c in columns]
+        positions = [column.positions() for column in columns]
         weight = np.ones(n) if weight is None else weight
         keep = weight > 0
     n_dropped = 0.0
@@ -225,9 +227,7 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
             missing=missing,
         )
     if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
-        alike = kinds_alike(ids.tolist())
-        if alike:
-            raise mixed_kinds(ids.tolist(), alike, np.bincount(codes), "clusters")
+        check_one_kind(ids.tolist(), codes, "clusters")
     return codes.astype(np.int64), np.ones(len(ids))
 
 

@@ -20,102 +20,156 @@ def parameters_of(section: str) -> dict[str, str]:
     }
 
 
-_SHARED = parameters_of("""
-direction : {"A->T", "T->A"}, default="A->T"
-    "A->T" (group → task): does the group shift the predicted task? "T->A" (task → group): does
-    the task shift the predicted group? Values of the two directions cannot be compared, and
-    predicting a sensitive feature is itself questionable.
-groups : {"intersection", "marginal", "indicator", "probabilities"}, default="intersection"
-    How several columns of `sensitive_features` make groups. "intersection": every combination of
-    values that occurs. "marginal": the values of each column side by side. "indicator": the
-    columns are 0/1 group memberships already. "probabilities": each column holds the probability
-    of one group, by which a row counts in it.
-reference : {"train", "test"}, default="train"
-    Which labels give the training correlations. "train": those passed to `fit`. "test": the
-    labels of the audited rows; `fit` is then not needed.
-missing : {"error", "drop", "group"}, default="error"
-    How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them out
-    and count them in `n_dropped`. "group": make them a group of their own.
-pos_label : label, default=None
-    The positive class of a binary label. None: the class that sorts last, as in scikit-learn.
-interval : {"bootstrap", "analytic", None}, default="bootstrap"
-    How `audit` computes confidence intervals. "bootstrap": percentiles over resampled rows.
-    "analytic": the delta method. None: neither intervals nor tests.
-confidence_level : float, default=0.95
-    Level of the confidence intervals.
-n_resamples : int, default=999
-    Number of random draws for intervals and for permutation tests.
-simultaneous : bool, default=False
-    True adds `low_simultaneous` and `high_simultaneous` to the table of pairs: intervals that hold
-    for all pairs at once, so also for the worst one. It needs ``interval="bootstrap"``.
-adjust : {"holm", "fdr", None}, default="holm"
-    How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
-    Benjamini and Hochberg. None: not at all.
-random_state : int, RandomState, Generator or None, default=None
-    Seed or generator of all random draws.
-n_jobs : int, default=None
-    Number of parallel jobs. Results do not depend on it.
-attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
-    Classifier that predicts the target from the input. "auto": "exact" if each distinct input has
-    20 rows or more on average, else a logistic regression (a linear one for a continuous target).
-    Of more than 20,000 distinct scores, the regression learns from the means of 10,000 parts.
-    "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network, `MLPAttacker`. An
-    estimator: any classifier (or regressor) of scikit-learn or skorch, cloned for every draw, fold
-    and target.
-balanced : bool, default=True
-    True weights all groups equally when attackers are trained and scored. False leaves the
-    weights of the rows as they are.
-fold : bool, default=False
-    Only to replicate the authors' code: True replaces an accuracy below 0.5 by 1 − accuracy,
-    which hides attackers below chance.
-cv : int or None, default=5
-    Number of folds of the audited rows: attackers are scored on rows that they did not learn
-    from. None: the closed form of the exact attacker, scored on the rows that it learns from.
-n_draws : int, default=10
-    Number of random splits into folds, and of random errors in the labels, that are averaged.
-sensitive : str, int, list, tuple or callable, default=None
-    The column of `X` with the sensitive feature, by name (str) or position (int); several of them
-    (list or tuple); or a function of `X`, such as ``lambda X: X["age"] > 40``. None: pass
-    ``sensitive_features``.
-verbose : int, default=0
-    1 shows progress from the start, also in a log. 0 shows it after two seconds, and only on a
-    terminal or in a notebook (not with the environment variable ``SKBIASAMP_PROGRESS=0``).
-threshold : float, default=None
-    Turns scores in the predictions into labels: a row gets the positive class, or the task of a
-    column, if its score is at least this. None: predictions are labels or probabilities.
-y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
-    Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
-    `Contingency`, or a data frame or query whose columns are named (see `columns`).
-y_pred : array-like, default=None
-    Predicted labels or probabilities.
-sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
-    The sensitive feature, or several.
-sensitive_pred : array-like, default=None
-    The sensitive feature as predicted by the model, for direction "T->A".
-y_train, sensitive_train : array-like, default=None
-    Labels and sensitive feature of the training rows. None: the audited labels give the training
-    correlations.
-sample_weight : array-like of shape (n_samples,), default=None
-    Weights. A whole number counts as that many rows.
-clusters : array-like of shape (n_samples,), default=None
-    An id a row: rows of one person, image or family have the same. They are resampled together,
-    standard errors are robust to their dependence, and tests swap whole clusters. None: all rows
-    are independent.
-**columns : column name or list of names
-    If the first argument is a frame: `target`, `prediction`, `sensitive`, `sensitive_prediction`
-    `weight` and `cluster` name its columns. `given`: columns that make strata, such as
-    department, or their names; groups are then compared within strata.
-""")
+def sections_of(text: str) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring by title."""
+    parts = re.split(r"^([A-Z][A-Za-z ]+)\n-+\n", inspect.cleandoc(text), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
 
-# What attack metrics say in place of that.
-_OF_ATTACKS = parameters_of("""
-y_pred : array-like, default=None
-    Predicted labels, probabilities, or any scores such as logits.
-y_train, sensitive_train : array-like, default=None
-    Labels and sensitive feature of the training rows. If `y_train` is a `Contingency` that has
-    training predictions, both attackers learn from the training rows. Otherwise both are
-    cross-fitted on the audited rows, and training labels do not change the value.
-""")
+
+def entries_of(*auditors: type) -> dict[str, str]:
+    """Return what auditors and their bases say of parameters; an auditor overrides its bases."""
+    entries: dict[str, str] = {}
+    for auditor in auditors:
+        for base in reversed(auditor.__mro__):
+            entries |= parameters_of(sections_of(base.__doc__ or "").get("Parameters", ""))
+    return entries
+
+
+class _Shared:
+    """Parameters and attributes that several docstrings describe.
+
+    Parameters
+    ----------
+    direction : {"A->T", "T->A"}, default="A->T"
+        "A->T" (group → task): does the group shift the predicted task? "T->A" (task → group): does
+        the task shift the predicted group? Values of the two directions cannot be compared, and
+        predicting a sensitive feature is itself questionable.
+    groups : {"intersection", "marginal", "indicator", "probabilities"}, default="intersection"
+        How several columns of `sensitive_features` make groups. "intersection": every combination
+        of values that occurs. "marginal": the values of each column side by side. "indicator": the
+        columns are 0/1 group memberships already. "probabilities": each column holds the
+        probability of one group, by which a row counts in it.
+    reference : {"train", "test"}, default="train"
+        Which labels give the training correlations. "train": those passed to `fit`. "test": the
+        labels of the audited rows; `fit` is then not needed.
+    missing : {"error", "drop", "group"}, default="error"
+        How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
+        out and count them in `n_dropped`. "group": make them a group of their own.
+    pos_label : label, default=None
+        The positive class of a binary label. None: the class that sorts last, as in scikit-learn.
+    interval : {"bootstrap", "analytic", None}, default="bootstrap"
+        How `audit` computes confidence intervals. "bootstrap": percentiles over resampled rows.
+        "analytic": the delta method. None: neither intervals nor tests.
+    confidence_level : float, default=0.95
+        Level of the confidence intervals.
+    n_resamples : int, default=999
+        Number of random draws for intervals and for permutation tests.
+    simultaneous : bool, default=False
+        True adds `low_simultaneous` and `high_simultaneous` to the table of pairs: intervals that
+        hold for all pairs at once, so also for the worst one. It needs ``interval="bootstrap"``.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
+        Benjamini and Hochberg. None: not at all.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or generator of all random draws.
+    n_jobs : int, default=None
+        Number of parallel jobs. Results do not depend on it.
+    attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
+        Classifier that predicts the target from the input. "auto": "exact" if each distinct input
+        has 20 rows or more on average, else a logistic regression (a linear one for a continuous
+        target). Of more than 20,000 distinct scores, the regression learns from the means of 10,000
+        parts. "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network,
+        `MLPAttacker`. An estimator: any classifier (or regressor) of scikit-learn or skorch, cloned
+        for every draw, fold and target.
+    balanced : bool, default=True
+        True weights all groups equally when attackers are trained and scored. False leaves the
+        weights of the rows as they are.
+    fold : bool, default=False
+        Only to replicate the authors' code: True replaces an accuracy below 0.5 by 1 − accuracy,
+        which hides attackers below chance.
+    cv : int or None, default=5
+        Number of folds of the audited rows: attackers are scored on rows that they did not learn
+        from. None: the closed form of the exact attacker, scored on the rows that it learns from.
+    n_draws : int, default=10
+        Number of random splits into folds, and of random errors in the labels, that are averaged.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name (str) or position (int); several of
+        them (list or tuple); or a function of `X`, such as ``lambda X: X["age"] > 40``. None: pass
+        ``sensitive_features``.
+    verbose : int, default=0
+        1 shows progress from the start, also in a log. 0 shows it after two seconds, and only on a
+        terminal or in a notebook (not with the environment variable ``SKBIASAMP_PROGRESS=0``).
+    threshold : float, default=None
+        Turns scores in the predictions into labels: a row gets the positive class, or the task of a
+        column, if its score is at least this. None: predictions are labels or probabilities.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+        Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
+        `Contingency`, or a data frame or query whose columns are named (see `columns`).
+    y_pred : array-like, default=None
+        Predicted labels or probabilities.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+        The sensitive feature, or several.
+    sensitive_pred : array-like, default=None
+        The sensitive feature as predicted by the model, for direction "T->A".
+    y_train, sensitive_train : array-like, default=None
+        Labels and sensitive feature of the training rows. None: the audited labels give the
+        training correlations.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights. A whole number counts as that many rows.
+    clusters : array-like of shape (n_samples,), default=None
+        An id a row: rows of one person, image or family have the same. They are resampled together,
+        standard errors are robust to their dependence, and tests swap whole clusters. None: all
+        rows are independent.
+    **columns : column name or list of names
+        If the first argument is a frame: `target`, `prediction`, `sensitive`,
+        `sensitive_prediction` `weight` and `cluster` name its columns. `given`: columns that make
+        strata, such as department, or their names; groups are then compared within strata.
+
+    Attributes
+    ----------
+    groups_, tasks_ : list
+        Groups and tasks of the training labels.
+    n_samples_fit_ : int or float
+        Number of training rows, or the sum of their weights.
+    base_rates_ : DataFrame of shape (n_groups, n_tasks)
+        P(task | group) in the training labels.
+    contingency_ : Contingency
+        The training labels, counted.
+    """
+
+
+class _OfAttacks(_Shared):
+    """Parameters and statistics of metrics that have attackers.
+
+    Parameters
+    ----------
+    y_pred : array-like, default=None
+        Predicted labels, probabilities, or any scores such as logits.
+    y_train, sensitive_train : array-like, default=None
+        Labels and sensitive feature of the training rows. If `y_train` is a `Contingency` that has
+        training predictions, both attackers learn from the training rows. Otherwise both are
+        cross-fitted on the audited rows, and training labels do not change the value.
+
+    Notes
+    -----
+    `fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
+    `Contingency` that has training labels and training predictions, both learn from the training
+    rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
+    and training labels do not change the value.
+
+    ``statistics`` of a result holds `chance_data` and `chance_model`, the quality of the best guess
+    that ignores its input; `above_chance_low` and `above_chance_high`, the interval of the quality
+    of the attacker on predictions minus that of the guess; `flip_rate`, the mean rate of random
+    errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
+    some target. Predictions reveal more than labels only if the value's interval is above 0 and
+    `above_chance_low` is above 0 as well. With a cross-fitted exact attacker and (balanced)
+    accuracy, `in_sample_data` and `in_sample_model` are what the best attacker reaches on the rows
+    that it learned from: more, on average, than any attacker reaches on new rows. The qualities in
+    the table are less than the best attacker reaches.
+    """
+
+
+_SHARED = entries_of(_Shared)
 
 _PARTS = {
     "quality": """
@@ -129,21 +183,7 @@ classes (and ``sample_weight``, if it takes it); it must never be negative.""",
     "capped": """
 None: labels stay as they are. A model that is worse than random labels is compared with
 random labels, and a warning says so.""",
-    "statistics of attacks": """
-`fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
-`Contingency` that has training labels and training predictions, both learn from the training
-rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
-and training labels do not change the value.
-
-``statistics`` of a result holds `chance_data` and `chance_model`, the quality of the best guess
-that ignores its input; `above_chance_low` and `above_chance_high`, the interval of the quality
-of the attacker on predictions minus that of the guess; `flip_rate`, the mean rate of random
-errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
-some target. Predictions reveal more than labels only if the value's interval is above 0 and
-`above_chance_low` is above 0 as well. With a cross-fitted exact attacker and (balanced) accuracy,
-`in_sample_data` and `in_sample_model` are what the best attacker reaches on the rows that it
-learned from: more, on average, than any attacker reaches on new rows. The qualities in the table
-are less than the best attacker reaches.""",
+    "statistics of attacks": sections_of(_OfAttacks.__doc__ or "").get("Notes", ""),
     "to labels": """
 Parameters
 ----------
@@ -163,15 +203,7 @@ Returns
 -------
 probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
     Of several tasks, the probability of each.""",
-    "fitted": """
-groups_, tasks_ : list
-    Groups and tasks of the training labels.
-n_samples_fit_ : int or float
-    Number of training rows, or the sum of their weights.
-base_rates_ : DataFrame of shape (n_groups, n_tasks)
-    P(task | group) in the training labels.
-contingency_ : Contingency
-    The training labels, counted.""",
+    "fitted": sections_of(_Shared.__doc__ or "").get("Attributes", ""),
 }
 
 
@@ -208,22 +240,7 @@ def documented(auditor: type) -> str:
     return text.replace(section, described(names, known))
 
 
-def entries_of(*auditors: type) -> dict[str, str]:
-    """Return what auditors and their bases say of parameters; an auditor overrides its bases."""
-    entries: dict[str, str] = {}
-    for auditor in auditors:
-        for base in reversed(auditor.__mro__):
-            entries |= parameters_of(sections_of(base.__doc__ or "").get("Parameters", ""))
-    return entries
-
-
 def described(names: Iterable[str], own: Mapping[str, str], *, attacks: bool = False) -> str:
     """Return what a metric says of some parameters itself, or else attacks, or all metrics."""
-    known = {**_SHARED, **(_OF_ATTACKS if attacks else {}), **own}
+    known = entries_of(_OfAttacks if attacks else _Shared) | dict(own)
     return "\n".join(dict.fromkeys(known[name] for name in names if name in known))
-
-
-def sections_of(text: str) -> dict[str, str]:
-    """Return the sections of a numpydoc docstring by title."""
-    parts = re.split(r"^([A-Z][A-Za-z ]+)\n-+\n", inspect.cleandoc(text), flags=re.MULTILINE)
-    return dict(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))

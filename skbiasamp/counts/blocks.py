@@ -7,55 +7,42 @@ block adds to a sum is counted once for all draws.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Labels
 
 # Numbers held at once.
 _HELD = 1 << 21
-# Columns of numbers that are summed one by one: of more, a product for each block is faster.
-_FEW_COLUMNS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A division of rows into blocks.
+    """A division of rows into blocks: the weight of each cell in each block, mostly 0."""
 
-    Parameters
-    ----------
-    rows : the cell that each row is of, block by block.
-    weight : of each row.
-    starts : where blocks start.
-    n_cells : how many cells there are.
-    """
-
-    rows: Array
-    weight: Array
-    starts: Array
-    n_cells: int
+    weight: sparse.csr_array  # blocks × cells
 
     @property
     def n(self) -> int:
         """How many blocks there are."""
-        return len(self.starts)
+        return int(self.weight.shape[0])
 
-    @property
-    def ends(self) -> Array:
-        """Where blocks end, after the start of the first."""
-        return np.append(self.starts, len(self.rows))
+    def merged(self, into: Array, n_cells: int) -> Blocks:
+        """Return the weights of the cells that each cell is merged into; -1 leaves one out."""
+        entries = self.weight.tocoo()
+        cells = into[entries.col]
+        kept = cells >= 0
+        at = entries.row[kept], cells[kept]
+        return Blocks(sparse.csr_array((entries.data[kept], at), shape=(self.n, n_cells)))
 
-    def sums(self, values: Array) -> Array:
-        """Return the sums of values of cells (cells × some) in each block."""
-        if values.ndim == 1:
-            return np.add.reduceat(self.weight * values[self.rows], self.starts)
-        summed = np.empty((self.n, values.shape[1]))
-        for block, (low, high) in enumerate(pairwise(self.ends)):
-            summed[block] = self.weight[low:high] @ values[self.rows[low:high]]
-        return summed
+    def times(self, values: Array) -> Blocks:
+        """Return the weights times a number for each cell."""
+        weight = self.weight
+        data = weight.data * values[weight.indices]
+        return Blocks(sparse.csr_array((data, weight.indices, weight.indptr), shape=weight.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +60,7 @@ class BlockWeights:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the array."""
-        return (*self.drawn.shape[:-1], self.blocks.n_cells)
+        return (*self.drawn.shape[:-1], self.blocks.weight.shape[1])
 
     @property
     def ndim(self) -> int:
@@ -88,26 +75,25 @@ class BlockWeights:
         return replace(self, drawn=self.drawn[draws])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        blocks = self.blocks
-        times = np.repeat(self.drawn, np.diff(blocks.ends), axis=-1) * blocks.weight
         table = np.zeros(self.shape)
-        at: Any = (..., blocks.rows)
-        np.add.at(table, at, times)
+        size = max(1, _HELD // max(1, self.shape[-1]))  # blocks whose cells are held at once
+        for low in range(0, self.blocks.n, size):
+            some = slice(low, low + size)
+            table += self.drawn[..., some] @ self.blocks.weight[some].toarray()
         return table if dtype is None else table.astype(dtype)
 
     def __mul__(self, values: Array) -> BlockWeights:
         """Multiply by a number for each cell."""
-        blocks = self.blocks
-        return replace(self, blocks=replace(blocks, weight=blocks.weight * values[blocks.rows]))
+        return replace(self, blocks=self.blocks.times(values))
 
     def __matmul__(self, values: Array) -> Array:
-        return np.asarray(self.drawn @ self.blocks.sums(values))
+        return np.asarray(self.drawn @ (self.blocks.weight @ values))
 
     def sum(self, axis: int = -1, keepdims: bool = False) -> Any:
         """Return sums over cells, or over draws."""
         if axis % self.ndim < self.ndim - 1:
             return replace(self, drawn=self.drawn.sum(axis=axis, keepdims=keepdims))
-        total = self @ np.ones(self.blocks.n_cells)
+        total = self @ np.ones(self.shape[-1])
         return total[..., None] if keepdims else total
 
     def reshape(self, *shape: int) -> BlockWeights:
@@ -115,45 +101,24 @@ class BlockWeights:
         return replace(self, drawn=self.drawn.reshape(*shape[:-1], self.blocks.n))
 
     def merged(self, into: Array, n_cells: int) -> BlockWeights:
-        """Return the weights of the cells that each cell is merged into."""
-        blocks = replace(self.blocks, rows=into[self.blocks.rows], n_cells=n_cells)
-        return replace(self, blocks=blocks)
+        """Return the weights of the cells that each cell is merged into; -1 leaves one out."""
+        return replace(self, blocks=self.blocks.merged(into, n_cells))
 
     def pair_sums(self, left: Labels, right: Labels) -> Array:
         """Return the weight of the rows in each pair of columns: (..., width, width)."""
-        blocks, n_pairs = self.blocks, left.width * right.width
-        left, right = left.take(blocks.rows), right.take(blocks.rows)
-        sums = np.zeros((*self.drawn.shape[:-1], n_pairs))
-        size = max(1, _HELD // n_pairs)  # blocks whose sums are held at once
-        ends = blocks.ends
-        for low in range(0, blocks.n, size):
-            some = slice(low, min(low + size, blocks.n))
-            of_blocks = self._sums_of_blocks(left, right, ends[low : some.stop + 1])
-            sums += self.drawn[..., some] @ of_blocks.reshape(-1, n_pairs)
-        return sums.reshape(*self.drawn.shape[:-1], left.width, right.width)
-
-    def _sums_of_blocks(self, left: Labels, right: Labels, ends: Array) -> Array:
-        """Return the sums of some blocks: (blocks, width, width)."""
-        n, weight = len(ends) - 1, self.blocks.weight
-        if not isinstance(left, Codes) and isinstance(right, Codes):
-            return np.swapaxes(self._sums_of_blocks(right, left, ends), 1, 2)
-        if isinstance(left, Codes) and (isinstance(right, Codes) or right.width <= _FEW_COLUMNS):
-            rows = slice(ends[0], ends[-1])
-            code = np.repeat(np.arange(n) * left.width, np.diff(ends)) + left.codes[rows]
-            inside = left.codes[rows] >= 0
-            if isinstance(right, Codes):
-                inside &= right.codes[rows] >= 0
-                code = code * right.width + right.codes[rows]
-                columns = [weight[rows]]
-            else:
-                columns = [weight[rows] * right.column(j)[rows] for j in range(right.width)]
-            size = n * left.width * (right.width if len(columns) == 1 else 1)
-            code = code[inside]
-            counts = [np.bincount(code, column[inside], minlength=size) for column in columns]
-            return np.stack(counts, axis=-1).reshape(n, left.width, right.width)
-        products = np.empty((n, left.width, right.width))
-        for block, (low, high) in enumerate(pairwise(ends)):
-            rows = slice(low, high)
-            share = weight[rows, None] * left.dense(rows, float)
-            products[block] = share.T @ right.dense(rows, float)
-        return products
+        if isinstance(left, Codes) and isinstance(right, Codes):
+            in_both = (left.codes >= 0) & (right.codes >= 0)
+            pair = np.where(in_both, left.codes * right.width + right.codes, -1)
+            table = np.asarray(self.merged(pair, left.width * right.width))
+            return table.reshape(*self.shape[:-1], left.width, right.width)
+        wider = not isinstance(left, Codes) and left.width > right.width
+        if isinstance(right, Codes) or wider:
+            return np.swapaxes(self.pair_sums(right, left), -1, -2)
+        sums: list[Array] = []
+        values = right.dense(slice(None), float)
+        weight: Any = self.blocks.weight.tocsc()
+        for i in range(left.width):
+            rows, share = left.within(i)
+            inside = values[rows] if share is None else values[rows] * share[:, None]
+            sums.append(self.drawn @ (weight[:, rows] @ inside))
+        return np.stack(sums, axis=-2)

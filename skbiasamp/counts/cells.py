@@ -24,16 +24,11 @@ from skbiasamp._input.labels import (
 )
 from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.task_queries import Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
 from skbiasamp.counts.weights import Weighted
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
-
-
-# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
-# of squares if predictions are probabilities.
-BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
 class Cells(Weighted):

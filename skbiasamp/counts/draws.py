@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
@@ -73,12 +74,10 @@ def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None
     nth = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
     first = (np.cumsum(clusters.n) - clusters.n).astype(np.int64)[clusters.of]
     n_blocks = min(N_BLOCKS, clusters.total)
-    # Small integers, whose stable sort is much faster.
-    block = (np.arange(clusters.total) % n_blocks).astype(np.int16)
-    of = rng.permutation(block)[first[rows] + nth]
-    order = np.argsort(of, kind="stable")
-    starts = np.flatnonzero(np.diff(of[order], prepend=-1))
-    return Blocks(rows[order], clusters.each(cells.weight)[rows[order]], starts, cells.n_cells)
+    of = rng.permutation(np.arange(clusters.total) % n_blocks)[first[rows] + nth]
+    weight = clusters.each(cells.weight)[rows]
+    shape = (n_blocks, cells.n_cells)
+    return Blocks(sparse.csr_array((weight, (of, rows)), shape=shape))
 
 
 def resampled_blocks(cells: C, blocks: Blocks, n_draws: int, rng: np.random.Generator) -> C:

@@ -14,10 +14,10 @@ from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
-from skbiasamp._input.labels import Codes, Members, Rows, Summed
+from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of
 from skbiasamp._input.rows import read_rows, tallied
 from skbiasamp._utils.progress import interruptible, progress
-from skbiasamp.counts.cells import BOTH, BOTH_SQUARE, SQUARE, C, naming_side, side_of
+from skbiasamp.counts.cells import C, naming_side, side_of
 from skbiasamp.counts.engines import (
     COUNT,
     MOST_CELLS,
@@ -31,11 +31,17 @@ from skbiasamp.counts.engines import (
 )
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.several_models import check_models, joined, of_the_model, side_of_model
-from skbiasamp.counts.task_queries import Moments, sum_squares, sum_tasks
+from skbiasamp.counts.task_queries import (
+    BOTH_SQUARE,
+    SQUARE,
+    Moments,
+    sum_squares,
+    sum_tasks,
+)
 
 # Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
 Scores = tuple[Array, bool]
-Asked = Scores | Callable[[Any], list[Scores]] | None
+Asked = Callable[[Any], list[Scores]]
 
 
 def read_labels(
@@ -55,7 +61,7 @@ def read_frame(
     made: type[C],
     *,
     joint: bool | None,
-    moments: Asked,
+    moments: Scores | Asked | None,
     **how: Any,
 ) -> Rows | C | dict[str, Any]:
     """Count the rows of a frame, or sum them if they do not repeat.
@@ -65,7 +71,7 @@ def read_frame(
     were summed each by itself are `made`.
     """
     check_names(named)
-    _check_moments(moments, how["like"])
+    asked = _asked(moments, how["like"])
     check_option("joint", joint, (True, False, None))
     check_option("numbers", how["numbers"], (True, False))
     if how["groups"] == "probabilities":
@@ -90,7 +96,7 @@ def read_frame(
             how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
         apart = opened.eager is not None or not _are_many(sides) if joint is None else joint
         if len(sides["task"]) > 1 and not models and not apart:
-            return _of_tasks(opened, sides, made, moments, how)
+            return _of_tasks(opened, sides, made, asked, how)
         columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
     labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
@@ -152,8 +158,7 @@ def read_periods(
     periods = np.asarray(columns["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
-    # Which rows are left out is known by their number, which takes the place of `repeats`.
-    how |= {"sensitive_features": columns["group"], "repeats": np.arange(len(periods))}
+    how |= {"sensitive_features": columns["group"], "repeats": columns["repeats"], "apart": True}
     others: Others = {}
     floats = len(prediction) == 1 and opened.fractions(prediction[0])
     if floats and not (numbers_of(columns["task_pred"], "y_pred") > 1).any():
@@ -168,12 +173,8 @@ def read_periods(
         summed=columns["summed"],
         **how,
     )
-    assert rows.repeats is not None
-    kept = rows.repeats.astype(np.intp)
-    repeats = columns["repeats"]
-    rows = rows._replace(repeats=None if repeats is None else np.asarray(repeats)[kept])
-    weight = columns["weight"]
-    lost = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    assert rows.kept is not None
+    kept, lost = rows.kept, _weights(columns["weight"], periods)
     lost[kept] = 0
     version_of = columns["version"]
     return Periods(
@@ -196,15 +197,15 @@ def _of_reference(
     if columns["task"] is None:
         return weight, {}
     rows = read_labels(columns["task"], None, sample_weight=weight, **how | {"pos_label": None})
-    assert rows.task is not None and rows.repeats is not None
+    assert rows.task is not None and rows.kept is not None
     if not isinstance(rows.task.labels, Codes):
         return weight, {}
-    kept, names, codes = rows.repeats.astype(np.intp), rows.task.names, rows.task.labels.codes
+    kept, names, codes = rows.kept, rows.task.names, rows.task.labels.codes
     known = classes(periods[kept], codes, names)
     if known is None:
         return weight, {}
     other = np.flatnonzero(~np.isin(codes, [i for i, name in enumerate(names) if name in known]))
-    left = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    left = _weights(weight, periods)
     left[kept[other]] = 0
     lost: Others = {}
     for i in other:
@@ -213,10 +214,21 @@ def _of_reference(
     return left, lost
 
 
-def _check_moments(moments: Any, like: Any) -> None:
-    """Raise unless signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for."""
-    if moments is None or callable(moments):
-        return
+def _weights(weight: Any, rows: Array) -> Array:
+    """Return a copy of weights; each row counts once if there are none."""
+    return np.ones(len(rows)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+
+
+def _asked(moments: Any, like: Any) -> Asked:
+    """Return a function of sums that says what squares are summed of.
+
+    Signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for.
+    """
+    if callable(moments):
+        asked: Asked = moments
+        return asked
+    if moments is None:
+        return lambda sums: []
     pair = isinstance(moments, tuple | list) and len(moments) == 2
     if not pair or not isinstance(moments[1], bool):
         text = "moments must be a table of signs and a bool, a function or None; got {seen!r}."
@@ -226,6 +238,7 @@ def _check_moments(moments: Any, like: Any) -> None:
         text = "moments must have a sign for each group and task of {like}, {wanted}; got {shape}."
         wanted = (len(like.groups), len(like.tasks))
         raise InputError(text, wanted=wanted, shape=signs.shape)
+    return lambda sums: [] if like is None else [moments]
 
 
 def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Any]:
@@ -323,21 +336,8 @@ def _of_tasks(
         )
     if how["pos_label"] is not None:
         raise no_positive_class("is an indicator matrix")
-    strata = sum_tasks(opened, sides, weight)
-
-    def summed(name: str, other: str = "") -> Array:
-        each = ((f"{name} {i}", f"{other} {i}") for i in range(len(sides["task"])))
-        return strata[[a if a in strata else b for a, b in each]].to_numpy(dtype=float)
-
-    sums = {"task": summed("true")}
-    if sides["task_pred"]:
-        sums |= {"task_pred": summed("pred"), BOTH: summed("both")}
-        # Of columns of 0 and 1 the squares are the sums.
-        squares = {SQUARE: summed("square", "pred"), BOTH_SQUARE: summed("both square", "both")}
-        if not np.array_equal(squares[SQUARE], sums["task_pred"]):
-            sums |= squares
-    # Groups and names are read as those of any rows, one for each combination of groups. Which
-    # of these are left out is known by their number, which takes the place of `repeats`.
+    strata, sums = sum_tasks(opened, sides, weight)
+    # Groups and names are read as those of any rows, one for each combination of groups.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
     rows = read_labels(
         pd.DataFrame(blank, columns=sides["task"]),
@@ -345,24 +345,26 @@ def _of_tasks(
         sensitive_features=_taken(strata, "group", sides["group"]),
         sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
         sample_weight=strata[COUNT].to_numpy(),
-        repeats=np.arange(len(strata)),
+        apart=True,
         **how,
     )
-    assert rows.repeats is not None and rows.task is not None
-    kept = rows.repeats.astype(np.intp)
-    of_rows = {
+    assert rows.task is not None and rows.kept is not None
+    kept = rows.kept
+    of_tasks = {
         name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()
     }
-    of_rows |= {"group": rows.group}
+    if SQUARE in sums and np.array_equal(sums[SQUARE], sums["task_pred"]):
+        # Of columns of 0 and 1 the squares are the sums.
+        del of_tasks[SQUARE], of_tasks[BOTH_SQUARE]
+    of_groups = {"group": rows.group}
     if rows.group_pred is not None:
-        of_rows["group_pred"] = rows.group_pred
-    made_cells = made(rows.weight, of_rows, n_dropped=rows.n_dropped, summed="tasks")
-    if callable(moments):
-        asked = [] if made_cells.indicator else moments(made_cells)
-    else:
-        asked = [] if moments is None or how["like"] is None or made_cells.indicator else [moments]
-    scores = [Moments(made_cells.groups, *moment) for moment in asked]
-    made_cells.moments = sum_squares(opened, sides, weight, scores)
+        of_groups["group_pred"] = rows.group_pred
+    how_made: dict[str, Any] = {"n_dropped": rows.n_dropped, "summed": "tasks"}
+    made_cells = made(rows.weight, of_tasks | of_groups, **how_made)
+    if not made_cells.indicator:
+        scores = [Moments(made_cells.groups, *asked) for asked in moments(made_cells)]
+        strata = strata.iloc[kept].assign(position=codes_of(rows.group))
+        made_cells.moments = sum_squares(opened, sides, weight, strata, scores)
     return made_cells
 
 

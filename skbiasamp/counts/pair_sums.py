@@ -8,12 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.labels import Codes, Labels
+from skbiasamp._input.labels import Codes, Labels, in_slices
 from skbiasamp.counts.blocks import BlockWeights
-
-# Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
-# precision.
-_BLOCK = 1 << 11
 
 
 def everywhere(n_rows: int) -> Codes:
@@ -68,8 +64,7 @@ def _sums_of_matrices(left: Labels, right: Labels, weight: Array) -> Array:
     plain = bool((weight == 1).all())
     dtype = np.float32 if plain and not (left.soft or right.soft) else np.float64
     sums = np.zeros((left.width, right.width))
-    for low in range(0, len(weight), _BLOCK):
-        rows = slice(low, low + _BLOCK)
+    for rows in in_slices(len(weight)):
         block = left.dense(rows, dtype)
         if not plain:
             block = block * weight[rows, None]

@@ -18,7 +18,16 @@ from skbiasamp._input.classes import united
 from skbiasamp._input.errors import InputError, Role, Spoken, meant, quote, speaking
 from skbiasamp._input.labels import Codes, Members, Rows, Side, occurring
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import C, Cells, SideName, distinct, selected, sides_of, with_sides
+from skbiasamp.counts.cells import (
+    SIDES,
+    C,
+    Cells,
+    SideName,
+    distinct,
+    selected,
+    sides_of,
+    with_sides,
+)
 from skbiasamp.counts.clusters import Clusters
 
 LABELS: tuple[SideName, ...] = ("group", "task")
@@ -180,20 +189,17 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
     # Without labels, predictions name the tasks.
     naming = [side for part in parts if (side := part.task or part.task_pred) is not None]
     tasks = united([side.names for side in naming])
-    sides: dict[Any, Side] = {"group": first.group.onto(groups)}
-    if first.task is not None:
-        sides["task"] = first.task.onto(tasks)
+    sides: dict[Any, Side] = {}
     for model, rows in read.items():
-        if rows.task_pred is not None:
-            sides[side_of_model("task_pred", model)] = rows.task_pred.onto(tasks)
-        if rows.group_pred is not None:
-            sides[side_of_model("group_pred", model)] = rows.group_pred.onto(groups)
-    whole = first.repeats is None or np.array_equal(first.repeats, first.weight)
+        for name, side in zip(SIDES, rows[1:5], strict=True):
+            if isinstance(side, Side):
+                role = name if name in LABELS else side_of_model(name, model)
+                sides[role] = side.onto(groups if name.startswith("group") else tasks)
     return {
         "weight": first.weight,
         "sides": sides,
         "n_dropped": first.n_dropped,
-        "repeats": None if whole else first.repeats,
+        "repeats": first.repeats,
         "clusters": None if first.clusters is None else Clusters(*first.clusters),
     }
 

@@ -25,10 +25,7 @@ from skbiasamp._io.json import (
     vector,
 )
 from skbiasamp.counts.cells import (
-    BOTH,
-    BOTH_SQUARE,
     SIDES,
-    SQUARE,
     Cells,
     distinct,
     keys_of,
@@ -37,7 +34,7 @@ from skbiasamp.counts.cells import (
     sides_of,
 )
 from skbiasamp.counts.clusters import Clusters
-from skbiasamp.counts.task_queries import Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
 
 FORMAT = "skbiasamp contingency 1"
 _ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
@@ -230,19 +227,14 @@ def read_cells(content: Any) -> dict[str, Any]:
         _require(known_clusters, "clusters.of", of.tolist())
         read["clusters"] = Clusters(of.astype(np.intp), n)
     groups, n_tasks = sides["group"].names, len(sides[naming["task"]].names)
-    for part_of_json in moments or ():
-        squares, signs, crossed = (
-            part_of_json["squares"],
-            part_of_json["signs"],
-            part_of_json.get("crossed"),
-        )
-        _require(
-            in_tasks and part_of_json["groups"] == groups, "moments.groups", part_of_json["groups"]
-        )
-        _require(len(squares) == len(groups), "moments.squares", squares)
-        _require(signs.shape == (len(groups), n_tasks), "moments.signs", signs)
-        fits = crossed is None or crossed.shape == (2, len(groups))
-        _require(fits, "moments.crossed", crossed)
+    n = len(groups)
+    shapes = {"squares": (n,), "signs": (n, n_tasks), "crossed": (2, n)}
+    for moment in moments or ():
+        of_groups = in_tasks and moment["groups"] == groups
+        _require(of_groups, "moments.groups", moment["groups"])
+        for name, shape in shapes.items():
+            sums = moment.get(name)
+            _require(sums is None or sums.shape == shape, f"moments.{name}", sums)
     if moments:
         read["moments"] = tuple(Moments(**moment) for moment in moments)
     del read["format"]

@@ -10,9 +10,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, Array
-from skbiasamp._input.errors import InputError, plain
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
 from skbiasamp.counts.engines import COUNT, Opened, Sides, grouped, holes, no_indicator
+
+# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
+# of squares if predictions are probabilities.
+BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
 class Moments(NamedTuple):
@@ -40,11 +44,13 @@ class Moments(NamedTuple):
         return same and np.array_equal(self.signs, other.signs)
 
 
-def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
+def sum_tasks(
+    opened: Opened, sides: Sides, weight: Hashable | None
+) -> tuple[pd.DataFrame, dict[str, Array]]:
     """Count every task by itself, in one pass over many 0/1 columns.
 
-    A row of what comes back is a combination of groups. Of task 3 it has ``true 3``, ``pred 3``,
-    ``both 3``, and ``square 3`` and ``both square 3`` if predictions may be fractions.
+    Returned are the combinations of groups with their weights, and of each what is summed of every
+    task: labels, predictions and what both have, with squares if predictions may be fractions.
     """
     labels, predictions = sides["task"], sides["task_pred"]
     if predictions and len(predictions) != len(labels):
@@ -54,10 +60,16 @@ def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataF
             n=len(labels),
             m=len(predictions),
         )
-    groups = {side: named for side, named in sides.items() if side.startswith("group")}
     true = [opened.number(name) for name in labels]
     predicted = [opened.number(name) for name in predictions]
-    sums = _products(opened, predictions, true, predicted)
+    products = {"task": true}
+    if predictions:
+        both = [label * guess for label, guess in zip(true, predicted, strict=True)]
+        products |= {"task_pred": predicted, BOTH: both}
+        if any(map(opened.fractions, predictions)):
+            products[SQUARE] = [guess * guess for guess in predicted]
+            products[BOTH_SQUARE] = [b * g for b, g in zip(both, predicted, strict=True)]
+    sums = {f"{side} {i}": column for side in products for i, column in enumerate(products[side])}
     if weight is not None:
         times = opened.weight(weight)
         sums = {name: column * times for name, column in sums.items()} | {COUNT: times}
@@ -74,7 +86,7 @@ def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataF
     }
     how |= {name: nw.col(name).sum() for name in flags}
     sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
-    strata = grouped(opened, groups, sums, how)
+    strata = grouped(opened, groups_of(sides), sums, how)
     if strata["holes"].any() or strata[list(how)].isna().to_numpy().any():
         raise holes("the columns of target or prediction")
     if strata["wrong"].any():
@@ -84,13 +96,28 @@ def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataF
             if strangers:
                 break
         raise no_indicator(name, f"{float(strangers[0]):.6g}")
-    return strata[strata[COUNT] > 0].reset_index(drop=True)
+    of_tasks = {
+        side: strata[[f"{side} {i}" for i in range(len(labels))]].to_numpy() for side in products
+    }
+    return strata, of_tasks
+
+
+def groups_of(sides: Sides) -> dict[str, list[Hashable]]:
+    """Return the columns of groups and of predicted groups."""
+    return {side: named for side, named in sides.items() if side.startswith("group")}
 
 
 def sum_squares(
-    opened: Opened, sides: Sides, weight: Hashable | None, asked: list[Moments]
+    opened: Opened,
+    sides: Sides,
+    weight: Hashable | None,
+    strata: pd.DataFrame,
+    asked: list[Moments],
 ) -> tuple[Moments, ...]:
-    """Return moments with their sums, which take one more pass over the columns of tasks."""
+    """Return moments with their sums, which take one more pass over the columns of tasks.
+
+    `strata` are combinations of groups, and in ``position`` the group that each is.
+    """
     if not asked:
         return ()
     true = [opened.number(name) for name in sides["task"]]
@@ -107,21 +134,21 @@ def sum_squares(
         times = opened.weight(weight)
         sums = {name: column * times for name, column in sums.items()}
     how = {name: nw.col(name).sum() for name in sums}
-    strata = grouped(opened, {"group": sides["group"]}, sums, how)
-    every = [_own_squares(strata, k, moments) for k, moments in enumerate(asked)]
-    return tuple(moments for moments in every if moments is not None)
+    squares = strata.merge(grouped(opened, groups_of(sides), sums, how))
+    groups = range(len(asked[0].groups))
+    of_groups = squares.groupby("position")[list(sums)].sum().reindex(groups, fill_value=0.0)
 
+    def own(name: str) -> Array:
+        """Return what each group's rows have with the group's own signs."""
+        return np.diagonal(of_groups[[f"{name} {i}" for i in groups]])
 
-def _products(
-    opened: Opened, predictions: list[Hashable], true: list[nw.Expr], predicted: list[nw.Expr]
-) -> dict[str, nw.Expr]:
-    """Return what is summed of each task: labels, predictions, both, and squares of fractions."""
-    sums = {f"true {i}": label for i, label in enumerate(true)}
-    for i, (name, label, guess) in enumerate(zip(predictions, true, predicted, strict=False)):
-        sums |= {f"pred {i}": guess, f"both {i}": label * guess}
-        if opened.fractions(name):
-            sums |= {f"square {i}": guess * guess, f"both square {i}": label * guess * guess}
-    return sums
+    summed = []
+    for k, moments in enumerate(asked):
+        crossed = None
+        if moments.shared.any():
+            crossed = np.stack([own(f"crossed {k}"), of_groups[f"shared {k}"]])
+        summed.append(moments._replace(squares=own(f"score {k}"), crossed=crossed))
+    return tuple(summed)
 
 
 def _score(true: list[nw.Expr], predicted: list[nw.Expr], signs: Array, change: bool) -> nw.Expr:
@@ -145,26 +172,3 @@ def _pairwise(combine: Callable[[nw.Expr, nw.Expr], nw.Expr], every: list[nw.Exp
         pairs = [every[i : i + 2] for i in range(0, len(every), 2)]
         every = [combine(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
     return every[0]
-
-
-def _own_squares(strata: pd.DataFrame, k: int, moments: Moments) -> Moments | None:
-    """Return the `k`-th moments with the sums of squares of each group's rows with its own signs.
-
-    None if the engine calls a group what labels do not, so that no sum is short of its rows.
-    """
-    groups = moments.groups
-    columns = [name for name in strata.columns if name.startswith("group ")]
-    squares, crossed = np.zeros(len(groups)), np.zeros((2, len(groups)))
-    for row, values in enumerate(strata[columns].itertuples(index=False, name=None)):
-        own = tuple(MISSING if pd.isna(value) else plain(value) for value in values)
-        name = own if len(own) > 1 else own[0]
-        if name in groups:
-            position = groups.index(name)
-            squares[position] += strata[f"score {k} {position}"].iloc[row]
-            if f"shared {k}" in strata:
-                crossed[0, position] += strata[f"crossed {k} {position}"].iloc[row]
-                crossed[1, position] += strata[f"shared {k}"].iloc[row]
-        elif MISSING not in own:  # else it is left out
-            return None
-    has_shared = f"shared {k}" in strata
-    return moments._replace(squares=squares, crossed=crossed if has_shared else None)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 from math import comb
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.labels import Codes, Members, Side, as_bytes
+from skbiasamp._input.labels import Codes, Members, Side, as_bytes, in_slices
 from skbiasamp.counts.cells import C, Cells, SideName, labels_of, sides_of, with_sides
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
@@ -67,13 +68,16 @@ def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
             absent += present
         return lattice[sets @ powers]
     sums = np.empty((len(sets), counts.shape[1]))
+    # Sums of so few whole numbers are exact in single precision too, which is faster.
+    few = np.array_equal(counts, np.rint(counts)) and counts.sum(axis=0).max(initial=0) <= 2**24
+    counts = counts.astype(np.float32 if few else float)
     columns = patterns.T.astype(np.float32)
     block = max(1, (1 << 24) // max(1, len(patterns)))
     for low in range(0, len(sets), block):
         chosen = sets[low : low + block]
         common = chosen.astype(np.float32) @ columns
         # Few patterns hold a set of several tasks.
-        holds = sparse.csr_array(common == chosen.sum(axis=1, keepdims=True), dtype=float)
+        holds = sparse.csr_array(common == chosen.sum(axis=1, keepdims=True), dtype=counts.dtype)
         sums[low : low + block] = holds @ counts
     return sums
 
@@ -159,22 +163,43 @@ def _grown(members: Array, partners: Array) -> Array:
     return grown
 
 
-def of_sets(cells: C, sets: Array) -> C:
-    """Return the cells whose tasks are sets of tasks, present when all of them are."""
-    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
-    sides = sides_of(cells)
-    names, size = tuple(range(len(sets))), sets.sum(axis=1)
-    block = 1 << 11  # products of few rows stay in cache
-    for name in ("task", "task_pred"):
-        if name not in sides:
-            continue
-        labels = labels_of(cells, name)
-        has_set = np.empty((cells.n_cells, len(sets)), dtype=bool)
-        for low in range(0, cells.n_cells, block):
-            rows = slice(low, low + block)
-            has_set[rows] = labels.dense(rows, np.float32) @ sets.T.astype(np.float32) == size
-        sides[name] = Side(names, Members(has_set), open=False)
-    return with_sides(cells, sides)
+class OfSets:
+    """Brings cells onto sets of tasks: their tasks are then sets, present when all of them are.
+
+    An audit asks for the same cells several times, which are made once.
+    """
+
+    def __init__(self, sets: Array) -> None:
+        self.sets = sets
+        self._made: list[tuple[Cells, Any]] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OfSets, (self.sets,)  # other processes have other cells
+
+    def __call__(self, cells: C) -> C:
+        """Return cells whose tasks are the sets."""
+        for given, made in self._made:
+            if given is cells:
+                of_sets: C = made
+                return of_sets
+        made = self._of(cells)
+        self._made.append((cells, made))
+        return made
+
+    def _of(self, cells: C) -> C:
+        cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+        sides = sides_of(cells)
+        names, size = tuple(range(len(self.sets))), self.sets.sum(axis=1)
+        columns = self.sets.T.astype(np.float32)
+        for name in ("task", "task_pred"):
+            if name not in sides:
+                continue
+            labels = labels_of(cells, name)
+            has_set = np.empty((cells.n_cells, len(self.sets)), dtype=bool)
+            for rows in in_slices(cells.n_cells):
+                has_set[rows] = labels.dense(rows, np.float32) @ columns == size
+            sides[name] = Side(names, Members(has_set), open=False)
+        return with_sides(cells, sides)
 
 
 def set_names(tasks: Names, sets: Array) -> Names:

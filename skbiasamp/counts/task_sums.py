@@ -13,9 +13,9 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Members, Side
-from skbiasamp.counts.cells import BOTH, BOTH_SQUARE, SQUARE, C, Cells, sides_of, with_sides
+from skbiasamp.counts.cells import C, Cells, sides_of, with_sides
 from skbiasamp.counts.engines import two_values
-from skbiasamp.counts.task_queries import Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
 
 
 def of_task(cells: Cells, position: int) -> Cells:

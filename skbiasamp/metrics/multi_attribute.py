@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,9 +16,9 @@ from skbiasamp._utils.formatting import points
 from skbiasamp.counts.cells import unweighted
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sets import (
+    OfSets,
     frequent_sets,
     occurrences_of,
-    of_sets,
     patterns_of,
     set_names,
     superset_counts,
@@ -155,7 +154,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets, and the training rows that hold them, which all resamples share."""
         fixed = super()._chosen_from(train, test)
-        return fixed | {"trained": occurrences_of(train, "task", "group", fixed["sets"])}
+        sets = fixed["sets"]
+        trained = occurrences_of(train, "task", "group", sets)
+        return fixed | {"trained": trained, "onto": OfSets(sets)}
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets of tasks that occur in both labels, as rows of booleans."""
@@ -221,7 +222,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             size=True,
             divisor=self._divisor(moved, test),
             rates=rates if own else rates._replace(base=None),
-            onto=partial(of_sets, sets=sets),
+            onto=fixed["onto"],
             undefined_as_zero=self.direction != "A->T",
             centre=centre,
             above_only=self.direction is None,
