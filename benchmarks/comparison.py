@@ -63,7 +63,7 @@ PARTS = {
     "drawing": (
         (attack_pair, "draw_folds"),
         (_trained, "split"),
-        (_trained, "draw_folds"),
+        (attack_run, "draw_folds"),
         (attack_run, "resample"),
     ),
     "counting": ((attack_pair.AttackPair, "tables"),),

@@ -342,39 +342,26 @@ class AttackPair:
 
 
 def drawn_qualities(
-    pair: AttackPair,
-    n_draws: int,
-    rng: np.random.Generator,
-    *,
-    resampled: bool = False,
-    guesses: bool = True,
+    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
 ) -> Qualities:
     """Return the qualities of the best tables, over draws of folds and perturbations.
 
-    In closed form (``cv=None``), and of resampled rows, the perturbation is the expected one. Those
-    of resampled rows are (resamples, cuts into folds, targets).
+    In closed form (``cv=None``) the perturbation is the expected one.
     """
-    n_folds, training, noise = pair.n_folds, pair.data.training, None
-    n_cuts = 1
-    if resampled:
-        n_draws, n_cuts = cuts_of(n_draws, n_folds)
-    if not resampled:
-        # Perturbations draw from a stream of their own, so that models with other errors still
-        # get the same folds.
-        (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
-        noise = None if pair.settings.cv is None else np.random.default_rng(stream)
+    # Perturbations draw from a stream of their own, so that models with other errors still get
+    # the same folds.
+    (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
+    noise = None if pair.settings.cv is None else np.random.default_rng(stream)
     blocks = divided_into_blocks(pair.cells, rng) if pair.few else None
-    parts: list[Qualities] = []
-    with progress("resamples" if resampled else "draws", n_draws) as step:
-        for n in step.parts(pair.chunks(n_draws, n_folds * n_cuts, blocks)):
-            how: dict[str, Any] = {"resampled": resampled, "blocks": blocks, "n_cuts": n_cuts}
-            folds = draw_folds(pair.cells, n_folds, n, rng, **how)
+    training, parts = pair.data.training, []
+    with progress("draws", n_draws) as step:
+        for n in step.parts(pair.chunks(n_draws, pair.n_folds, blocks)):
+            folds = draw_folds(pair.cells, pair.n_folds, n, rng, resampled=False, blocks=blocks)
             learnt = None
             if training is not None:
-                learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
+                learnt = draw_folds(training.cells, 1, n, rng, resampled=False)
             parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
-    qualities = of_all_draws(parts)
-    return by_cuts(qualities, n_cuts) if resampled else qualities
+    return of_all_draws(parts)
 
 
 def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:
