@@ -19,7 +19,6 @@ from skbiasamp.plotting._common import (
     JOINTS,
     Display,
     check_kind,
-    import_pyplot,
     name_sides,
     short_labels,
     tidy,
@@ -295,15 +294,10 @@ class AmplificationCurveDisplay(Display):
         display : AmplificationCurveDisplay
             This Display.
         """
-        plt = import_pyplot(self)
         panels = 1 if self.rates is None else 2
         # Many names need a place of their own, and only in a figure of ours there is one.
         beside = ax is None and self.rates is not None and self.rates.shape[1] > MANY
-        if ax is None:
-            size = (6.4 + 2 * beside, 1.4 + 2.3 * panels)
-            _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
-        self.ax_, self.figure_ = axes[0], axes[0].figure
+        axes = self._axes(ax, (6.4 + 2 * beside, 1.4 + 2.3 * panels), panels)
         self.rates_ax_ = None if self.rates is None else axes[-1]
         alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
         marker = MARKERS if len(self.thresholds) <= FEW else [""]

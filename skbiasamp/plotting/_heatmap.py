@@ -9,15 +9,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._common import (
-    FONT,
-    SMALLEST,
-    PairsDisplay,
-    axes_of,
-    contrast,
-    fitting,
-    room,
-)
+from skbiasamp.plotting._common import FONT, SMALLEST, PairsDisplay, contrast, fitting, room
 from skbiasamp.results import label_index
 
 LARGE = 100  # cells: of more, colour is seen before any number
@@ -154,7 +146,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         n_rows, n_columns = cells.shape
         across, down = (max(map(len, side), default=0) for side in names)
         size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
-        ax = axes_of(self, ax, size)
+        (ax,) = self._axes(ax, size)
         many = cells.size > LARGE
         self._colour(cells, clear, cmap, many=many)
         self.colorbar_ = None

@@ -13,14 +13,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.formatting import in_words
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._common import (
-    TableDisplay,
-    axes_of,
-    check_kind,
-    room,
-    short_labels,
-    tidy,
-)
+from skbiasamp.plotting._common import TableDisplay, check_kind, room, short_labels, tidy
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
@@ -167,7 +160,7 @@ class MitigationDisplay(TableDisplay):
         display : MitigationDisplay
             This Display.
         """
-        ax = axes_of(self, ax, (7.2, 4.2))
+        (ax,) = self._axes(ax, (7.2, 4.2))
         self.zero_line_ = ax.axhline(0, color="0.3", linewidth=1, zorder=1)
         noisy = self.points["noise"].notna()
         mitigations = self.points[~noisy]
