@@ -91,7 +91,7 @@ def parts_of(call):
                 spent[part] += seconds - inside.pop()  # a part in another counts once
                 inside[-1] += seconds
                 if part == "training":
-                    trained.append(len(args[1]))
+                    trained.append(len(args[0]))
 
         return wrapped
 

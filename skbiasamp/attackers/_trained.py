@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -41,22 +40,20 @@ def train_attackers(
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
-    tasks: dict[int, list[TrainingTask]] = {id(attacker): [] for attacker in attackers}
+    tasks = []
     for attack, attacker in zip(pair.attacks, attackers, strict=True):
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
-            tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
-    # All that one attacker learns is done side by side.
-    outputs = chain.from_iterable(
+            of_draw = weight[[draw]], drawn, seeds[draw]
+            tasks += _tasks(pair, attack, attacker, *of_draw, rng)
+    outputs = iter(
         predictions_of(
-            attacker,
-            tasks[id(attacker)],
+            tasks,
             probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
-        for attacker in {id(attacker): attacker for attacker in attackers}.values()
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
@@ -71,6 +68,7 @@ def train_attackers(
 def _tasks(
     pair: AttackPair,
     attack: Attack,
+    attacker: Any,
     weight: Array,
     rate: Array | None,
     seeds: Array,
@@ -103,7 +101,7 @@ def _tasks(
         numbers = _numbers(pair, source, rate, rng)
         each = zip(other_folds(weight)[0], seeds[:, 0], strict=False)
         return [
-            TrainingTask(source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how)
+            TrainingTask(attacker, source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how)
             for of_fold, seed in each
         ]
     table = pair.tables(source, weight, rate, rng)
@@ -125,7 +123,7 @@ def _tasks(
                 sums.sum(axis=-1) if one_each else sums.ravel() for sums in (table, counts)
             )
             how["validation"] = judged
-            task = TrainingTask(rows, target, row_weight, inputs, seed=int(seed), **how)
+            task = TrainingTask(attacker, rows, target, row_weight, inputs, seed=int(seed), **how)
             tasks.append(replace(task, counts=n) if attack.by_rows else task)
     return tasks
 

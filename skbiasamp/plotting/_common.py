@@ -232,7 +232,8 @@ class PairsDisplay(TableDisplay):
     @property
     def _axis_names(self) -> dict[str, str]:
         """Names of both axes: the sensitive feature, if its name is known, and the task."""
-        return {"group": _feature(self.group_columns), "task": "task"}
+        feature = " ".join(", ".join(map(str, self.group_columns)).split())
+        return {"group": literal(_cut(feature, 40)) or "group", "task": "task"}
 
     def _names(self, role: str, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Return groups or tasks as labels."""
@@ -253,11 +254,6 @@ class PairsDisplay(TableDisplay):
         if "p_adjusted" not in self.table or self.table["p_adjusted"].isna().all():
             return "interval includes 0"
         return f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
-
-
-def _feature(columns: Sequence[Hashable]) -> str:
-    names = ", ".join(str(column) for column in columns)
-    return literal(_cut(" ".join(names.split()), 40)) or "group"
 
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
