@@ -155,7 +155,7 @@ def _fit_predict(task: TrainingTask, probabilities: bool) -> Array:
         if name == "random_state" or name.endswith("__random_state"):
             attacker.set_params(**{name: int(rng.integers(2**31))})
     options = {}
-    if (name := _weight_name(attacker)) is not None:
+    if (name := weight_name(attacker)) is not None:
         if len(target) < 2 * task.n_classes:
             # scikit-learn warns of numbers if classes are more than half of the rows: halve rows.
             twice = np.repeat(np.arange(len(target)), 2)
@@ -220,10 +220,10 @@ def _classes(attacker: Any, query: Array, n_classes: int) -> Array:
     return predicted.astype(int)
 
 
-def _weight_name(attacker: Any) -> str | None:
+def weight_name(attacker: Any) -> str | None:
     """Return the name of the sample weight in `fit`, or None if it takes none."""
     if hasattr(attacker, "steps"):
-        inner = _weight_name(_last(attacker))
+        inner = weight_name(_last(attacker))
         return None if inner is None else f"{attacker.steps[-1][0]}__{inner}"
     # skorch passes additional arguments of `fit` to the module's forward().
     takes = "sample_weight" in inspect.signature(attacker.fit).parameters

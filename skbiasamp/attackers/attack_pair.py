@@ -236,17 +236,13 @@ class AttackPair:
         """Return the qualities (draws, targets) of what attackers predict for each input."""
         settings = self.settings
         how: dict[str, Any] = {"balanced": settings.balanced, "n_classes": self._n_classes}
-        if settings.quality in ("accuracy", "balanced_accuracy"):
-            right, true = (weights.sum(axis=(1, 3)) for weights in (table * predicted, table))
-            quality = of_sums(settings.quality, right, true, **how)
-        else:
-            n_draws, _, n_targets, _, n_classes = table.shape
-            shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
-            table, predicted = (
-                np.moveaxis(weights, 1, 2).reshape(shape)
-                for weights in (table, np.broadcast_to(predicted, table.shape))
-            )
-            quality = quality_of(settings.quality, table, predicted, **how)
+        n_draws, _, n_targets, _, n_classes = table.shape
+        shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
+        table, predicted = (
+            np.moveaxis(weights, 1, 2).reshape(shape)
+            for weights in (table, np.broadcast_to(predicted, table.shape))
+        )
+        quality = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(quality - 0.5) if settings.fold else quality
 
     def score_of_logs(self, logs: Array, table: Array) -> Array:
