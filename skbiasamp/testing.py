@@ -146,15 +146,15 @@ def _selected(table: pd.DataFrame, group: Any, task: Any) -> pd.DataFrame:
     for column, wanted in (("group", group), ("task", task)):
         if wanted is not None:
             known = list(dict.fromkeys(table[column]))
-            if is_one(wanted, known):
-                table = table[[value == wanted for value in table[column]]]
-            if table.empty or not is_one(wanted, known):
+            rows = [value == wanted for value in table[column]] if is_one(wanted, known) else []
+            if not rows:
                 raise InputError(
                     f"{{{column}}} must be a {column} of the audit; got {{seen!r}}. It has "
                     "{known}.",
                     seen=wanted,
                     known=quote(known, most=10),
                 )
+            table = table[rows]
     return table
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -119,10 +120,11 @@ def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
     """Whether training rows have a side, as labels if the test rows have labels."""
     if not train.has(side):
         return False
-    mine, theirs = (side_of(cells, side) for cells in (train, test))
-    if not (mine.is_matrix and theirs.is_matrix):
-        return mine.is_matrix == theirs.is_matrix
-    return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
+    forms = [
+        (labels.is_matrix, labels.is_matrix and (labels.labels.width, labels.soft))
+        for labels in (side_of(train, side), side_of(test, side))
+    ]
+    return forms[0] == forms[1]
 
 
 def _one_cell_a_row(cells: Contingency) -> Contingency:
@@ -138,12 +140,9 @@ def _one_cell_a_row(cells: Contingency) -> Contingency:
 
 def warn_constant(attack: Attack) -> None:
     """Warn that there is nothing to predict if a target has one value only."""
-    constant = attack.constant
-    if constant.any():
-        which = [
-            name for name, is_constant in zip(attack.names, constant, strict=True) if is_constant
-        ]
-        what = f"The target {quote(which)}" if len(attack.names) > 1 else "The attackers' target"
+    constant = list(compress(attack.names, attack.constant))
+    if constant:
+        what = f"The target {quote(constant)}" if len(attack.names) > 1 else "The attackers' target"
         warn(
             f"{what} has one value only: no attacker can be better than chance.",
             UndefinedMetricWarning,
@@ -157,10 +156,7 @@ def _warn_capped(pair: AttackPair) -> None:
         at = pair.settings.at
         what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
         if len(capped) > 1:
-            which = [
-                name for name, is_capped in zip(pair.data.names, capped, strict=True) if is_capped
-            ]
-            what += f" of {quote(which)}"
+            what += f" of {quote(list(compress(pair.data.names, capped)))}"
         warn(
             f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
             "labels are equally bad. The comparison uses random labels, which carry no "
@@ -302,6 +298,7 @@ def _on_resamples(
     blocks = divided_into_blocks(cells, rng) if all(run.in_blocks for run in runs) else None
     n_parts = n_folds * n_cuts
     sizes = [pair.chunks(n_draws, n_parts, blocks) for pair in exact]
+    # The weights of one exact attacker alone are within its own limit.
     if len(exact) != 1 or len(runs) > 1:
         sizes.append(chunks(n_draws, n_parts * (cells.n_cells if blocks is None else blocks.n)))
     every: list[list[Qualities]] = [[] for _ in runs]
