@@ -144,17 +144,11 @@ def _movers(
     """
     if rng is None:
         return table * (1 - rate), table * rate, np.ones(1)
-    # Most cells have no row in a fold: only the others are drawn for.
-    used = np.flatnonzero(table > 0)
-    weight = table.ravel()[used]
     # Fractional weights move as the rows they are worth.
-    n = np.maximum(np.rint(weight * rows_per_weight), 1).astype(np.int64)
-    stay, unit = np.zeros(table.size), np.ones(table.size)
-    go = np.zeros(table.size, np.int64)
-    go[used] = rng.binomial(n, rate.ravel()[used // (table.size // rate.size)])
-    unit[used] = weight / n
-    stay[used] = (n - go[used]) * unit[used]
-    return stay.reshape(table.shape), go.reshape(table.shape), unit.reshape(table.shape)
+    n = np.where(table > 0, np.maximum(np.rint(table * rows_per_weight), 1), 0).astype(np.int64)
+    unit = divide(table, n)
+    go = rng.binomial(n, rate)
+    return (n - go) * unit, go, unit
 
 
 def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
