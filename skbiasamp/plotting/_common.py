@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import count
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -344,11 +345,10 @@ def short_labels(
         else name_of(name, joint)
         for name in names
     }
-    most = max(map(len, texts.values()), default=0)
-    labels = {name: _cut(text, width) for name, text in texts.items()}
-    while len(set(labels.values())) < len(set(texts.values())) and width < most:
-        width += 4
-        labels = {name: _cut(text, width) for name, text in texts.items()}
+    for size in count(width, 4):
+        labels = {name: _cut(text, size) for name, text in texts.items()}
+        if len(set(labels.values())) == len(set(texts.values())):
+            break
     # matplotlib would set what stands between dollar signs as a formula.
     return {name: literal(label) for name, label in labels.items()}
 

@@ -201,11 +201,8 @@ class MitigationDisplay(TableDisplay):
         size = 9.0
         height = 1.25 * size * self.figure_.canvas.figure.dpi / 72
         to_axes = self.ax_.transAxes.inverted().transform
-        lines = [point[0] for point in self.points_.values()]
-        names = [str(point.get_label()) for point in self.points_.values()]
-        if self.noise_line_ is not None:
-            lines.append(self.noise_line_[0])
-            names.append(str(self.noise_line_.get_label()))
+        drawn = [bars for bars in (*self.points_.values(), self.noise_line_) if bars is not None]
+        lines, names = [bars[0] for bars in drawn], [str(bars.get_label()) for bars in drawn]
         ends = [line.get_transform().transform(line.get_xydata())[-1] for line in lines]
         self.texts_, above = [], np.inf
         for i in sorted(range(len(lines)), key=lambda i: (-ends[i][1], ends[i][0])):
