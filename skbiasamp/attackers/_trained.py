@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -55,12 +57,11 @@ def train_attackers(
             verbose=settings.verbose,
         )
     )
-    predicted: list[list[Array]] = []
+    predicted = []
     for attack in pair.attacks:
-        shape = (1, 1 if attack.training else n_scored, len(attack.names))
-        n = shape[1] * shape[2]
-        draws = [np.stack([next(outputs) for _ in range(n)]) for _ in range(settings.n_draws)]
-        predicted.append([draw.reshape(*shape, *draw.shape[1:]) for draw in draws])
+        shape = (settings.n_draws, 1, 1 if attack.training else n_scored, len(attack.names))
+        every = np.stack(list(islice(outputs, prod(shape))))
+        predicted.append(every.reshape(*shape, *every.shape[1:]))
     folds = weight[:, :n_scored] if training is None else weight
     return TrainedPair(pair, folds, predicted)
 
@@ -163,14 +164,15 @@ def _numbers(
 
 @dataclass(frozen=True, eq=False)
 class TrainedPair:
-    """Trained attackers: by attack and draw, what each predicts for every input.
+    """Trained attackers: what each predicts for every input.
 
-    `folds` are the weights of cells in each fold of each draw.
+    `folds` are the weights of cells in each fold of each draw, `predicted` by attack (draws, 1,
+    folds, targets, inputs, classes).
     """
 
     pair: AttackPair
     folds: Array
-    predicted: list[list[Array]]
+    predicted: list[Array]
 
     # ------------------------------------------------------------------ the rows as they are
 
@@ -224,7 +226,7 @@ class TrainedPair:
         for draw in range(len(self.folds)):
             by_fold = []
             for fold in range(self.folds.shape[1]):
-                own = [[every[draw][:, [fold]]] for every in self.predicted]
+                own = [every[[draw]][:, :, [fold]] for every in self.predicted]
                 alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
                 by_fold.append(alone.rescored(self.pair.cells.weight[None]))
             draws.append(of_all_draws(by_fold))
@@ -259,7 +261,7 @@ class TrainedPair:
         ]
         return Qualities(scores[0][0], *scores[-1])
 
-    def _mean(self, attack: Attack, predicted: list[Array]) -> Array:
+    def _mean(self, attack: Attack, predicted: Array) -> Array:
         """Return what attackers predict on average, for rows that they did not learn from.
 
         Shares of classes, or their logarithms (targets, inputs, columns); squared errors of cells.
@@ -268,7 +270,7 @@ class TrainedPair:
         if attack.training is not None:
             folds = folds.sum(axis=1, keepdims=True)
         folds = folds.reshape(-1, folds.shape[-1])  # of all draws
-        every = np.concatenate(predicted, axis=1)[0]  # those of all draws and folds
+        every = predicted.reshape(-1, *predicted.shape[3:])  # those of all draws and folds
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
             return np.asarray((_shares(folds) * errors).sum(axis=0))
