@@ -181,14 +181,14 @@ class TrainedPair:
         pair = self.pair
         noise = rng.spawn(1)[0]  # as for exact attackers
         draws: list[Qualities] = []
-        for draw in range(len(self.folds)):
-            weight = self.folds[[draw]]
+        for weight, *predicted in zip(self.folds[:, None], *self.predicted, strict=True):
+            if pair.data.training is not None:
+                weight = weight.sum(axis=1, keepdims=True)
             rates = pair.rates(pair.cells, weight.sum(axis=1))
-            scores = []
-            for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
-                rate = pair.rate_of(attack, rates)
-                tested = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                scores.append(self._score(attack, tested, rate, predicted[draw], noise))
+            scores = [
+                self._score(attack, weight, pair.rate_of(attack, rates), own, noise)
+                for attack, own in zip(pair.attacks, predicted, strict=True)
+            ]
             draws.append(Qualities(scores[0][0], *scores[-1]))
         return of_all_draws(draws)
 
@@ -295,7 +295,7 @@ class TrainedPair:
         return pair.perturbed == "input" and not pair.rowwise and attack is pair.data
 
     def _by_input(self, attack: Attack) -> bool:
-        """Whether rows are summed by input, and not by what is predicted of many inputs."""
+        """Whether rows are summed by input; if inputs are many, by what is predicted of them."""
         return self._counted(attack) or (attack.few and not self._of_confidence)
 
     @property
