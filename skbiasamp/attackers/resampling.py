@@ -140,7 +140,7 @@ def draw_folds(
     cells: Contingency,
     n_folds: int,
     n_draws: int,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator,
     *,
     resampled: bool,
     blocks: Blocks | None = None,
@@ -151,7 +151,7 @@ def draw_folds(
     If rows are divided into blocks, blocks are drawn as rows are. The rows of each resample are cut
     into folds `n_cuts` times.
     """
-    if rng is None or (n_folds == 1 and not resampled):
+    if n_folds == 1 and not resampled:
         return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
     if blocks is not None:
         n, every = blocks.n, n_draws * n_cuts

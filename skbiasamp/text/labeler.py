@@ -256,14 +256,14 @@ def _found(
 ) -> np.ndarray[Any, Any]:
     """Return which labels texts have: one row a text, one column a label."""
     lists, patterns = words_and_patterns(labels, role)
-    found = {name: np.zeros(len(texts), bool) for name in labels}
+    matched = {name: np.zeros(len(texts), bool) for name in labels}
     if lists:
         matcher = Matcher(lists, plurals=plurals, role=role, once=False)
         for i, text in enumerate(texts):
             for match in matcher.find(text):
                 for name in match.names:
-                    found[name][i] = True
+                    matched[name][i] = True
     for name, several in patterns.items():
         for pattern in several:
-            found[name] |= [pattern.search(text) is not None for text in texts]
-    return np.column_stack([*found.values()])
+            matched[name] |= [pattern.search(text) is not None for text in texts]
+    return np.column_stack([*matched.values()])
