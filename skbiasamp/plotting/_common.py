@@ -74,6 +74,10 @@ class TableDisplay(Display):
             return np.full(len(self.table), np.nan)
         return self.table[column].to_numpy(float)
 
+    def _strongest(self, column: str, most: int | None) -> Array:
+        """Return the positions of the numbers farthest from 0, in their order; NaN comes last."""
+        return np.sort(np.argsort(-np.abs(self._numbers(column)), kind="stable")[:most])
+
 
 @dataclass(eq=False, repr=False)
 class PairsDisplay(TableDisplay):

@@ -179,7 +179,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
             This Display.
         """
         check_option("kind", kind, ("differences", "values"))
-        shown = self._shown(max_rows)
+        shown = self.table.iloc[self._strongest("difference", max_rows)]
         labels = self._labels(shown)
         ax = self._rows(ax, labels, max(len(shown), 1))
         names = ("value", "reference", "value") if kind == "values" else _INTERVAL
@@ -202,13 +202,6 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         sides = SIDES[self.sides] if kind == "differences" else ""
         self._label_rows(labels, notes, title=self._title(kind), sides=sides)
         return self
-
-    def _shown(self, max_rows: int | None) -> pd.DataFrame:
-        """Return the rows with the largest differences, in their order."""
-        if max_rows is None or len(self.table) <= max_rows:
-            return self.table
-        size = pd.Series(np.abs(self._numbers("difference")))
-        return self.table.iloc[np.sort(size.nlargest(max_rows).index)]
 
     @property
     def _several(self) -> list[str]:

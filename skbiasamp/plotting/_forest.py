@@ -93,8 +93,7 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
         display : AmplificationDisplay
             This Display.
         """
-        strength = np.abs(self._numbers("amplification"))
-        drawn = np.sort(np.argsort(-strength, kind="stable")[:max_pairs])  # NaN comes last
+        drawn = self._strongest("amplification", max_pairs)
         every_label, heading, common = self._labels()
         labels = [every_label[at] for at in drawn]
         self._rows(ax, labels, max(len(drawn), 1))

@@ -131,7 +131,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             transpose = n_tasks > max(MANY, n_groups)
         if max_tasks == "auto":
             max_tasks = 70 if ax is None else int(room(ax, 1, 1)[int(transpose)] / NAME)
-        values, significant = self._strongest(max_tasks)
+        values, significant = self._strongest_tasks(max_tasks)
         left_out = f"{len(values.T)} strongest of {n_tasks:,} tasks" * (len(values.T) < n_tasks)
         roles = ["group", "task"]
         if transpose:
@@ -199,7 +199,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         cells[rows, columns] = column
         return pd.DataFrame(cells, label_index(tuple(groups)), label_index(tuple(tasks)))
 
-    def _strongest(self, max_tasks: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def _strongest_tasks(self, max_tasks: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the values of the tasks with the strongest pairs, in the table's order."""
         significant = self.values.notna() if self.significant is None else self.significant
         if max_tasks is None or self.values.shape[1] <= max_tasks:
