@@ -238,8 +238,9 @@ class _Checked:
         auditor = clone(self.auditor) if auditor is None else auditor
         return auditor.fit(rows["y"], sensitive_features=rows["sex"], **more)
 
-    def labels(self, rows: pd.DataFrame) -> dict[str, Any]:
+    def labels(self, rows: pd.DataFrame | None = None) -> dict[str, Any]:
         """Return labels and predictions, as `score` and `audit` take them."""
+        rows = self.rows if rows is None else rows
         named = {"y_true": rows["y"], "y_pred": rows["p"], "sensitive_features": rows["sex"]}
         predicted = getattr(self.auditor, "direction", None) == "T->A"
         if predicted and self.auditor.reads == "labels":
@@ -247,10 +248,10 @@ class _Checked:
         return named
 
     def score(self, auditor: Any, rows: pd.DataFrame | None = None, **more: Any) -> float:
-        return float(auditor.score(**self.labels(self.rows if rows is None else rows), **more))
+        return float(auditor.score(**self.labels(rows), **more))
 
     def audit(self, auditor: Any, rows: pd.DataFrame | None = None) -> AuditResult:
-        result: AuditResult = auditor.audit(**self.labels(self.rows if rows is None else rows))
+        result: AuditResult = auditor.audit(**self.labels(rows))
         return result
 
 
@@ -333,7 +334,7 @@ def _check_json(checked: _Checked) -> None:
 
 
 def _check_bad_input(checked: _Checked) -> None:
-    labels = checked.labels(checked.rows)
+    labels = checked.labels()
     bad: dict[str, dict[str, Any]] = {
         "Labels of fewer rows": {"y_true": labels["y_true"][:-1]},
         "Missing labels": {"y_true": [None, *labels["y_true"][1:]]},

@@ -167,18 +167,20 @@ def _warn_capped(pair: AttackPair) -> None:
 
 @dataclass(frozen=True, eq=False)
 class AttackRun:
-    """What a pair of attacks reached in every draw, and the trained attackers, if any were."""
+    """What a pair of attacks reached in every draw, and the trained attackers, if any were.
+
+    `attackers` has the attacker on labels, and the one on predictions if there are any.
+    """
 
     pair: AttackPair
-    attacker: Any
+    attackers: list[Any]
     trained: TrainedPair | None
     qualities: Qualities
-    of_labels: Any  # the attacker on labels
 
     @property
     def attacker_name(self) -> str:
         """The attacker as sentences name it."""
-        return describe(self.attacker)
+        return describe(self.attackers[-1])
 
     @property
     def in_blocks(self) -> bool:
@@ -238,13 +240,13 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
     if type(attacker) is ExactAttacker and not pair.rowwise:
         n_draws = 1 if settings.cv is None else settings.n_draws
         qualities = drawn_qualities(pair, n_draws, rng)
-        return AttackRun(pair, attacker, None, qualities, attackers[0])
+        return AttackRun(pair, attackers, None, qualities)
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
     if settings.attacker == "auto":
         pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
     trained = train_attackers(pair, attackers, rng)
-    return AttackRun(pair, attacker, trained, trained.qualities(rng), attackers[0])
+    return AttackRun(pair, attackers, trained, trained.qualities(rng))
 
 
 def in_sample(run: AttackRun) -> dict[str, float]:
