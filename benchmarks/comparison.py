@@ -63,7 +63,7 @@ PARTS = {
     "drawing": (
         (attack_pair, "draw_folds"),
         (_trained, "split"),
-        (_trained, "draw_folds"),
+        (attack_run, "draw_folds"),
         (attack_run, "resample"),
     ),
     "counting": ((attack_pair.AttackPair, "tables"),),
@@ -91,7 +91,7 @@ def parts_of(call):
                 spent[part] += seconds - inside.pop()  # a part in another counts once
                 inside[-1] += seconds
                 if part == "training":
-                    trained.append(len(args[1]))
+                    trained.append(len(args[0]))
 
         return wrapped
 

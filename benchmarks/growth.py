@@ -32,6 +32,7 @@ from skbiasamp import (
     NumericAuditor,
     audit,
 )
+from skbiasamp._utils.palette import SERIES
 from skbiasamp.metrics import multi_attribute_amplification
 
 ROWS_OF_GROUPS = 200_000
@@ -305,9 +306,8 @@ def draw(curves, path):
     figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.2), layout="constrained")
     together = [("memory", "duckdb", "polars", "interval"), ("groups",), ("tasks",)]
     together += [("sets",), ("resamples",)]
-    colors = ["#0072b2", "#d55e00", "#009e73", "#555555"]
     for axis, names in zip(axes.flat, together, strict=False):
-        for name, color in zip(names, colors, strict=False):
+        for name, color in zip(names, SERIES, strict=False):
             sizes = [size for size, _ in curves[name]]
             seconds = [median(cost) for _, cost in curves[name]]
             label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
@@ -325,7 +325,7 @@ def draw(curves, path):
         if len(names) > 1:
             axis.legend(fontsize=8, frameon=False)
     axis = axes.flat[-1]
-    for name, color in zip(together[0][:3], colors, strict=False):
+    for name, color in zip(together[0][:3], SERIES, strict=False):
         sizes = [size for size, _ in curves[name]]
         peaks = [cost["peak"] for _, cost in curves[name]]
         label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"

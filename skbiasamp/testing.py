@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,15 +146,15 @@ def _selected(table: pd.DataFrame, group: Any, task: Any) -> pd.DataFrame:
     for column, wanted in (("group", group), ("task", task)):
         if wanted is not None:
             known = list(dict.fromkeys(table[column]))
-            if is_one(wanted, known):
-                table = table[[value == wanted for value in table[column]]]
-            if table.empty or not is_one(wanted, known):
+            rows = [value == wanted for value in table[column]] if is_one(wanted, known) else []
+            if not rows:
                 raise InputError(
                     f"{{{column}}} must be a {column} of the audit; got {{seen!r}}. It has "
                     "{known}.",
                     seen=wanted,
                     known=quote(known, most=10),
                 )
+            table = table[rows]
     return table
 
 
@@ -238,8 +238,9 @@ class _Checked:
         auditor = clone(self.auditor) if auditor is None else auditor
         return auditor.fit(rows["y"], sensitive_features=rows["sex"], **more)
 
-    def labels(self, rows: pd.DataFrame) -> dict[str, Any]:
+    def labels(self, rows: pd.DataFrame | None = None) -> dict[str, Any]:
         """Return labels and predictions, as `score` and `audit` take them."""
+        rows = self.rows if rows is None else rows
         named = {"y_true": rows["y"], "y_pred": rows["p"], "sensitive_features": rows["sex"]}
         predicted = getattr(self.auditor, "direction", None) == "T->A"
         if predicted and self.auditor.reads == "labels":
@@ -247,24 +248,11 @@ class _Checked:
         return named
 
     def score(self, auditor: Any, rows: pd.DataFrame | None = None, **more: Any) -> float:
-        return float(auditor.score(**self.labels(self.rows if rows is None else rows), **more))
+        return float(auditor.score(**self.labels(rows), **more))
 
     def audit(self, auditor: Any, rows: pd.DataFrame | None = None) -> AuditResult:
-        result: AuditResult = auditor.audit(**self.labels(self.rows if rows is None else rows))
+        result: AuditResult = auditor.audit(**self.labels(rows))
         return result
-
-
-_PROMISES: dict[str, Callable[[_Checked], None]] = {}
-
-
-def _promise(text: str) -> Callable[[Callable[[_Checked], None]], Callable[[_Checked], None]]:
-    """Register the check of a promise."""
-
-    def registered(check: Callable[[_Checked], None]) -> Callable[[_Checked], None]:
-        _PROMISES[text] = check
-        return check
-
-    return registered
 
 
 def _same(value: Any, expected: Any, *, what: str, within: float = 0.0) -> None:
@@ -273,7 +261,6 @@ def _same(value: Any, expected: Any, *, what: str, within: float = 0.0) -> None:
     assert equal, f"{what}: {value} in place of {expected}."
 
 
-@_promise("the constructor stores each parameter as it came, and a clone has the same parameters")
 def _check_parameters(checked: _Checked) -> None:
     kind = type(checked.auditor)
     marks = {name: f"<{name}>" for name in inspect.signature(kind).parameters}
@@ -283,7 +270,6 @@ def _check_parameters(checked: _Checked) -> None:
         assert not changed, f"Changed or lost: {quote(sorted(changed))}."
 
 
-@_promise("it says what it measures and how it is read")
 def _check_declaration(checked: _Checked) -> None:
     auditor = checked.auditor
     assert auditor.metric and isinstance(auditor.metric, str), "`metric` must be its name."
@@ -293,7 +279,6 @@ def _check_declaration(checked: _Checked) -> None:
     assert result.sentence.endswith("."), f"The sentence is {result.sentence!r}."
 
 
-@_promise("fit and audit leave the parameters alone, and fit returns the auditor")
 def _check_calls(checked: _Checked) -> None:
     auditor = clone(checked.auditor)
     before = repr(auditor.get_params(deep=False))
@@ -302,13 +287,11 @@ def _check_calls(checked: _Checked) -> None:
     assert repr(auditor.get_params(deep=False)) == before, "Parameters have changed."
 
 
-@_promise("score is the value of audit")
 def _check_value(checked: _Checked) -> None:
     auditor = checked.fitted()
     _same(checked.score(auditor), checked.audit(auditor).value, what="score")
 
 
-@_promise("a pickled copy and a clone that is fitted again measure the same")
 def _check_copies(checked: _Checked) -> None:
     auditor = checked.fitted()
     value = checked.score(auditor)
@@ -316,7 +299,6 @@ def _check_copies(checked: _Checked) -> None:
     _same(checked.score(checked.fitted(auditor=clone(auditor))), value, what="cloned")
 
 
-@_promise("the order of rows changes nothing")
 def _check_order(checked: _Checked) -> None:
     shuffled = checked.rows.sample(frac=1, random_state=1)
     value, expected = (
@@ -328,7 +310,6 @@ def _check_order(checked: _Checked) -> None:
     _same(value, expected, what="value, estimate, low, high, p_value", within=1e-12)
 
 
-@_promise("a whole weight counts as so many rows")
 def _check_weights(checked: _Checked) -> None:
     weight = np.random.default_rng(1).integers(1, 4, len(checked.rows))
     repeated = checked.rows.loc[checked.rows.index.repeat(weight)]
@@ -337,7 +318,6 @@ def _check_weights(checked: _Checked) -> None:
     _same(value, expected, what="weighted", within=1e-6)
 
 
-@_promise("training labels in chunks add up to the whole")
 def _check_streams(checked: _Checked) -> None:
     auditor = clone(checked.auditor)
     for chunk in (checked.rows[:100], checked.rows[100:]):
@@ -345,7 +325,6 @@ def _check_streams(checked: _Checked) -> None:
     _same(checked.score(auditor), checked.score(checked.fitted()), what="chunks", within=1e-12)
 
 
-@_promise("a result is the same after JSON")
 def _check_json(checked: _Checked) -> None:
     result = checked.audit(checked.fitted())
     again = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
@@ -354,25 +333,39 @@ def _check_json(checked: _Checked) -> None:
     assert repr(again) == repr(result), f"It reads {again!r} in place of {result!r}."
 
 
-@_promise("bad input raises an error")
 def _check_bad_input(checked: _Checked) -> None:
-    for what, labels in _bad_labels(checked):
+    labels = checked.labels()
+    bad: dict[str, dict[str, Any]] = {
+        "Labels of fewer rows": {"y_true": labels["y_true"][:-1]},
+        "Missing labels": {"y_true": [None, *labels["y_true"][1:]]},
+        "Missing predictions": {"y_pred": [None, *labels["y_pred"][1:]]},
+        "Rows without predictions": {"y_pred": None, "sensitive_pred": None},
+    }
+    for what, changed in bad.items():
         try:
-            value = checked.fitted().score(**labels)
+            value = checked.fitted().score(**labels | changed)
         except (ValueError, TypeError):
             continue
         raise AssertionError(f"{what} have the value {value}.")
 
 
-def _bad_labels(checked: _Checked) -> Iterator[tuple[str, dict[str, Any]]]:
-    labels = checked.labels(checked.rows)
-    yield "Labels of fewer rows", labels | {"y_true": labels["y_true"][:-1]}
-    yield "Missing labels", labels | {"y_true": [None, *labels["y_true"][1:]]}
-    yield "Missing predictions", labels | {"y_pred": [None, *labels["y_pred"][1:]]}
-    yield "Rows without predictions", labels | {"y_pred": None, "sensitive_pred": None}
-
-
-@_promise("a model that is always right amplifies nothing")
 def _check_a_perfect_model(checked: _Checked) -> None:
     right = checked.rows.assign(p=checked.rows["y"], sex_p=checked.rows["sex"])
     _same(checked.score(checked.fitted(), right), 0.0, what="value", within=1e-12)
+
+
+_PROMISES: dict[str, Callable[[_Checked], None]] = {
+    "the constructor stores each parameter as it came, and a clone has the same parameters": (
+        _check_parameters
+    ),
+    "it says what it measures and how it is read": _check_declaration,
+    "fit and audit leave the parameters alone, and fit returns the auditor": _check_calls,
+    "score is the value of audit": _check_value,
+    "a pickled copy and a clone that is fitted again measure the same": _check_copies,
+    "the order of rows changes nothing": _check_order,
+    "a whole weight counts as so many rows": _check_weights,
+    "training labels in chunks add up to the whole": _check_streams,
+    "a result is the same after JSON": _check_json,
+    "bad input raises an error": _check_bad_input,
+    "a model that is always right amplifies nothing": _check_a_perfect_model,
+}

@@ -60,7 +60,7 @@ def test_no_group_has_a_colour_of_a_side_of_zero():
     assert len(set(SERIES)) == len(SERIES)
 
 
-@pytest.mark.parametrize("folder", ["examples", "docs/_extensions"])
+@pytest.mark.parametrize("folder", ["examples", "docs/_extensions", "docs/images", "benchmarks"])
 def test_pages_of_the_documentation_use_these_colours(folder):
     known = {ABOVE, BELOW, *SERIES}
     for page in (STYLES.parents[1] / folder).rglob("*.py"):

@@ -12,8 +12,11 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from skbiasamp._utils.palette import SERIES
+
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
+LABELS, PREDICTIONS = SERIES[:2]
 
 
 def first_audit(report):
@@ -27,15 +30,15 @@ def first_audit(report):
             "",
             (predicted, place),
             (labelled, place),
-            arrowprops={"arrowstyle": "-|>", "color": "#D55E00", "linewidth": 2.5},
+            arrowprops={"arrowstyle": "-|>", "color": PREDICTIONS, "linewidth": 2.5},
         )
-        ax.plot(labelled, place, "o", color="#0072B2", markersize=9)
+        ax.plot(labelled, place, "o", color=LABELS, markersize=9)
         before = "left" if labelled > predicted else "right"
         after = "right" if labelled > predicted else "left"
         gap = 0.8 if labelled > predicted else -0.8
-        ax.text(labelled + gap, place, f"{labelled:.1f} %", ha=before, va="center", color="#0072B2")
+        ax.text(labelled + gap, place, f"{labelled:.1f} %", ha=before, va="center", color=LABELS)
         ax.text(
-            predicted - gap, place, f"{predicted:.1f} %", ha=after, va="center", color="#D55E00"
+            predicted - gap, place, f"{predicted:.1f} %", ha=after, va="center", color=PREDICTIONS
         )
     ax.set(
         xlim=(20, 65),
@@ -46,8 +49,8 @@ def first_audit(report):
         title=f"The classifier amplifies: {result.value:+.3f} "
         f"(95 % interval {result.low:+.3f} to {result.high:+.3f})",
     )
-    ax.plot([], [], "o", color="#0072B2", markersize=9, label="in the labels")
-    ax.plot([], [], ">", color="#D55E00", markersize=9, label="in the predictions")
+    ax.plot([], [], "o", color=LABELS, markersize=9, label="in the labels")
+    ax.plot([], [], ">", color=PREDICTIONS, markersize=9, label="in the predictions")
     ax.legend(loc="upper center", ncols=2, frameon=False)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)

@@ -27,7 +27,7 @@ MIN_ROWS_PER_INPUT = 20
 
 @dataclass(frozen=True, eq=False)
 class TrainingTask:
-    """Training data of one attacker, and the inputs that it then predicts for.
+    """An attacker that is to be trained, its data, and the inputs that it then predicts for.
 
     `target` holds codes of `n_classes` classes, or numbers if `n_classes` is 0. `n_rows` is the
     number of rows before equal rows became one, and `rows_per_weight` the number of rows that a
@@ -36,6 +36,7 @@ class TrainingTask:
     of the rows on which it chooses its epoch.
     """
 
+    attacker: Any
     inputs: Any
     target: Array
     weight: Array
@@ -91,23 +92,18 @@ def describe(attacker: Any) -> str:
 
 
 def predictions_of(
-    attacker: Any,
-    tasks: Sequence[TrainingTask],
-    *,
-    probabilities: bool,
-    n_jobs: int | None,
-    verbose: int,
+    tasks: Sequence[TrainingTask], *, probabilities: bool, n_jobs: int | None, verbose: int
 ) -> list[Array]:
     """Return the predictions of a fresh attacker for each task: (inputs, classes), or numbers.
 
     With `probabilities` these are those of the classes, else 1 for the predicted class.
     """
-    if hasattr(attacker, "fit_many"):
+    if all(hasattr(task.attacker, "fit_many") for task in tasks):
         with progress("attackers", len(tasks), verbose=verbose) as step:
-            return _train_at_once(attacker, tasks, probabilities, step)
+            return _train_at_once(tasks, probabilities, step)
     return side_by_side(
         _fit_predict,
-        ((attacker, task, probabilities) for task in tasks),
+        ((task, probabilities) for task in tasks),
         n_jobs=n_jobs,
         what="attackers",
         total=len(tasks),
@@ -115,9 +111,7 @@ def predictions_of(
     )
 
 
-def _train_at_once(
-    attacker: Any, tasks: Sequence[TrainingTask], probabilities: bool, step: Step
-) -> list[Array]:
+def _train_at_once(tasks: Sequence[TrainingTask], probabilities: bool, step: Step) -> list[Array]:
     """Train all networks that share inputs as one batch."""
     predictions: dict[int, Array] = {}
     batches: dict[Any, list[int]] = {}
@@ -129,7 +123,7 @@ def _train_at_once(
         members = [tasks[i] for i in batch]
         first = members[0]
         options = {} if first.validation is None else {"validation": first.validation}
-        networks = attacker.fit_many(
+        networks = first.attacker.fit_many(
             first.inputs,
             np.stack([task.target for task in members]),
             np.stack([task.weight for task in members]),
@@ -148,25 +142,20 @@ def _train_at_once(
     return [predictions[i] for i in range(len(tasks))]
 
 
-def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Array:
-    used = task.weight > 0
-    inputs, target, weight, query = (
-        task.inputs[used],
-        task.target[used],
-        task.weight[used],
-        task.query,
-    )
+def _fit_predict(task: TrainingTask, probabilities: bool) -> Array:
+    used, query = task.weight > 0, task.query
+    inputs, target, weight = task.inputs[used], task.target[used], task.weight[used]
     if task.counts is not None:
         times = task.counts[used]
         inputs, target = inputs[np.repeat(np.arange(len(times)), times)], np.repeat(target, times)
         weight = np.repeat(weight / times, times)
-    attacker = clone(attacker)
+    attacker = clone(task.attacker)
     rng = np.random.default_rng(task.seed)
     for name in sorted(attacker.get_params()):
         if name == "random_state" or name.endswith("__random_state"):
             attacker.set_params(**{name: int(rng.integers(2**31))})
     options = {}
-    if (name := _weight_name(attacker)) is not None:
+    if (name := weight_name(attacker)) is not None:
         if len(target) < 2 * task.n_classes:
             # scikit-learn warns of numbers if classes are more than half of the rows: halve rows.
             twice = np.repeat(np.arange(len(target)), 2)
@@ -231,10 +220,10 @@ def _classes(attacker: Any, query: Array, n_classes: int) -> Array:
     return predicted.astype(int)
 
 
-def _weight_name(attacker: Any) -> str | None:
+def weight_name(attacker: Any) -> str | None:
     """Return the name of the sample weight in `fit`, or None if it takes none."""
     if hasattr(attacker, "steps"):
-        inner = _weight_name(_last(attacker))
+        inner = weight_name(_last(attacker))
         return None if inner is None else f"{attacker.steps[-1][0]}__{inner}"
     # skorch passes additional arguments of `fit` to the module's forward().
     takes = "sample_weight" in inspect.signature(attacker.fit).parameters

@@ -24,8 +24,6 @@ from skbiasamp.attackers.networks import (
     ACTIVATIONS,
     TrainingData,
     average_targets,
-    best_epochs,
-    by_accuracy,
     check_total,
     distinct_inputs,
     hold_out,
@@ -278,7 +276,8 @@ class MLPAttacker(WithOptions):
         networks : MLPBundle
         """
         self._validate_params()
-        if by_accuracy(self) and not _classifies(self):
+        by_accuracy = self.early_stopping == "accuracy"
+        if by_accuracy and not _classifies(self):
             raise InputError(
                 "early_stopping='accuracy' needs classes, and loss='squared_error' predicts "
                 "numbers: use early_stopping=True."
@@ -337,11 +336,12 @@ class MLPAttacker(WithOptions):
             data.append(TrainingData(rows, n_before, seed, held_out))
         widths = (X.shape[1], *hidden, 1 if classes is None else len(classes))
         tensors, loss, judged = train_networks(self, widths, inputs, data, device)
-        n_iter = np.full(n, self.max_epochs) if judged is None else best_epochs(self, judged) + 1
+        n_iter = np.full(n, self.max_epochs) if judged is None else judged.argmin(axis=1) + 1
         # Networks learn standardised numbers; squared errors have the target's unit squared.
-        loss *= centres[:, 1:] ** 2
+        unit = centres[:, 1:] ** 2
+        loss *= unit
         if judged is not None:
-            judged *= centres[:, 1:] ** 2
+            judged *= -unit if by_accuracy else unit
         how = self.activation, self.device
         return MLPBundle(tensors, loss, judged, n_iter, classes, centres, *how)
 

@@ -54,26 +54,17 @@ class Agreement:
         The rate is at most that of pure noise; the second array says where even that is too good.
         """
         n_others, total = self._n_others, weight.sum(axis=-1)[:, None]
-        sums = weight @ self._columns
+        most, sums = pure_noise(n_others), weight @ self._columns
         if self._accuracy:
             wrong = sums / total if self._at is None else np.full(sums.shape, 1 - self._at)
             wrong = wrong.mean(axis=-1, keepdims=True) if self._shared else wrong
-            return _at_most_noise(wrong, n_others)
+            return np.minimum(wrong, most), wrong > most + 1e-9
         axis = -2 if self._shared else -1
         right, true, predicted = (np.expand_dims(part, axis) for part in np.split(sums, 3, axis=-1))
         f1 = task_f1(right, true, predicted)
         f1 = f1 if self._at is None else np.full(f1.shape, self._at)
-        return _rates_of_f1(f1, true, total[..., None], n_others)
-
-
-def _at_most_noise(wrong: Array, n_others: int) -> tuple[Array, Array]:
-    most = pure_noise(n_others)
-    return np.minimum(wrong, most), wrong > most + 1e-9
-
-
-def _rates_of_f1(f1: Array, true: Array, total: Array, n_others: int) -> tuple[Array, Array]:
-    least = f1_at(np.full(f1.shape, pure_noise(n_others)), true, total, n_others)
-    return rate_for_f1(f1, true, total, n_others), least > f1 + 1e-9
+        least = f1_at(np.full(f1.shape, most), true, total[..., None], n_others)
+        return rate_for_f1(f1, true, total[..., None], n_others), least > f1 + 1e-9
 
 
 def task_f1(right: Array, true: Array, predicted: Array) -> Array:
@@ -124,26 +115,21 @@ def perturb(
     """Move labels along an axis of tables to another class, each with probability `rate`.
 
     Without `rng` the expected table is returned. `n_bits` says that the axis holds the patterns
-    of so many 0/1 labels, which flip one by one. `rate` has the leading axes of `table`.
+    of so many 0/1 labels, which flip one by one; two classes are one such label. `rate` has the
+    leading axes of `table`.
     """
     table = np.moveaxis(table, axis, -1)
     rate = rate[..., None, None]
-    shape = table.shape
-    if n_bits:
-        for bit in range(n_bits):
-            table = table.reshape(*shape[:-1], 2 ** (n_bits - 1 - bit), 2, 2**bit)
-            stay, go, unit = _movers(table, rate[..., None, None], rng, rows_per_weight)
-            table = (stay + (go * unit)[..., ::-1, :]).reshape(shape)
-        return np.moveaxis(table, -1, axis)
-    n_others = shape[-1] - 1
-    if n_others == 0:
+    shape, n_others = table.shape, table.shape[-1] - 1
+    for bit in range(n_bits or int(n_others == 1)):
+        table = table.reshape(*shape[:-1], -1, 2, 2**bit)
+        stay, go, unit = _movers(table, rate[..., None, None], rng, rows_per_weight)
+        table = (stay + (go * unit)[..., ::-1, :]).reshape(shape)
+    if n_bits or n_others < 2:
         return np.moveaxis(table, -1, axis)
     stay, go, unit = _movers(table, rate, rng, rows_per_weight)
-    moved = go * unit
-    if n_others == 1:
-        arrived = moved[..., ::-1]
-    elif rng is None:
-        arrived = (moved.sum(axis=-1, keepdims=True) - moved) / n_others
+    if rng is None:
+        arrived = (go.sum(axis=-1, keepdims=True) - go) / n_others
     else:
         arrived = _scatter(go, unit, rng)
     return np.moveaxis(stay + arrived, -1, axis)
@@ -158,17 +144,11 @@ def _movers(
     """
     if rng is None:
         return table * (1 - rate), table * rate, np.ones(1)
-    # Most cells have no row in a fold: only the others are drawn for.
-    used = np.flatnonzero(table > 0)
-    weight = table.ravel()[used]
     # Fractional weights move as the rows they are worth.
-    n = np.maximum(np.rint(weight * rows_per_weight), 1).astype(np.int64)
-    stay, unit = np.zeros(table.size), np.ones(table.size)
-    go = np.zeros(table.size, np.int64)
-    go[used] = rng.binomial(n, rate.ravel()[used // (table.size // rate.size)])
-    unit[used] = weight / n
-    stay[used] = (n - go[used]) * unit[used]
-    return stay.reshape(table.shape), go.reshape(table.shape), unit.reshape(table.shape)
+    n = np.where(table > 0, np.maximum(np.rint(table * rows_per_weight), 1), 0).astype(np.int64)
+    unit = divide(table, n)
+    go = rng.binomial(n, rate)
+    return (n - go) * unit, go, unit
 
 
 def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import islice
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Members
-from skbiasamp._utils.progress import progress
-from skbiasamp._utils.random import chunks
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.attackers.attack import Attack
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, of_all_draws, other_folds
 from skbiasamp.attackers.qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
-from skbiasamp.attackers.resampling import draw_folds, split
-from skbiasamp.counts.blocks import BlockWeights
-from skbiasamp.counts.draws import divided_into_blocks, in_blocks
+from skbiasamp.attackers.resampling import split
+from skbiasamp.counts.draws import in_blocks
 from skbiasamp.counts.pair_sums import pair_sums
-
-# Numbers held at once for each cell by predicted class.
-_HELD = 1 << 26
-_ByClass = list[tuple[Any, Array]]  # cells and their numbers
 
 
 def train_attackers(
@@ -48,29 +42,26 @@ def train_attackers(
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
-    tasks: dict[int, list[TrainingTask]] = {id(attacker): [] for attacker in attackers}
+    tasks = []
     for attack, attacker in zip(pair.attacks, attackers, strict=True):
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
-            tasks[id(attacker)] += _tasks(pair, attack, weight[[draw]], drawn, seeds[draw], rng)
-    # All that one attacker learns is done side by side.
-    outputs = chain.from_iterable(
+            of_draw = weight[[draw]], drawn, seeds[draw]
+            tasks += _tasks(pair, attack, attacker, *of_draw, rng)
+    outputs = iter(
         predictions_of(
-            attacker,
-            tasks[id(attacker)],
+            tasks,
             probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
-        for attacker in {id(attacker): attacker for attacker in attackers}.values()
     )
-    predicted: list[list[Array]] = []
+    predicted = []
     for attack in pair.attacks:
-        shape = (1, 1 if attack.training else n_scored, len(attack.names))
-        n = shape[1] * shape[2]
-        draws = [np.stack([next(outputs) for _ in range(n)]) for _ in range(settings.n_draws)]
-        predicted.append([draw.reshape(*shape, *draw.shape[1:]) for draw in draws])
+        shape = (settings.n_draws, 1, 1 if attack.training else n_scored, len(attack.names))
+        every = np.stack(list(islice(outputs, prod(shape))))
+        predicted.append(every.reshape(*shape, *every.shape[1:]))
     folds = weight[:, :n_scored] if training is None else weight
     return TrainedPair(pair, folds, predicted)
 
@@ -78,6 +69,7 @@ def train_attackers(
 def _tasks(
     pair: AttackPair,
     attack: Attack,
+    attacker: Any,
     weight: Array,
     rate: Array | None,
     seeds: Array,
@@ -110,7 +102,7 @@ def _tasks(
         numbers = _numbers(pair, source, rate, rng)
         each = zip(other_folds(weight)[0], seeds[:, 0], strict=False)
         return [
-            TrainingTask(source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how)
+            TrainingTask(attacker, source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how)
             for of_fold, seed in each
         ]
     table = pair.tables(source, weight, rate, rng)
@@ -132,7 +124,7 @@ def _tasks(
                 sums.sum(axis=-1) if one_each else sums.ravel() for sums in (table, counts)
             )
             how["validation"] = judged
-            task = TrainingTask(rows, target, row_weight, inputs, seed=int(seed), **how)
+            task = TrainingTask(attacker, rows, target, row_weight, inputs, seed=int(seed), **how)
             tasks.append(replace(task, counts=n) if attack.by_rows else task)
     return tasks
 
@@ -172,14 +164,15 @@ def _numbers(
 
 @dataclass(frozen=True, eq=False)
 class TrainedPair:
-    """Trained attackers: by attack and draw, what each predicts for every input.
+    """Trained attackers: what each predicts for every input.
 
-    `folds` are the weights of cells in each fold of each draw.
+    `folds` are the weights of cells in each fold of each draw, `predicted` by attack (draws, 1,
+    folds, targets, inputs, classes).
     """
 
     pair: AttackPair
     folds: Array
-    predicted: list[list[Array]]
+    predicted: list[Array]
 
     # ------------------------------------------------------------------ the rows as they are
 
@@ -188,14 +181,14 @@ class TrainedPair:
         pair = self.pair
         noise = rng.spawn(1)[0]  # as for exact attackers
         draws: list[Qualities] = []
-        for draw in range(len(self.folds)):
-            weight = self.folds[[draw]]
+        for weight, *predicted in zip(self.folds[:, None], *self.predicted, strict=True):
+            if pair.data.training is not None:
+                weight = weight.sum(axis=1, keepdims=True)
             rates = pair.rates(pair.cells, weight.sum(axis=1))
-            scores = []
-            for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
-                rate = pair.rate_of(attack, rates)
-                tested = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                scores.append(self._score(attack, tested, rate, predicted[draw], noise))
+            scores = [
+                self._score(attack, weight, pair.rate_of(attack, rates), own, noise)
+                for attack, own in zip(pair.attacks, predicted, strict=True)
+            ]
             draws.append(Qualities(scores[0][0], *scores[-1]))
         return of_all_draws(draws)
 
@@ -233,7 +226,7 @@ class TrainedPair:
         for draw in range(len(self.folds)):
             by_fold = []
             for fold in range(self.folds.shape[1]):
-                own = [[every[draw][:, [fold]]] for every in self.predicted]
+                own = [every[[draw]][:, :, [fold]] for every in self.predicted]
                 alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
                 by_fold.append(alone.rescored(self.pair.cells.weight[None]))
             draws.append(of_all_draws(by_fold))
@@ -242,7 +235,7 @@ class TrainedPair:
     # ------------------------------------------------------------------ resampled rows
 
     @cached_property
-    def _means(self) -> list[tuple[Array, _ByClass | None]]:
+    def _means(self) -> list[Array]:
         """What the attackers predict on average, see `_mean`."""
         return [self._mean(*both) for both in zip(self.pair.attacks, self.predicted, strict=True)]
 
@@ -262,74 +255,53 @@ class TrainedPair:
             weight = weight * self._scored.astype(weight.dtype)
         # Perturbed rows stay perturbed as they are.
         rates = None if pair.rowwise else pair.rates(pair.cells, weight)
-        scores = []
-        for attack, mean in zip(pair.attacks, self._means, strict=True):
-            rate = pair.rate_of(attack, rates)
-            parts = [
-                self._rescore(attack, weight[rows], None if rate is None else rate[rows], mean)
-                for rows in self._slices(weight)
-            ]
-            scores.append([np.concatenate(part) for part in zip(*parts, strict=True)])
+        scores = [
+            self._rescore(attack, weight, pair.rate_of(attack, rates), mean)
+            for attack, mean in zip(pair.attacks, self._means, strict=True)
+        ]
         return Qualities(scores[0][0], *scores[-1])
 
-    def _slices(self, weight: Any) -> list[slice]:
-        """Return which draws to score at a time, so that their tables fit into memory."""
-        if isinstance(weight, BlockWeights):  # whose tables are small
-            return [slice(None)]
-        ends = np.cumsum(self.pair.chunks(len(weight), self.folds.shape[1])).tolist()
-        return [slice(low, high) for low, high in pairwise([0, *ends])]
-
-    def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, _ByClass | None]:
+    def _mean(self, attack: Attack, predicted: Array) -> Array:
         """Return what attackers predict on average, for rows that they did not learn from.
 
-        Shares of classes (targets, inputs, classes), or squared errors of cells. Second, the same
-        for each cell, unless tables of all inputs are smaller, or there are many cells: the cells
-        of each true class with their (cells, predicted), or of members all cells with their
-        (cells, targets x predicted x true).
+        Shares of classes, or their logarithms (targets, inputs, columns); squared errors of cells.
         """
-        quality, codes = self.pair.settings.quality, attack.input_codes
-        folds = self.folds
+        codes, folds = attack.input_codes, self.folds
         if attack.training is not None:
             folds = folds.sum(axis=1, keepdims=True)
         folds = folds.reshape(-1, folds.shape[-1])  # of all draws
-        every = np.concatenate(predicted, axis=1)[0]  # those of all draws and folds
+        every = predicted.reshape(-1, *predicted.shape[3:])  # those of all draws and folds
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
-            return np.asarray((_shares(folds) * errors).sum(axis=0)), None
+            return np.asarray((_shares(folds) * errors).sum(axis=0))
+        sure = self._of_confidence and not self._counted(attack)
+        if sure:
+            every = confident(every)
         if self._of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
-        counted = self._counted(attack)
-        sure = quality == "confidence" and not counted
-        by_input = [np.bincount(codes, fold, minlength=every.shape[2]) for fold in folds]
-        share = _shares(np.array(by_input))
-        mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
-        if self._of_logs and not self._by_row(attack):
-            return np.exp(mean), None
+        weights = [np.bincount(codes, fold, minlength=every.shape[2]) for fold in folds]
+        mean = np.einsum("fi,ftic->tic", _shares(np.array(weights)), every)
+        if self._of_logs and self._by_input(attack):
+            return np.asarray(np.exp(mean))
         if self._of_logs:  # beside sums of logarithms, those of rows
             mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
-        size = len(codes) * mean.shape[0] * mean.shape[2]
-        few = mean.shape[1] <= attack.n_classes or size > _HELD
-        if self._by_row(attack) or (not sure and (few or counted)):
-            return mean, None
-        target = attack.target
-        assert isinstance(target, Codes | Members)
-        if isinstance(target, Codes):  # each cell has one class: no products with zeros
-            cells = [target.within(i)[0] for i in range(attack.n_classes)]
-            return mean, [(rows, mean[0][codes[rows]]) for rows in cells]
-        either = _either(target.dense(slice(None), np.float32))
-        by_cell = np.moveaxis(mean, 0, 1)[codes][..., None] * either[:, :, None]
-        return mean, [(slice(None), by_cell.reshape(len(codes), -1))]
+        return mean
 
     def _counted(self, attack: Attack) -> bool:
         """Whether counts of inputs are perturbed, which needs tables of inputs."""
         pair = self.pair
         return pair.perturbed == "input" and not pair.rowwise and attack is pair.data
 
-    def _by_row(self, attack: Attack) -> bool:
-        """Whether rows are summed by predicted and true class: there are too many to hold these."""
-        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not self._counted(attack)
+    def _by_input(self, attack: Attack) -> bool:
+        """Whether rows are summed by input; if inputs are many, by what is predicted of them."""
+        return self._counted(attack) or (attack.few and not self._of_confidence)
+
+    @property
+    def _of_confidence(self) -> bool:
+        """Whether only the probability of the predicted class counts."""
+        return self.pair.settings.quality == "confidence"
 
     @property
     def _of_logs(self) -> bool:
@@ -339,17 +311,17 @@ class TrainedPair:
     @property
     def in_blocks(self) -> bool:
         """Whether resamples may be of blocks of rows: the tables of each block are small."""
-        return all(self._by_row(attack) or attack.few for attack in self.pair.attacks)
+        many = in_blocks(self.pair.cells)
+        return all(
+            attack.few or (many and attack.n_classes > 0 and not self._counted(attack))
+            for attack in self.pair.attacks
+        )
 
     def _rescore(
-        self,
-        attack: Attack,
-        weight: Any,
-        rate: Array | None,
-        means: tuple[Array, _ByClass | None],
+        self, attack: Attack, weight: Any, rate: Array | None, mean: Array
     ) -> tuple[Array, Array]:
         """Return the qualities of mean predictions, and of the best guess, on resampled rows."""
-        pair, (mean, by_class) = self.pair, means
+        pair = self.pair
         if not attack.n_classes:
             total = weight.sum(axis=-1, keepdims=True)
             noise = rate if rate is not None and pair.perturbed == "target" else 0.0
@@ -358,35 +330,21 @@ class TrainedPair:
             spread = weight @ (target**2)[:, None] / total - (weight @ target[:, None] / total) ** 2
             with np.errstate(divide="ignore"):
                 return loss**-0.5, np.maximum(spread + noise**2, 0.0) ** -0.5
-        # What is predicted takes the place of the input.
-        shape = (len(weight), 1, len(mean), mean.shape[2], attack.n_classes)
-        predicted = np.eye(mean.shape[2], attack.n_classes)
-        if self._by_row(attack):
-            table = _predicted(attack, weight, mean).reshape(shape)
-        elif by_class is not None:
-            sums = [weight[:, rows] @ by.astype(weight.dtype) for rows, by in by_class]
-            table = np.stack(sums, axis=-1).reshape(shape).astype(float)
-        else:
+        by_input = self._by_input(attack)
+        if by_input:
             table, predicted = attack.tables(weight[:, None]), mean[None, None]
+        else:  # what is predicted takes the place of the input
+            table = _predicted(attack, weight, mean)
+            predicted = np.eye(table.shape[-2], attack.n_classes)
         table = pair.perturbed_tables(attack, table, rate, None)
-        if self._of_logs and self._by_row(attack):
+        if self._of_logs and not by_input:
             logs, table = table[..., :-1, :], table[..., -1:, :]
             return pair.score_of_logs(logs, table), pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
 
 
-def rescored(trained: TrainedPair, n_draws: int, rng: np.random.Generator) -> Qualities:
-    """Score trained attackers on resampled rows."""
-    cells = trained.pair.cells
-    blocks = divided_into_blocks(cells, rng) if trained.in_blocks else None
-    with progress("resamples", n_draws) as step:
-        sizes = step.parts(chunks(n_draws, cells.n_cells if blocks is None else blocks.n))
-        folds = (draw_folds(cells, 1, n, rng, resampled=True, blocks=blocks) for n in sizes)
-        return of_all_draws([trained.rescored(drawn[:, 0]) for drawn in folds])
-
-
 def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
-    """Return the weight of each target's predicted and true classes: (draws, targets, ...)."""
+    """Return the weight of each target's predicted and true classes: (draws, 1, targets, ...)."""
     target = attack.target
     assert isinstance(target, Codes | Members)
     truth = [target]
@@ -394,7 +352,7 @@ def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
         truth = [Codes(target.column(i).astype(np.intp), 2) for i in range(target.width)]
     predicted = (Members(by_input[attack.input_codes]) for by_input in mean)
     tables = [pair_sums(*both, weight) for both in zip(predicted, truth, strict=True)]
-    return np.stack(tables, axis=1)
+    return np.stack(tables, axis=1)[:, None]
 
 
 def _shares(folds: Array) -> Array:
@@ -402,8 +360,3 @@ def _shares(folds: Array) -> Array:
     total = folds.sum(axis=0)
     even = np.full(folds.shape, 1 / len(folds))
     return np.divide(folds, total, out=even, where=total > 0)
-
-
-def _either(labels: Array) -> Array:
-    """Return 0/1 labels as two classes each."""
-    return np.stack([1 - labels, labels], axis=-1)

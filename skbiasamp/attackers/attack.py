@@ -157,15 +157,8 @@ class Attack:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
         flat = weight.reshape(-1, weight.shape[-1])
-        n_inputs, width = self.n_inputs, self.target.width
-        inputs = Codes(self.input_codes, n_inputs)
-        if isinstance(self.target, Codes) and n_inputs * width * len(self.input_codes) < SMALL:
-            # Draws are the last axis in memory, along which everything that follows runs.
-            pairs = self.input_codes * width + self.target.codes
-            pairs[(self.input_codes < 0) | (self.target.codes < 0)] = -1
-            one_hot = Codes(pairs, n_inputs * width).dense(slice(None), float)
-            sums = (one_hot.T @ flat.T).T.reshape(len(flat), 1, n_inputs, width)
-        elif isinstance(self.target, Codes):
+        inputs = Codes(self.input_codes, self.n_inputs)
+        if isinstance(self.target, Codes):
             sums = pair_sums(inputs, self.target, flat)[:, None]
         else:
             present = pair_sums(inputs, self.target, flat)
@@ -228,26 +221,22 @@ def make_attack(
     numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
     `read` holds what attackers see of its classes.
     """
-    every = [part for part in (cells, train, validation) if part is not None]
-    inputs = [side_of(part, sides.input) for part in every]
+    parts = {"cells": cells, "training": train, "validation": validation}
+    given = {name: part for name, part in parts.items() if part is not None}
+    inputs = [side_of(part, sides.input) for part in given.values()]
+    texts, n_bits = None, 0
     if read is None:
         patterns, codes, n_bits = _inputs(inputs, perturbed=perturbed, features=features)
     else:
-        patterns, n_bits = read.patterns, 0
+        patterns, texts = read.patterns, read.texts
         codes = [read.of_class[codes_of(side)] for side in inputs]
     soft = features is not None or inputs[0].soft
     n_inputs = len(inputs[0].names) if patterns is None else patterns.shape[0]
-    attacks = []
-    for part, code in zip(every, codes, strict=True):
+    attacks: dict[str, Any] = {}
+    for (name, part), code in zip(given.items(), codes, strict=True):
         target = _target(part, sides.target, numbers=numbers)
-        texts = None if read is None else read.texts
-        attacks.append(Attack(part, patterns, n_inputs, code, *target, n_bits, soft, texts))
-    others: dict[str, Any] = {}
-    if validation is not None:
-        others["validation"] = attacks.pop()
-    if train is not None:
-        others["training"] = attacks.pop()
-    return replace(attacks[0], **others)
+        attacks[name] = Attack(part, patterns, n_inputs, code, *target, n_bits, soft, texts)
+    return replace(attacks.pop("cells"), **attacks)
 
 
 def _inputs(

@@ -58,15 +58,8 @@ def majority(train: Array) -> Array:
     """Return the most frequent class of each input, as shares; ties share it."""
     table = _with_every_input(train)
     # Balanced weights carry rounding noise, which must not break a tie.
-    top = table >= _over_classes(np.maximum, table) * (1 - 1e-12)
-    return top / _over_classes(np.add, top.astype(float))
-
-
-def _over_classes(function: np.ufunc, table: Array) -> Array:
-    """Reduce the last axis, and keep it; two classes are much faster apart."""
-    if table.shape[-1] == 2:
-        return np.asarray(function(table[..., :1], table[..., 1:]))
-    return np.asarray(function.reduce(table, axis=-1, keepdims=True))
+    top = table >= table.max(axis=-1, keepdims=True) * (1 - 1e-12)
+    return np.asarray(top / top.sum(axis=-1, keepdims=True))
 
 
 def class_shares(train: Array) -> Array:
@@ -79,18 +72,15 @@ def class_shares(train: Array) -> Array:
 
 def _with_every_input(train: Array) -> Array:
     """Give inputs without training rows the classes of all rows."""
-    has_rows = _over_classes(np.add, train) > 0
+    has_rows = train.sum(axis=-1, keepdims=True) > 0
     return train if has_rows.all() else np.where(has_rows, train, train.sum(axis=-2, keepdims=True))
 
 
 def balance(table: Array) -> Array:
     """Give every class the same weight, and the table its total."""
     total = table.sum(axis=-2, keepdims=True)
-    n = np.maximum(_over_classes(np.add, (total > 0).astype(float)), 1)
-    balanced = table * divide(1.0, total)
-    balanced *= _over_classes(np.add, total)
-    balanced /= n
-    return balanced
+    n = np.maximum((total > 0).sum(axis=-1, keepdims=True), 1)
+    return np.asarray(table * divide(1.0, total) * total.sum(axis=-1, keepdims=True) / n)
 
 
 def other_folds(table: Array) -> Array:
@@ -236,17 +226,13 @@ class AttackPair:
         """Return the qualities (draws, targets) of what attackers predict for each input."""
         settings = self.settings
         how: dict[str, Any] = {"balanced": settings.balanced, "n_classes": self._n_classes}
-        if settings.quality in ("accuracy", "balanced_accuracy"):
-            right, true = (weights.sum(axis=(1, 3)) for weights in (table * predicted, table))
-            quality = of_sums(settings.quality, right, true, **how)
-        else:
-            n_draws, _, n_targets, _, n_classes = table.shape
-            shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
-            table, predicted = (
-                np.moveaxis(weights, 1, 2).reshape(shape)
-                for weights in (table, np.broadcast_to(predicted, table.shape))
-            )
-            quality = quality_of(settings.quality, table, predicted, **how)
+        n_draws, _, n_targets, _, n_classes = table.shape
+        shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
+        table, predicted = (
+            np.moveaxis(weights, 1, 2).reshape(shape)
+            for weights in (table, np.broadcast_to(predicted, table.shape))
+        )
+        quality = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(quality - 0.5) if settings.fold else quality
 
     def score_of_logs(self, logs: Array, table: Array) -> Array:
@@ -342,39 +328,26 @@ class AttackPair:
 
 
 def drawn_qualities(
-    pair: AttackPair,
-    n_draws: int,
-    rng: np.random.Generator,
-    *,
-    resampled: bool = False,
-    guesses: bool = True,
+    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
 ) -> Qualities:
     """Return the qualities of the best tables, over draws of folds and perturbations.
 
-    In closed form (``cv=None``), and of resampled rows, the perturbation is the expected one. Those
-    of resampled rows are (resamples, cuts into folds, targets).
+    In closed form (``cv=None``) the perturbation is the expected one.
     """
-    n_folds, training, noise = pair.n_folds, pair.data.training, None
-    n_cuts = 1
-    if resampled:
-        n_draws, n_cuts = cuts_of(n_draws, n_folds)
-    if not resampled:
-        # Perturbations draw from a stream of their own, so that models with other errors still
-        # get the same folds.
-        (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
-        noise = None if pair.settings.cv is None else np.random.default_rng(stream)
+    # Perturbations draw from a stream of their own, so that models with other errors still get
+    # the same folds.
+    (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
+    noise = None if pair.settings.cv is None else np.random.default_rng(stream)
     blocks = divided_into_blocks(pair.cells, rng) if pair.few else None
-    parts: list[Qualities] = []
-    with progress("resamples" if resampled else "draws", n_draws) as step:
-        for n in step.parts(pair.chunks(n_draws, n_folds * n_cuts, blocks)):
-            how: dict[str, Any] = {"resampled": resampled, "blocks": blocks, "n_cuts": n_cuts}
-            folds = draw_folds(pair.cells, n_folds, n, rng, **how)
+    training, parts = pair.data.training, []
+    with progress("draws", n_draws) as step:
+        for n in step.parts(pair.chunks(n_draws, pair.n_folds, blocks)):
+            folds = draw_folds(pair.cells, pair.n_folds, n, rng, resampled=False, blocks=blocks)
             learnt = None
             if training is not None:
-                learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
+                learnt = draw_folds(training.cells, 1, n, rng, resampled=False)
             parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
-    qualities = of_all_draws(parts)
-    return by_cuts(qualities, n_cuts) if resampled else qualities
+    return of_all_draws(parts)
 
 
 def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:

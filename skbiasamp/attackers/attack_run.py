@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote, rows_of
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
-from skbiasamp.attackers._trained import TrainedPair, rescored, train_attackers
+from skbiasamp.attackers._trained import TrainedPair, train_attackers
 from skbiasamp.attackers.attack import (
     MOST_BITS,
     Attack,
@@ -35,7 +37,7 @@ from skbiasamp.attackers.attack_pair import (
     drawn_qualities,
     of_all_draws,
 )
-from skbiasamp.attackers.resampling import draw_folds, merged_into, resample
+from skbiasamp.attackers.resampling import Merged, draw_folds, merged_into, resample
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -118,10 +120,11 @@ def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
     """Whether training rows have a side, as labels if the test rows have labels."""
     if not train.has(side):
         return False
-    mine, theirs = (side_of(cells, side) for cells in (train, test))
-    if not (mine.is_matrix and theirs.is_matrix):
-        return mine.is_matrix == theirs.is_matrix
-    return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
+    forms = [
+        (labels.is_matrix, labels.is_matrix and (labels.labels.width, labels.soft))
+        for labels in (side_of(train, side), side_of(test, side))
+    ]
+    return forms[0] == forms[1]
 
 
 def _one_cell_a_row(cells: Contingency) -> Contingency:
@@ -137,12 +140,9 @@ def _one_cell_a_row(cells: Contingency) -> Contingency:
 
 def warn_constant(attack: Attack) -> None:
     """Warn that there is nothing to predict if a target has one value only."""
-    constant = attack.constant
-    if constant.any():
-        which = [
-            name for name, is_constant in zip(attack.names, constant, strict=True) if is_constant
-        ]
-        what = f"The target {quote(which)}" if len(attack.names) > 1 else "The attackers' target"
+    constant = list(compress(attack.names, attack.constant))
+    if constant:
+        what = f"The target {quote(constant)}" if len(attack.names) > 1 else "The attackers' target"
         warn(
             f"{what} has one value only: no attacker can be better than chance.",
             UndefinedMetricWarning,
@@ -156,10 +156,7 @@ def _warn_capped(pair: AttackPair) -> None:
         at = pair.settings.at
         what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
         if len(capped) > 1:
-            which = [
-                name for name, is_capped in zip(pair.data.names, capped, strict=True) if is_capped
-            ]
-            what += f" of {quote(which)}"
+            what += f" of {quote(list(compress(pair.data.names, capped)))}"
         warn(
             f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
             "labels are equally bad. The comparison uses random labels, which carry no "
@@ -170,23 +167,37 @@ def _warn_capped(pair: AttackPair) -> None:
 
 @dataclass(frozen=True, eq=False)
 class AttackRun:
-    """What a pair of attacks reached in every draw, and the trained attackers, if any were."""
+    """What a pair of attacks reached in every draw, and the trained attackers, if any were.
+
+    `attackers` has the attacker on labels, and the one on predictions if there are any.
+    """
 
     pair: AttackPair
-    attacker: Any
+    attackers: list[Any]
     trained: TrainedPair | None
     qualities: Qualities
-    of_labels: Any  # the attacker on labels
 
     @property
     def attacker_name(self) -> str:
         """The attacker as sentences name it."""
-        return describe(self.attacker)
+        return describe(self.attackers[-1])
 
     @property
     def in_blocks(self) -> bool:
         """Whether resamples may be of blocks of rows."""
         return self.pair.few if self.trained is None else self.trained.in_blocks
+
+    def resampled(
+        self, weight: Any, learnt: Array | None, n_cuts: int, *, guesses: bool
+    ) -> Qualities:
+        """Return the qualities on resampled rows: (resamples, cuts into folds, targets).
+
+        `weight` is that of cells (resamples x cuts, folds, cells), `learnt` that of training rows.
+        """
+        if self.trained is not None:  # they do not learn from folds: all cuts are alike
+            return by_cuts(self.trained.rescored(weight[::n_cuts].sum(axis=1)), 1)
+        own = None if self.pair.data.training is None else learnt
+        return by_cuts(self.pair.exact(weight, own, None, guesses=guesses), n_cuts)
 
 
 class Redrawn(NamedTuple):
@@ -212,12 +223,10 @@ def redrawn(
     the quality of the best guess is left out where it takes time.
     """
     seed, other = rng.integers(2**63, size=2)
-    rng = np.random.default_rng(seed)
+    cells, draws = run.pair.cells, run.qualities
+    (resamples,) = _on_resamples([run], cells, [None], n_resamples, seed, guesses=guesses)
     if run.trained is not None:
-        resamples = by_cuts(rescored(run.trained, n_resamples, rng), 1)
-        return Redrawn(run.qualities, resamples, run.trained.by_fold(), seed)
-    resamples = drawn_qualities(run.pair, n_resamples, rng, resampled=True, guesses=guesses)
-    draws = run.qualities
+        return Redrawn(draws, resamples, run.trained.by_fold(), seed)
     if run.pair.settings.cv is not None and len(draws.data) < ENOUGH_DRAWS:
         rng = np.random.default_rng(other)
         draws = drawn_qualities(run.pair, ENOUGH_DRAWS, rng, guesses=guesses)
@@ -231,13 +240,13 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
     if type(attacker) is ExactAttacker and not pair.rowwise:
         n_draws = 1 if settings.cv is None else settings.n_draws
         qualities = drawn_qualities(pair, n_draws, rng)
-        return AttackRun(pair, attacker, None, qualities, attackers[0])
+        return AttackRun(pair, attackers, None, qualities)
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
     if settings.attacker == "auto":
         pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
     trained = train_attackers(pair, attackers, rng)
-    return AttackRun(pair, attacker, trained, trained.qualities(rng), attackers[0])
+    return AttackRun(pair, attackers, trained, trained.qualities(rng))
 
 
 def in_sample(run: AttackRun) -> dict[str, float]:
@@ -267,36 +276,44 @@ def resampled_together(
     if any(run.pair.rowwise for run in runs.values()):
         cells = _one_cell_a_row(cells)
     merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
-    exact = [run.pair for run in runs.values() if run.trained is None]
+    return _on_resamples([*runs.values()], cells, merged, n_resamples, seed, guesses=False)
+
+
+def _on_resamples(
+    runs: Sequence[AttackRun],
+    cells: Contingency,
+    merged: Sequence[Merged | None],
+    n_resamples: int,
+    seed: int,
+    *,
+    guesses: bool,
+) -> list[Qualities]:
+    """Return the qualities of each run on the same resamples of the rows of `cells`.
+
+    `merged` says how these become the cells of each run, None if they are the same.
+    """
+    rng = np.random.default_rng(seed)
+    exact = [run.pair for run in runs if run.trained is None]
     n_folds = max((pair.n_folds for pair in exact), default=1)
     n_draws, n_cuts = cuts_of(n_resamples, n_folds)
     training = next((pair.data.training for pair in exact if pair.data.training), None)
-    every: list[list[Qualities]] = [[] for _ in runs]
-    rng = np.random.default_rng(seed)
-    together = all(run.in_blocks for run in runs.values())
-    blocks = divided_into_blocks(cells, rng) if together else None
+    blocks = divided_into_blocks(cells, rng) if all(run.in_blocks for run in runs) else None
     n_parts = n_folds * n_cuts
-    sizes = min((run.pair.chunks(n_draws, n_parts, blocks) for run in runs.values()), key=max)
-    n_units = cells.n_cells if blocks is None else blocks.n
-    sizes = min(sizes, chunks(n_draws, n_parts * n_units), key=max)
+    sizes = [pair.chunks(n_draws, n_parts, blocks) for pair in exact]
+    # The weights of one exact attacker alone are within its own limit.
+    if len(exact) != 1 or len(runs) > 1:
+        sizes.append(chunks(n_draws, n_parts * (cells.n_cells if blocks is None else blocks.n)))
+    every: list[list[Qualities]] = [[] for _ in runs]
     with progress("resamples", n_draws) as step:
-        for n in step.parts(sizes):
+        for n in step.parts(min(sizes, key=max)):
             how: dict[str, Any] = {"resampled": True, "blocks": blocks, "n_cuts": n_cuts}
-            folds = draw_folds(cells, n_folds, n, rng, **how)
-            learnt = None
+            folds, learnt = draw_folds(cells, n_folds, n, rng, **how), None
             if training is not None:
                 learnt = np.repeat(resample(training.cells, 1, n, rng), n_cuts, axis=0)
-            for i, run in enumerate(runs.values()):
-                weight = merged[i].sums(folds)
-                if run.trained is not None:
-                    # It does not learn from folds: all cuts are alike.
-                    whole = run.trained.rescored(weight[::n_cuts].sum(axis=1))
-                    every[i].append(by_cuts(whole, 1))
-                    continue
-                own = None if run.pair.data.training is None else learnt
-                scored = run.pair.exact(weight, own, None, guesses=False)
-                every[i].append(by_cuts(scored, n_cuts))
-    return [of_all_draws(part) for part in every]
+            for run, into, qualities in zip(runs, merged, every, strict=True):
+                weight = folds if into is None else into.sums(folds)
+                qualities.append(run.resampled(weight, learnt, n_cuts, guesses=guesses))
+    return [of_all_draws(parts) for parts in every]
 
 
 def _attackers_of(pair: AttackPair) -> list[Any]:

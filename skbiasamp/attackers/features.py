@@ -84,10 +84,9 @@ def as_matrix(X: Any) -> Array:
             numbers = values.astype(float)[:, None]
             missing = np.isnan(numbers)
             if missing.any():
-                mean = numbers[~missing].mean() if not missing.all() else 0.0
-                columns += [missing, np.where(missing, mean, numbers)]
-            else:
-                columns.append(numbers)
+                columns.append(missing)
+                numbers[missing] = 0.0 if missing.all() else numbers[~missing].mean()
+            columns.append(numbers)
         else:
             codes, names = pd.factorize(values, use_na_sentinel=False)
             columns.append(codes[:, None] == np.arange(len(names)))

@@ -19,6 +19,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import as_bytes
 from skbiasamp._utils.progress import progress
 from skbiasamp.attackers.optional_torch import import_torch
 
@@ -69,10 +70,8 @@ def check_total(rows: Array) -> None:
 
 def distinct_inputs(rows: Array) -> tuple[Array, Array]:
     """Return the distinct rows of float32 numbers, and the position of each row among them."""
-    # As bytes, which sort faster than columns; adding 0 makes −0 and 0 the same bytes.
-    rows = np.ascontiguousarray(rows + np.float32(0))
-    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
-    _, first, code = np.unique(keys, return_index=True, return_inverse=True)
+    rows = rows + np.float32(0)  # which makes −0 and 0 the same bytes
+    _, first, code = np.unique(as_bytes(rows), return_index=True, return_inverse=True)
     return rows[first], code.reshape(-1)
 
 
@@ -248,7 +247,8 @@ def train_networks(
     """Train a network on each data set; `inputs` are the distinct inputs of all of them.
 
     Returns the weights by name (networks, ...), the mean loss of each epoch's steps, and the loss
-    or accuracy on the validation rows after it (networks, epochs), None if there are none.
+    or minus the accuracy on the validation rows after it (networks, epochs), None if there are
+    none: the epoch with the smallest is kept, of equally good ones the first.
     """
     torch = import_torch()
     start = initial_weights(widths, attacker.batch_norm, np.random.default_rng(0))
@@ -271,10 +271,9 @@ def train_networks(
                 )
                 for name, tensor in kept.items():
                     tensors[name][networks] = tensor.cpu().numpy()
-    loss, validation = curves[0], None if data[0].validation is None else curves[1]
+    loss, judged = curves[0], None if data[0].validation is None else curves[1]
     # With early stopping an epoch may diverge after the best one.
-    finite = np.isfinite(loss if validation is None else _best(attacker, validation)[:, None])
-    finite = finite.all(axis=1)
+    finite = np.isfinite(loss).all(axis=1) if judged is None else np.isfinite(judged.min(axis=1))
     for tensor in tensors.values():
         finite &= np.isfinite(tensor).all(axis=(1, 2))
     if not finite.all():
@@ -284,21 +283,7 @@ def train_networks(
             n=np.sum(~finite),
             m=len(data),
         )
-    return tensors, loss, validation
-
-
-def by_accuracy(attacker: MLPAttacker) -> bool:
-    """Whether the epoch with the highest accuracy on validation rows is kept."""
-    return attacker.early_stopping == "accuracy"
-
-
-def best_epochs(attacker: MLPAttacker, validation: Array) -> Array:
-    """Return the epoch of each network that is kept; of equally good ones the first."""
-    return (validation.argmax if by_accuracy(attacker) else validation.argmin)(axis=1)
-
-
-def _best(attacker: MLPAttacker, validation: Array) -> Array:
-    return validation[np.arange(len(validation)), best_epochs(attacker, validation)]
+    return tensors, loss, judged
 
 
 def _train_together(
@@ -339,7 +324,7 @@ def _train_together(
     kept = {name: tensor.detach() for name, tensor in tensors.items()}
     if held_out:
         validation = _padded(held_out, widths[-1], device)
-        accurate = by_accuracy(attacker)
+        accurate = attacker.early_stopping == "accuracy"
         # Epochs with as many correct rows must have the same accuracy, whichever rows they are.
         number = torch.float64 if accurate else torch.float32
         least = torch.full((len(data),), torch.inf, device=device, dtype=number)
@@ -378,7 +363,7 @@ def _train_together(
                 least = torch.where(better, total, least)
                 for name, tensor in tensors.items():
                     kept[name][better] = tensor.detach()[better]
-                curves[1, :, epoch] = (-total if accurate else total).cpu().numpy()
+                curves[1, :, epoch] = total.cpu().numpy()
             step.advance()
     # Averaging equal inputs took this out of the loss.
     for curve, parts in zip(curves, (rows, held_out), strict=True):

@@ -98,31 +98,25 @@ def resample(
     counts = _counts(cells)
     size, n = len(counts), int(counts.sum())
     shares = np.full(n_folds, 1 / n_folds)
-    if not _draws_rows(counts):
+    if 8 * size < n:  # counts are drawn faster than rows
         sizes = rng.multinomial(n, shares, size=n_draws)
         cuts = [rng.multinomial(sizes, counts / n)]
         total = cuts[0].sum(axis=1)
         cuts += [np.moveaxis(rng.multinomial(total, shares), -1, 1) for _ in range(n_cuts - 1)]
         every = np.stack(cuts, axis=1).reshape(-1, n_folds, size)
         return _weights(cells, every.astype(float))
-    owner = None if (counts == 1).all() else np.repeat(np.arange(size), counts)
+    owner = np.repeat(np.arange(size), counts)
     starts = np.arange(n_folds) * size
     # Single precision is exact up to 2**24, and halves what the products have to read.
     single = cells.whole and cells.clusters is None and n < 2**24
     drawn = np.empty((n_draws, n_cuts, n_folds, size), np.float32 if single else np.float64)
     for of_draw in drawn:
         ends = rng.multinomial(n, shares)
-        rows = rng.integers(n, size=n)
-        cell = rows if owner is None else owner[rows]
+        cell = owner[rng.integers(n, size=n)]
         for i, folds in enumerate(of_draw):
             fold = starts[rng.integers(n_folds, size=n)] if i else np.repeat(starts, ends)
             folds[:] = np.bincount(fold + cell, minlength=folds.size).reshape(folds.shape)
     return _weights(cells, drawn.reshape(-1, n_folds, size))
-
-
-def _draws_rows(counts: Array) -> bool:
-    """Whether resamples are drawn row by row, which is faster if cells have few rows."""
-    return bool(8 * len(counts) >= counts.sum())
 
 
 def _counts(cells: Contingency) -> Array:
@@ -146,7 +140,7 @@ def draw_folds(
     cells: Contingency,
     n_folds: int,
     n_draws: int,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator,
     *,
     resampled: bool,
     blocks: Blocks | None = None,
@@ -157,7 +151,7 @@ def draw_folds(
     If rows are divided into blocks, blocks are drawn as rows are. The rows of each resample are cut
     into folds `n_cuts` times.
     """
-    if rng is None or (n_folds == 1 and not resampled):
+    if n_folds == 1 and not resampled:
         return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
     if blocks is not None:
         n, every = blocks.n, n_draws * n_cuts
@@ -184,12 +178,9 @@ class Merged(NamedTuple):
         if isinstance(weight, BlockWeights):
             return weight.merged(self.into[np.argsort(self.cells)], self.n_cells)
         filled, starts = np.unique(self.into, return_index=True)
-        sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
-        if len(filled) == self.n_cells:
-            return sums
-        every = np.zeros((*weight.shape[:-1], self.n_cells), weight.dtype)
-        every[..., filled] = sums
-        return every
+        sums = np.zeros((*weight.shape[:-1], self.n_cells), weight.dtype)
+        sums[..., filled] = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
+        return sums
 
 
 def merged_into(cells: Contingency, others: Contingency) -> Merged:

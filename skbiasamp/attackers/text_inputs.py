@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
+from skbiasamp.attackers._fitting import weight_name
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -120,12 +120,11 @@ def words_of(
     attacker = clone(attacker)
     if not hasattr(attacker, "steps"):
         return None
-    *_, (name, last) = attacker.steps
-    count = np.bincount(target, minlength=len(names))
-    options = {}
-    if "sample_weight" in inspect.signature(last.fit).parameters:
+    last, options = attacker.steps[-1][1], {}
+    if (weight := weight_name(attacker)) is not None:
         # As in the attack, all classes weigh the same.
-        options = {f"{name}__sample_weight": (1 / np.maximum(count, 1))[target] * count.mean()}
+        count = np.bincount(target, minlength=len(names))
+        options[weight] = (1 / np.maximum(count, 1))[target] * count.mean()
     with config_context(enable_metadata_routing=False):
         attacker.fit(texts, target, **options)
     vectorizer = attacker[:-1]

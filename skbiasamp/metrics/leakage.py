@@ -191,7 +191,7 @@ class LeakageAuditor(AttackAuditor):
         if training is None or done.pair.model is None:
             return {}
         # Attackers that learn from the same rows differ in their seeds only.
-        settings = replace(done.pair.settings, attacker=done.of_labels, equalize=None, n_draws=1)
+        settings = replace(done.pair.settings, attacker=done.attackers[0], equalize=None, n_draws=1)
         with collected():  # the audit has warned about these labels
             labels = _labels_alone(test), _labels_alone(training)
             pair = make_pair(*labels, settings, ("task", "group"), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import count
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,6 @@ from skbiasamp.results.kinds import Kind
 JOINTS = {"group": ", ", "task": " + "}
 FONT = 10  # points; smaller where there is less room
 SMALLEST = 5
-POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 
 
 class Display:
@@ -31,7 +31,18 @@ class Display:
     plot: Callable[..., Any]
     ax_: Any
     figure_: Any
-    undefined_: Sequence[Any] = ()
+
+    def _axes(self, ax: Any, size: tuple[float, float], panels: int = 1) -> list[Any]:
+        """Return the axes to draw in, one below the other in a figure of a size if none are given.
+
+        The Display keeps the first of them.
+        """
+        plt = import_pyplot(self)
+        if ax is None:
+            _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
+        axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        return axes
 
 
 @dataclass(eq=False, repr=False)
@@ -62,6 +73,10 @@ class TableDisplay(Display):
         if column not in self.table:
             return np.full(len(self.table), np.nan)
         return self.table[column].to_numpy(float)
+
+    def _strongest(self, column: str, most: int | None) -> Array:
+        """Return the positions of the numbers farthest from 0, in their order; NaN comes last."""
+        return np.sort(np.argsort(-np.abs(self._numbers(column)), kind="stable")[:most])
 
 
 @dataclass(eq=False, repr=False)
@@ -222,7 +237,8 @@ class PairsDisplay(TableDisplay):
     @property
     def _axis_names(self) -> dict[str, str]:
         """Names of both axes: the sensitive feature, if its name is known, and the task."""
-        return {"group": _feature(self.group_columns), "task": "task"}
+        feature = " ".join(", ".join(map(str, self.group_columns)).split())
+        return {"group": literal(_cut(feature, 40)) or "group", "task": "task"}
 
     def _names(self, role: str, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Return groups or tasks as labels."""
@@ -245,11 +261,6 @@ class PairsDisplay(TableDisplay):
         return f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
 
 
-def _feature(columns: Sequence[Hashable]) -> str:
-    names = ", ".join(str(column) for column in columns)
-    return literal(_cut(" ".join(names.split()), 40)) or "group"
-
-
 def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     model = None if model_name is None else literal(_cut(model_name, 40))
@@ -269,15 +280,6 @@ def import_pyplot(caller: object) -> Any:
             f"{type(caller).__name__}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
         ) from error
     return plt
-
-
-def axes_of(caller: Any, ax: Any, size: tuple[float, float]) -> Any:
-    """Return the axes to draw in, new ones of a size if there are none; the Display keeps them."""
-    plt = import_pyplot(caller)
-    if ax is None:
-        _, ax = plt.subplots(figsize=size, layout="constrained")
-    caller.ax_, caller.figure_ = ax, ax.figure
-    return ax
 
 
 def check_kind(value: object, kind: type, made_by: str, instead: str = "") -> None:
@@ -329,6 +331,11 @@ def fitting(*limits: float) -> float:
     return max(min(FONT, *limits), SMALLEST)
 
 
+def short_label(name: Hashable) -> str:
+    """Return one name as a label."""
+    return short_labels([name], ", ")[name]
+
+
 def short_labels(
     names: Iterable[Hashable], joint: str, columns: Sequence[Hashable] = (), width: int = 28
 ) -> dict[Hashable, str]:
@@ -342,11 +349,10 @@ def short_labels(
         else name_of(name, joint)
         for name in names
     }
-    most = max(map(len, texts.values()), default=0)
-    labels = {name: _cut(text, width) for name, text in texts.items()}
-    while len(set(labels.values())) < len(set(texts.values())) and width < most:
-        width += 4
-        labels = {name: _cut(text, width) for name, text in texts.items()}
+    for size in count(width, 4):
+        labels = {name: _cut(text, size) for name, text in texts.items()}
+        if len(set(labels.values())) == len(set(texts.values())):
+            break
     # matplotlib would set what stands between dollar signs as a formula.
     return {name: literal(label) for name, label in labels.items()}
 
@@ -361,72 +367,3 @@ def _cut(text: str, width: int) -> str:
         return text
     tail = width // 3
     return f"{text[: width - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
-
-
-# --------------------------------------------------------------------------- rows: a forest plot
-
-
-def axes_of_rows(display: Any, ax: Any, n: int, labels: Sequence[str]) -> Any:
-    """Return axes for rows and their labels."""
-    width = 4.8 + 0.08 * max(map(len, labels), default=0)
-    return axes_of(display, ax, (width, 1.7 + 0.27 * n))
-
-
-def draw_zero(display: Any) -> None:
-    """Draw the line that the marks of rows begin at, or lie beside."""
-    display.zero_line_ = display.ax_.axvline(0, color="0.3", linewidth=1, zorder=1)
-
-
-def draw_intervals(
-    display: Any,
-    point: Array,
-    low: Array,
-    high: Array,
-    *,
-    colour: Array,
-    clear: Array,
-    filled: Array,
-) -> None:
-    """Draw points and intervals in the axes of a Display, which keeps them.
-
-    Intervals that are not `clear` are pale, points that are not `filled` hollow. In place of what
-    is NaN stands "undefined".
-    """
-    ax, at = display.ax_, np.arange(len(point))
-    draw_zero(display)
-    display.intervals_ = display.points_ = None
-    bounded, defined = ~np.isnan(low + high), ~np.isnan(point)
-    if bounded.any():
-        shade = np.where(clear[:, None], colour, colour * [1, 1, 1, 0.5])
-        lines = {"colors": shade[bounded], "linewidth": 2, "zorder": 2}
-        display.intervals_ = ax.hlines(at[bounded], low[bounded], high[bounded], **lines)
-    if defined.any():
-        face = np.where(filled[:, None], colour, 1.0)  # else white
-        look = POINT | {"facecolors": face[defined], "edgecolors": colour[defined]}
-        display.points_ = ax.scatter(point[defined], at[defined], **look)
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    quiet = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
-    display.undefined_ = [ax.text(0, row, "undefined", **quiet) for row in at[~defined]]
-    if not defined.any():
-        ax.set(xlim=(-1, 1), xticks=[0])
-
-
-def label_rows(
-    display: Any,
-    labels: Sequence[str],
-    notes: Sequence[str],
-    *,
-    heading: str = "",
-    title: str | None = None,
-    sides: str = "",
-) -> None:
-    """Write labels, heading, notes and title, in the size that fits the rows."""
-    ax, n = display.ax_, max(len(labels), 1)
-    ax.set_yticks(np.arange(len(labels)), labels=labels)
-    ax.set(ylim=(n - 0.5, -0.5), ylabel=heading, xlabel="\n".join(notes))
-    if sides:
-        name_sides(ax, sides)
-    tidy(ax, title, axis="x")
-    size = fitting(0.85 * room(ax, 1, n)[1])
-    for text in (*ax.get_yticklabels(), *display.undefined_):
-        text.set_fontsize(size)

@@ -8,18 +8,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_option
+from skbiasamp._input.checks import check_option
 from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE, in_words
-from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._common import (
-    POINT,
-    TableDisplay,
-    axes_of_rows,
-    check_kind,
-    draw_intervals,
-    label_rows,
-    short_labels,
-)
+from skbiasamp.plotting._common import TableDisplay, check_kind, short_label, short_labels
+from skbiasamp.plotting._rows import POINT, RowsDisplay, colours_of
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 _COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
@@ -31,7 +23,7 @@ SIDES = {
 
 
 @dataclass(eq=False, repr=False)
-class ComparisonDisplay(TableDisplay):
+class ComparisonDisplay(RowsDisplay, TableDisplay):
     """Show how much more or less models amplify than the reference, with confidence intervals.
 
     One row for each metric and model. Differences without a clear verdict are hollow and pale.
@@ -187,46 +179,29 @@ class ComparisonDisplay(TableDisplay):
             This Display.
         """
         check_option("kind", kind, ("differences", "values"))
-        shown = self._shown(max_rows)
+        shown = self.table.iloc[self._strongest("difference", max_rows)]
         labels = self._labels(shown)
-        ax = axes_of_rows(self, ax, max(len(shown), 1), labels)
-        from matplotlib.colors import to_rgba_array
-
+        ax = self._rows(ax, labels, max(len(shown), 1))
         names = ("value", "reference", "value") if kind == "values" else _INTERVAL
         point, low, high = (shown[name].to_numpy(float) for name in names)
-        side = np.array([DIRECTION_OF.get(verdict, 0) for verdict in shown["verdict"]], dtype=int)
-        change = np.sign(np.nan_to_num(shown["difference"].to_numpy(float))).astype(int)
+        clear = np.array([bool(DIRECTION_OF.get(verdict)) for verdict in shown["verdict"]], bool)
         self.reference_points_ = None
         if kind == "values" and (~np.isnan(low)).any():
             ring = POINT | {"facecolors": "white", "edgecolors": "0.3"}
-            at = np.arange(len(shown))
-            self.reference_points_ = ax.scatter(low, at, **ring)
-        draw_intervals(
-            self,
-            point,
-            low,
-            high,
-            colour=to_rgba_array([UNCLEAR, ABOVE, BELOW])[change],  # of -1 the last
-            clear=side != 0,
-            filled=(side != 0) | (kind == "values"),
-        )
+            self.reference_points_ = ax.scatter(low, np.arange(len(shown)), **ring)
+        colour = colours_of(shown["difference"].to_numpy(float))
+        filled = clear | (kind == "values")
+        self._draw_intervals(point, low, high, colour, clear=clear, filled=filled)
         defined = ~np.isnan(point)
         if defined.any():
             ax.locator_params(axis="x", nbins=5)
         metrics = shown["metric"].to_numpy()
         for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
-        notes = self._notes(shown, kind, side[defined])
+        notes = self._notes(shown, kind, hollow=not clear[defined].all())
         sides = SIDES[self.sides] if kind == "differences" else ""
-        label_rows(self, labels, notes, title=self._title(kind), sides=sides)
+        self._label_rows(labels, notes, title=self._title(kind), sides=sides)
         return self
-
-    def _shown(self, max_rows: int | None) -> pd.DataFrame:
-        """Return the rows with the largest differences, in their order."""
-        if max_rows is None or len(self.table) <= max_rows:
-            return self.table
-        size = pd.Series(np.abs(self._numbers("difference")))
-        return self.table.iloc[np.sort(size.nlargest(max_rows).index)]
 
     @property
     def _several(self) -> list[str]:
@@ -247,18 +222,16 @@ class ComparisonDisplay(TableDisplay):
             return self.title
         shared = {"metric", "model"}.difference(self._several or ["model"])
         first = self.table.iloc[:1].to_dict("records")
-        common = [short_labels([row[name]], ", ")[row[name]] for row in first for name in shared]
-        reference = short_labels([self.reference], ", ")[self.reference]
+        common = [short_label(row[name]) for row in first for name in shared]
         what = "Values compared with" if kind == "values" else "Differences to"
-        return "\n".join([in_words(", ".join(common)), f"{what} {reference}"]).strip()
+        return f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
 
-    def _notes(self, shown: pd.DataFrame, kind: str, side: Array) -> list[str]:
+    def _notes(self, shown: pd.DataFrame, kind: str, *, hollow: bool) -> list[str]:
         """Return the meaning of the axis and of marks, and how many rows are left out."""
         notes = []
         if kind == "values":
-            reference = short_labels([self.reference], ", ")[self.reference]
-            notes = [f"value: ring {reference}, dot the model"]
-        elif (side == 0).any():
+            notes = [f"value: ring {short_label(self.reference)}, dot the model"]
+        elif hollow:
             notes.append(f"hollow: {NO_DIFFERENCE} (interval or adjusted test)")
         left_out = len(self.table) - len(shown)
         if left_out:

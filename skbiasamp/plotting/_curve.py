@@ -19,7 +19,6 @@ from skbiasamp.plotting._common import (
     JOINTS,
     Display,
     check_kind,
-    import_pyplot,
     name_sides,
     short_labels,
     tidy,
@@ -295,15 +294,10 @@ class AmplificationCurveDisplay(Display):
         display : AmplificationCurveDisplay
             This Display.
         """
-        plt = import_pyplot(self)
-        panels = 1 if self.rates is None else 2
+        panels, rates = (1, pd.DataFrame()) if self.rates is None else (2, self.rates)
         # Many names need a place of their own, and only in a figure of ours there is one.
-        beside = ax is None and self.rates is not None and self.rates.shape[1] > MANY
-        if ax is None:
-            size = (6.4 + 2 * beside, 1.4 + 2.3 * panels)
-            _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
-        self.ax_, self.figure_ = axes[0], axes[0].figure
+        beside = ax is None and rates.shape[1] > MANY
+        axes = self._axes(ax, (6.4 + 2 * beside, 1.4 + 2.3 * panels), panels)
         self.rates_ax_ = None if self.rates is None else axes[-1]
         alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
         marker = MARKERS if len(self.thresholds) <= FEW else [""]
@@ -337,27 +331,24 @@ class AmplificationCurveDisplay(Display):
                 [self.operating_point], [value], **look, label=label, zorder=4
             )
         self.rate_lines_ = {}
-        if self.rates is not None and self.rates_ax_ is not None:
-            labels = short_labels(self.rates.columns, JOINTS["group"])
-            for i, (group, rate) in enumerate(self.rates.items(), 1):
-                style = {
-                    "color": SERIES[(i - 1) % len(SERIES)],
-                    "linestyle": STYLES[i % len(STYLES)],
-                    "marker": marker[i % len(marker)],
-                    "markersize": 4,
-                    **STEPS,
-                    # A label that began with an underscore would be left out of the legend.
-                    "label": f"FPR {labels[group]}",
-                }
-                (self.rate_lines_[group],) = self.rates_ax_.plot(at, rate.to_numpy(), **style)
-        axes = list(dict.fromkeys(axes))
+        labels = short_labels(rates.columns, JOINTS["group"])
+        for i, (group, rate) in enumerate(rates.items(), 1):
+            style = {
+                "color": SERIES[(i - 1) % len(SERIES)],
+                "linestyle": STYLES[i % len(STYLES)],
+                "marker": marker[i % len(marker)],
+                "markersize": 4,
+                **STEPS,
+                # A label that began with an underscore would be left out of the legend.
+                "label": f"FPR {labels[group]}",
+            }
+            (self.rate_lines_[group],) = axes[-1].plot(at, rate.to_numpy(), **style)
+        axes, self.base_rate_lines_ = list(dict.fromkeys(axes)), []
         look = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1}
-        labelled = {"label": "base rate: as many positives as in the labels"}
-        self.base_rate_lines_ = [
-            axis.axvline(self.base_rate_threshold, **look, **(labelled if axis is self.ax_ else {}))
-            for axis in axes
-            if self.base_rate_threshold is not None
-        ]
+        look["label"] = "base rate: as many positives as in the labels"
+        for axis in axes if self.base_rate_threshold is not None else ():
+            self.base_rate_lines_.append(axis.axvline(self.base_rate_threshold, **look))
+            look["label"] = None  # once
         self._annotate(axes, beside=beside)
         return self
 

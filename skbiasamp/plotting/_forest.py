@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._common import PairsDisplay, axes_of_rows, draw_intervals, label_rows
+from skbiasamp.plotting._common import PairsDisplay
+from skbiasamp.plotting._rows import RowsDisplay, colours_of
 
 
-class AmplificationDisplay(PairsDisplay):
+class AmplificationDisplay(RowsDisplay, PairsDisplay):
     """Forest plot of pairs of group and task, with confidence intervals.
 
     One row for each pair, in the order of the table; 0 is marked. Pairs that are not significant
@@ -93,28 +93,17 @@ class AmplificationDisplay(PairsDisplay):
         display : AmplificationDisplay
             This Display.
         """
-        strength = np.abs(self._numbers("amplification"))
-        drawn = np.sort(np.argsort(-strength, kind="stable")[:max_pairs])  # NaN comes last
+        drawn = self._strongest("amplification", max_pairs)
         every_label, heading, common = self._labels()
         labels = [every_label[at] for at in drawn]
-        ax = axes_of_rows(self, ax, max(len(drawn), 1), labels)
-        from matplotlib.colors import to_rgba_array
-
+        self._rows(ax, labels, max(len(drawn), 1))
         value, low, high = (self._numbers(name)[drawn] for name in ("amplification", "low", "high"))
         tested = self._tested
         sure: Array = np.ones(len(drawn), bool) if tested is None else tested[drawn]
-        draw_intervals(
-            self,
-            value,
-            low,
-            high,
-            colour=to_rgba_array([BELOW if v < 0 else ABOVE if v > 0 else UNCLEAR for v in value]),
-            clear=sure,
-            filled=sure,
-        )
+        self._draw_intervals(value, low, high, colours_of(value), clear=sure, filled=sure)
         notes = [*common, *self._notes(drawn, hollow=bool((~sure & ~np.isnan(value)).any()))]
         sides = self.kind.sides
-        label_rows(self, labels, notes, heading=heading, title=self.title, sides=sides)
+        self._label_rows(labels, notes, heading=heading, title=self.title, sides=sides)
         return self
 
     def _labels(self) -> tuple[list[str], str, list[str]]:

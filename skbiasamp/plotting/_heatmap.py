@@ -9,15 +9,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._common import (
-    FONT,
-    SMALLEST,
-    PairsDisplay,
-    axes_of,
-    contrast,
-    fitting,
-    room,
-)
+from skbiasamp.plotting._common import FONT, SMALLEST, PairsDisplay, contrast, fitting, room
 from skbiasamp.results import label_index
 
 LARGE = 100  # cells: of more, colour is seen before any number
@@ -139,7 +131,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             transpose = n_tasks > max(MANY, n_groups)
         if max_tasks == "auto":
             max_tasks = 70 if ax is None else int(room(ax, 1, 1)[int(transpose)] / NAME)
-        values, significant = self._strongest(max_tasks)
+        values, significant = self._strongest_tasks(max_tasks)
         left_out = f"{len(values.T)} strongest of {n_tasks:,} tasks" * (len(values.T) < n_tasks)
         roles = ["group", "task"]
         if transpose:
@@ -154,7 +146,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         n_rows, n_columns = cells.shape
         across, down = (max(map(len, side), default=0) for side in names)
         size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
-        ax = axes_of(self, ax, size)
+        (ax,) = self._axes(ax, size)
         many = cells.size > LARGE
         self._colour(cells, clear, cmap, many=many)
         self.colorbar_ = None
@@ -207,7 +199,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         cells[rows, columns] = column
         return pd.DataFrame(cells, label_index(tuple(groups)), label_index(tuple(tasks)))
 
-    def _strongest(self, max_tasks: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def _strongest_tasks(self, max_tasks: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the values of the tasks with the strongest pairs, in the table's order."""
         significant = self.values.notna() if self.significant is None else self.significant
         if max_tasks is None or self.values.shape[1] <= max_tasks:

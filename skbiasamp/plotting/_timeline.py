@@ -11,13 +11,7 @@ import numpy as np
 from skbiasamp._input.checks import is_one
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import group_of, in_words, level_of, task_of
-from skbiasamp.plotting._common import (
-    TableDisplay,
-    axes_of,
-    check_kind,
-    literal,
-    tidy,
-)
+from skbiasamp.plotting._common import TableDisplay, check_kind, literal, tidy
 from skbiasamp.render.periods import Picture
 from skbiasamp.results import Timeline
 
@@ -154,7 +148,7 @@ class TimelineDisplay(TableDisplay):
         display : TimelineDisplay
             This Display.
         """
-        ax = axes_of(self, ax, (8.0, 3.6))
+        (ax,) = self._axes(ax, (8.0, 3.6))
         picture = Picture.of(self.table, self.reference, self.onset, self.versions)
         names, alarms, at = picture.names, picture.alarms, np.arange(len(picture.names))
         style: dict[str, Any] = {"color": "0.3", "linewidth": 1.5, "label": "value"}

@@ -13,14 +13,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.formatting import in_words
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._common import (
-    TableDisplay,
-    axes_of,
-    check_kind,
-    room,
-    short_labels,
-    tidy,
-)
+from skbiasamp.plotting._common import TableDisplay, check_kind, room, short_labels, tidy
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
@@ -167,7 +160,7 @@ class MitigationDisplay(TableDisplay):
         display : MitigationDisplay
             This Display.
         """
-        ax = axes_of(self, ax, (7.2, 4.2))
+        (ax,) = self._axes(ax, (7.2, 4.2))
         self.zero_line_ = ax.axhline(0, color="0.3", linewidth=1, zorder=1)
         noisy = self.points["noise"].notna()
         mitigations = self.points[~noisy]
@@ -208,11 +201,8 @@ class MitigationDisplay(TableDisplay):
         size = 9.0
         height = 1.25 * size * self.figure_.canvas.figure.dpi / 72
         to_axes = self.ax_.transAxes.inverted().transform
-        lines = [point[0] for point in self.points_.values()]
-        names = [str(point.get_label()) for point in self.points_.values()]
-        if self.noise_line_ is not None:
-            lines.append(self.noise_line_[0])
-            names.append(str(self.noise_line_.get_label()))
+        drawn = [bars for bars in (*self.points_.values(), self.noise_line_) if bars is not None]
+        lines, names = [bars[0] for bars in drawn], [str(bars.get_label()) for bars in drawn]
         ends = [line.get_transform().transform(line.get_xydata())[-1] for line in lines]
         self.texts_, above = [], np.inf
         for i in sorted(range(len(lines)), key=lambda i: (-ends[i][1], ends[i][0])):

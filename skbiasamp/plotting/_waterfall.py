@@ -9,22 +9,15 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._common import (
-    TableDisplay,
-    axes_of_rows,
-    check_kind,
-    draw_zero,
-    label_rows,
-    literal,
-)
+from skbiasamp.plotting._common import TableDisplay, check_kind, literal
+from skbiasamp.plotting._rows import RowsDisplay, colours_of
 from skbiasamp.results import Explanation
 from skbiasamp.results.explanation import part_name
 from skbiasamp.results.kinds import Kind
 
 
 @dataclass(eq=False, repr=False)
-class WaterfallDisplay(TableDisplay):
+class WaterfallDisplay(RowsDisplay, TableDisplay):
     """Waterfall of the parts of a value: where the amplification comes from.
 
     One bar for each part, which begins where the one above it ends. The last bar is the value.
@@ -127,18 +120,15 @@ class WaterfallDisplay(TableDisplay):
         total = ends[-1] if len(ends) else 0.0
         size, start = np.append(value, total), np.append(ends - value, 0.0)
         labels = [literal(part_name(part, self.part_columns)) for part in self.table["part"]]
-        ax = axes_of_rows(self, ax, len(size), labels)
+        ax = self._rows(ax, labels, len(size))
         pale = np.append((low <= 0) & (high >= 0), False)
-        from matplotlib.colors import to_rgba_array
-
-        colour = to_rgba_array([BELOW if change < 0 else ABOVE for change in size])
+        colour = colours_of(size)
         colour[pale, 3] = 0.4
-        draw_zero(self)
         look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
         self.bars_ = ax.barh(np.arange(len(size)), size, **look)
         note = "pale: the interval includes 0" if pale.any() else ""
         sides = Kind.SIGNED.sides
-        label_rows(self, [*labels, "value"], [note], title=self.title, sides=sides)
+        self._label_rows([*labels, "value"], [note], title=self.title, sides=sides)
         return self
 
 

@@ -14,19 +14,17 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.plotting._common import (
     TableDisplay,
-    axes_of,
-    draw_zero,
     import_pyplot,
-    label_rows,
     literal,
     short_labels,
     title_of,
 )
+from skbiasamp.plotting._rows import RowsDisplay
 from skbiasamp.results import AuditResult
 
 
 @dataclass(eq=False, repr=False)
-class WordsDisplay(TableDisplay):
+class WordsDisplay(RowsDisplay, TableDisplay):
     """Bars of the words by which an attacker on texts recognises each group.
 
     Of two groups, the words of one point to the left and those of the other to the right. Of
@@ -158,8 +156,8 @@ class WordsDisplay(TableDisplay):
         names = list(dict.fromkeys(shown["target"]))
         labels = short_labels(names, ", ", self.group_columns, width=40)
         two = len(names) == 2
-        ax = axes_of(self, ax, (6.0, 1.8 + 0.22 * max(len(shown), 1)))
-        draw_zero(self)
+        (ax,) = self._axes(ax, (6.0, 1.8 + 0.22 * max(len(shown), 1)))
+        self._draw_zero()
         which = [names.index(name) for name in shown["target"]]
         side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
         width = shown["weight"].to_numpy(float) * side
@@ -178,5 +176,5 @@ class WordsDisplay(TableDisplay):
         words = [literal(word) for word in shown["word"]]
         sides = "← points to {}  |  points to {} →".format(*labels.values()) if two else ""
         notes = [f"weight in an attacker on {source}"]
-        label_rows(self, words, notes, title=self.title, sides=sides)
+        self._label_rows(words, notes, title=self.title, sides=sides)
         return self

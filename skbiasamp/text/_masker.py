@@ -138,24 +138,21 @@ class WordMasker(TextTransformer):
         lists = read_lists(gender_words() if self.words is None else self.words)
         matcher = Matcher(lists, plurals=self.plurals)
         placeholder_of = self._placeholders(lists, matcher)
-        substitute = self.substitute
         counts: Counter[str] = Counter()
         masked, n_masked, anything_left = [], 0, False
         for text in texts:
-            parts, last = [], 0
+            pieces, last = [], 0
             for start, end, word, names in matcher.find(text):
                 counts[word] += 1
-                parts.append(text[last:start])
-                if substitute is None:
-                    parts.append(placeholder_of[names[0]])
-                else:
-                    parts.append(_replacement(substitute, text[start:end]))
+                replacement = placeholder_of[names[0]]
+                if self.substitute is not None:
+                    replacement = _replacement(self.substitute, text[start:end])
+                pieces += [text[last:start], replacement]
                 last = end
+            pieces.append(text[last:])
             n_masked += last > 0
-            if fit and not anything_left:
-                rest = "".join(parts[::2]) + text[last:]
-                anything_left = any(map(str.isalnum, rest))
-            masked.append("".join(parts) + text[last:] if parts else text)
+            anything_left = anything_left or any(map(str.isalnum, "".join(pieces[::2])))
+            masked.append("".join(pieces))
         if fit:
             self.counts_ = dict(counts.most_common())
             self.n_masked_ = n_masked

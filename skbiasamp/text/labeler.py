@@ -194,13 +194,12 @@ class WordListLabeler(TextTransformer):
 
     def _read(self, X: Any, texts: list[str]) -> pd.DataFrame:
         names = self._names()
-        lists, patterns = words_and_patterns(self.labels, "labels")
-        labels = _found(texts, list(self.labels), lists, patterns, self.plurals, "labels")
+        labels = _found(texts, self.labels, "labels", plurals=self.plurals)
         columns: list[Any] = [labels]
         if self.refusals is not None:
             refused = self._refused(texts)
             labels &= ~refused
-            columns += [refused]
+            columns.append(refused)
         if self.exclusive:
             labels &= labels.sum(axis=1, keepdims=True) == 1
         columns.append(~np.hstack(columns).any(axis=1, keepdims=True))
@@ -213,8 +212,7 @@ class WordListLabeler(TextTransformer):
             check_option("refusals", given, ("english",))
             given = _REFUSALS
             texts = [" ".join(text.replace("\u2019", "'").split()) for text in texts]
-        lists, patterns = words_and_patterns({REFUSAL: given}, "refusals")
-        return _found(texts, [REFUSAL], lists, patterns, self.plurals, "refusals")
+        return _found(texts, {REFUSAL: given}, "refusals", plurals=self.plurals)
 
 
 def _is_pattern(word: Any) -> bool:
@@ -254,23 +252,18 @@ def _compiled(word: Any, name: str, role: str) -> re.Pattern[str]:
 
 
 def _found(
-    texts: list[str],
-    names: list[str],
-    lists: dict[str, list[str]],
-    patterns: dict[str, list[re.Pattern[str]]],
-    plurals: bool,
-    role: str,
+    texts: list[str], labels: Mapping[str, Any], role: str, *, plurals: bool
 ) -> np.ndarray[Any, Any]:
-    """Return which labels texts have: one row a text, one column a name."""
-    matched = np.zeros((len(texts), len(names)), bool)
-    column = {name: j for j, name in enumerate(names)}
+    """Return which labels texts have: one row a text, one column a label."""
+    lists, patterns = words_and_patterns(labels, role)
+    matched = {name: np.zeros(len(texts), bool) for name in labels}
     if lists:
         matcher = Matcher(lists, plurals=plurals, role=role, once=False)
         for i, text in enumerate(texts):
             for match in matcher.find(text):
                 for name in match.names:
-                    matched[i, column[name]] = True
+                    matched[name][i] = True
     for name, several in patterns.items():
         for pattern in several:
-            matched[:, column[name]] |= [pattern.search(text) is not None for text in texts]
-    return matched
+            matched[name] |= [pattern.search(text) is not None for text in texts]
+    return np.column_stack([*matched.values()])
