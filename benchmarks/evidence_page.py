@@ -48,8 +48,8 @@ them.
   of your own in place of `base` and `sign`.
 - Labels of real data with a known effect: real rows are audited with groups of other rows, or with
   labels and predictions swapped.
-- Fewer than 300 rows, more than 20 groups or 80 tasks, groups of fewer than 20 rows, and sets of
-  more than two tasks.
+- Fewer than 300 rows (pairs: 200, answers: 100), over 20 groups or 80 tasks, groups of under 20
+  rows, and sets of over two tasks.
 - Weights that depend on labels or predictions; clusters of very different sizes.
 - Confidence levels other than 95 %, and more than two models in one comparison.
 - DBAC, trained attackers other than logistic regression, and attackers on logits.

@@ -140,7 +140,7 @@ INVENTORY = (
     Item(Z, "first table", "sets of attributes, CelebA", NEEDS,
          "images; a log in the history of the authors' repository has the printed values (k = 2: "
          "Multi_MALS 23.15, T→A 5.47, A→T 0.64) and their signed means (−8.41, 0.46, 0.002): the "
-         "published 23.2 is the size of a mean reduction"),
+         "published 23.2 is a mean of absolute changes, and hides a mean reduction"),
     Item(Z, "both tables", "sets of attributes of COCO and imSitu, five mitigations", NEEDS,
          "images; for imSitu the places too, which the annotations of verbs lack; Multi→ of "
          "captions: `benchmarks/papers/equalizer.py`", "multi"),
