@@ -73,18 +73,26 @@ def _named(name: str, ends: Any) -> dict[str, float]:
     return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
 
 
-def analytic(cells: Contingency, pairs: Pairs, sign: Array, *, confidence_level: float) -> Bounds:
-    """Delta-method intervals from the influence of each row."""
-    z = _z(confidence_level)
-    half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
-    published: dict[str, float] = {}
-    if pairs.apart:
-        reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
-        published = _named("value", _around(pairs.value, (reach, reach)))
-    error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
-    value, statistics = float(estimate(pairs, sign)), {"standard_error": error, **published}
-    ends = _around(value, (z * error, z * error))
+def normal_bounds(
+    pairs: Pairs, value: float, variances: Array, error: float, sign: Array, level: float
+) -> Bounds:
+    """Return normal intervals of pairs whose changes have these variances, and of a mean."""
+    z = _z(level)
+    half, reach = z * np.sqrt(variances) * np.abs(pairs.slopes), z * error
+    ends = _around(value, (reach, reach))
+    statistics = {"standard_error": error}
     return Bounds(_around(pairs.moved, (half, half)), value, ends, statistics, sign)
+
+
+def analytic(cells: Contingency, pairs: Pairs, sign: Array, level: float) -> Bounds:
+    """Return delta-method intervals from the influence of each row."""
+    error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
+    known = float(estimate(pairs, sign)), pair_variances((cells, pairs)), error
+    bounds = normal_bounds(pairs, *known, sign, level)
+    if pairs.apart:
+        reach = _z(level) * mean_variance(cells, pairs, pairs.gradient) ** 0.5
+        bounds.statistics.update(_named("value", _around(pairs.value, (reach, reach))))
+    return bounds
 
 
 class PairEnds(NamedTuple):
@@ -131,9 +139,18 @@ def pair_ends(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> PairEnds:
 
 
 def percentiles(
-    drawn: Drawn, pairs: Pairs, sign: Array, rows: RowsOfPairs, *, simultaneous: bool = False
+    drawn: Drawn,
+    pairs: Pairs,
+    sign: Array,
+    rows: RowsOfPairs,
+    *,
+    value: float | None = None,
+    simultaneous: bool = False,
 ) -> Bounds:
-    """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
+    """Return the percentiles of resamples, wider where few rows differ, if it is known how many.
+
+    `value` is the estimate, if it is not that of the pairs.
+    """
     joint, drawn = drawn.moved, drawn.around(pairs, sign)
     ends = pair_ends(drawn.moved, pairs, rows)
     every, times = None, math.nan
@@ -146,14 +163,14 @@ def percentiles(
         "standard_error": float(known.std(ddof=1)) if len(known) > 1 else math.nan
     }
     if pairs.apart:
-        value = float(pairs.value)
+        published = float(pairs.value)
         if pairs.size:
             of_value = _quantiles(drawn.value, rows.level)
         else:
-            of_value = ends.of_mean(drawn.value, value, rows.level)
+            of_value = ends.of_mean(drawn.value, published, rows.level)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
-        statistics |= _named("value", including(of_value, (value, value)))
-    value = float(estimate(pairs, sign))
+        statistics |= _named("value", including(of_value, (published, published)))
+    value = float(estimate(pairs, sign)) if value is None else value
     of_estimate = ends.of_mean(drawn.estimate, value, rows.level, sign * pairs.slopes)
     if drawn.predicted is not None and of_estimate[1] < 0:  # does it reduce, or reverse?
         reach = _quantiles(drawn.predicted, rows.level)

@@ -287,7 +287,9 @@ class Pairs:
         return np.where(np.isnan(self.delta), 0.0, slope * self.share)
 
     def as_signed(self) -> Self:
-        """Return pairs whose value has no direction as those of the signed mean."""
+        """Return pairs whose value has no direction as those of the signed mean, others as is."""
+        if not self.apart:
+            return self
         slope = self.sign * np.abs(self.slopes)
         return replace(self, slope=slope, size=False, undirected=False)
 

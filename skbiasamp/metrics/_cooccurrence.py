@@ -21,14 +21,13 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.assess import warn_uncertain
-from skbiasamp.inference.differences import (
+from skbiasamp.inference.assess import (
     Measured,
     covariances,
-    difference,
     measure_models,
     shared_rows_of_pairs,
 )
+from skbiasamp.inference.differences import difference
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
@@ -421,7 +420,7 @@ class CooccurrenceAuditor(BaseAuditor):
             certain = p_values < 1 - self.confidence_level
         # Weights that add up to ten rows may miss it by the last digit.
         reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
-        warn_uncertain(pairs, certain, reliable)
+        _warn_uncertain(pairs, certain, reliable)
         return {"sign_certain": certain, "reliable": reliable}
 
     def _signs_from(self, test: Contingency) -> Contingency:
@@ -473,3 +472,31 @@ def _warn_undefined(pairs: Pairs) -> None:
         f"{n} pairs of group and task are NaN and {fate}, {cause}: {quote(which)}.",
         UndefinedMetricWarning,
     )
+
+
+def _warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
+    """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
+    few = ~np.isnan(pairs.delta) & ~reliable
+    # NaN is no flag.
+    weak = ~np.isnan(pairs.delta) & (certain == 0) & (pairs.sign != 0)
+
+    def named(mask: Array) -> str:
+        where = list(zip(*np.where(mask), strict=True))
+        shown = ", ".join(f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})" for i, j in where[:3])
+        return shown + (f" and {len(where) - 3} more" if len(where) > 3 else "")
+
+    sentences = []
+    if few.any():
+        sentences.append(
+            f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
+            f"(reliable=False in the table): {named(few)}."
+        )
+    if weak.any():
+        sentences.append(
+            f"{int(weak.sum())} of {weak.size} pairs are so weakly correlated in the training "
+            "labels that their sign is not statistically distinguishable from 0 "
+            "(sign_certain=False in the table): "
+            f"{named(weak)}."
+        )
+    if sentences:
+        warn(" ".join(sentences), UncertaintyWarning)
