@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import SIDES, Cells, labels_of, shared
@@ -256,15 +257,21 @@ def variance_of(cells: Cells, influence: Array) -> float:
 
 def covariances_of(cells: Cells, influences: Array) -> Array:
     """Return the covariances of sums of influences (sums × rows)."""
-    # A whole weight is that many rows; a fractional one is one row that counts so much.
+    sums, times = unit_sums(cells, influences)
+    return np.asarray((sums * times) @ sums.T)
+
+
+def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
+    """Return what each independent row, or cluster, adds to sums of influences (sums × rows).
+
+    Beside it stands how often each of them is there. A whole weight is that many rows; a fractional
+    one is one row that counts so much.
+    """
     if cells.clusters is None:
-        return (influences * (cells.weight * cells.row_weight)) @ influences.T
+        return influences * cells.row_weight, cells.rows
     of, n = cells.clusters
-    each = cells.clusters.each(cells.weight)
-    sums = np.stack(
-        [np.bincount(of, each * influence, minlength=len(n)) for influence in influences]
-    )
-    return (sums * n) @ sums.T
+    inside = (cells.clusters.each(cells.weight), (np.arange(cells.n_cells), of))
+    return influences @ sparse.csr_array(inside, shape=(len(of), len(n))), n
 
 
 def mean_variance(

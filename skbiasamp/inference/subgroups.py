@@ -15,7 +15,7 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.independent_signs import estimate, gradient, signs_of
-from skbiasamp.inference.influence import row_influence
+from skbiasamp.inference.influence import row_influence, unit_sums
 from skbiasamp.inference.intervals import largest_deviation
 from skbiasamp.inference.pairs import Pairs
 
@@ -92,13 +92,7 @@ def assess_subgroups(
 
 def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:
     """Return normal draws (draws × sums) of sums of influences (sums × cells)."""
-    if cells.clusters is None:
-        spread = influences * np.sqrt(cells.weight * cells.row_weight)
-    else:
-        of, n = cells.clusters
-        at = (np.arange(cells.n_cells), of)
-        inside = sparse.csr_array((cells.clusters.each(cells.weight), at), (len(of), len(n)))
-        spread = (influences @ inside) * np.sqrt(n)
-    spread = spread.tocsr()
+    sums, times = unit_sums(cells, influences)
+    spread = (sums * np.sqrt(times)).tocsr()
     blocks = [spread @ rng.normal(size=(spread.shape[1], _BLOCK)) for _ in range(_DRAWS // _BLOCK)]
     return np.concatenate(blocks, axis=1).T
