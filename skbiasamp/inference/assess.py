@@ -27,8 +27,6 @@ from skbiasamp.inference.independent_signs import (
     Doubt,
     Signs,
     doubted,
-    estimate,
-    gradient,
     signs_of,
 )
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
@@ -74,7 +72,7 @@ class Measured:
     @cached_property
     def estimate(self) -> float:
         """What the verdict is about."""
-        return float(estimate(self.pairs, self.signs.used))
+        return float(self.pairs.estimate(self.signs.used))
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -101,7 +99,7 @@ class Measured:
     @cached_property
     def influence(self) -> Array:
         """How much each row moves the estimate."""
-        slopes = gradient(self.pairs, self.signs.used)
+        slopes = self.pairs.estimate_gradient(self.signs.used)
         return row_influence(self.cells, self.pairs, slopes, centred=True)
 
     @cached_property
@@ -181,8 +179,7 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
         return unknown(pairs, own.estimate, own.signs.used)
     changed = changed_rows(cells, pairs)
     unit = units(cells, changed, changed_clusters(cells, pairs))
-    in_rows = pairs.rates is not None and pairs.rates.base is not None
-    rows = RowsOfPairs(changed if in_rows else None, unit, level)
+    rows = RowsOfPairs(changed if pairs.in_rows else None, unit, level)
     if drawn is None:
         bounds = analytic(cells, pairs, own.signs.used, level)
     else:
@@ -199,8 +196,8 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
         reach = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | reach)
     counted = None
-    if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
-        counted = *changed, pairs.n
+    if rows.changed is not None and cells.whole and cells.clusters is None:
+        counted = *rows.changed, pairs.n
     n_resamples = None if drawn is None else options.n_resamples
     bounds = with_tests(bounds, pairs, counted, level, n_resamples)
     if not pairs.size:

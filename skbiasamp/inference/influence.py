@@ -144,7 +144,7 @@ def row_influence(
         scores += labels_of(cells, groups).own(labels_of(cells, tasks).scores(weight))
         mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
         scores -= times * labels_of(cells, given).scores(mean)
-        if centred and has_centre(pairs):
+        if centred and pairs.has_centre:
             every = gradient.sum(axis=0 if by_group else 1) * (factor / cells.total)
             overall = labels_of(cells, side).scores(every)
             scores -= overall - (cells.weight @ overall) / cells.total
@@ -168,13 +168,6 @@ def _by_own_centre(cells: Cells, pairs: Pairs, gradient: Array) -> Array:
         every = gradient.sum(axis=1)
     overall, n = groups.scores(every), cells.weight @ (size * np.ones(cells.n_cells))
     return (overall - size * (cells.weight @ overall) / n) / n
-
-
-def has_centre(pairs: Pairs) -> bool:
-    """Return whether the centre of associations is estimated from the same rows."""
-    if pairs.association is not None:
-        return True
-    return pairs.centre is not None and np.ndim(pairs.centre[1]) > 0
 
 
 class Covariances(NamedTuple):
@@ -205,7 +198,7 @@ def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
 
 def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
     """Return `association_moments` stacked, as (3, groups, tasks)."""
-    centred = has_centre(pairs)
+    centred = pairs.has_centre
     if _are_counts(cells, pairs, rates):
         return _oriented(_moments_of_counts(cells, centred, rates), rates)
     of_pairs = np.stack([_nothing(cells, rates)] * 3)
@@ -283,7 +276,7 @@ def mean_variance(
     themselves and the squares that it takes were not.
     """
     if cells.summed == "tasks":
-        return _variance_of_sums(cells, pairs, gradient, centred and has_centre(pairs), labels)
+        return _variance_of_sums(cells, pairs, gradient, centred and pairs.has_centre, labels)
     how: dict[str, bool] = {"centred": centred, "labels": labels}
     return variance_of(cells, row_influence(cells, pairs, gradient, **how))
 

@@ -14,10 +14,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
 from skbiasamp.inference.independent_signs import (
-    estimate,
-    gradient,
     labels_alone,
-    predicted_association,
 )
 from skbiasamp.inference.influence import mean_variance, pair_variances
 from skbiasamp.inference.pairs import Pairs
@@ -86,8 +83,8 @@ def normal_bounds(
 
 def analytic(cells: Contingency, pairs: Pairs, sign: Array, level: float) -> Bounds:
     """Return delta-method intervals from the influence of each row."""
-    error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
-    known = float(estimate(pairs, sign)), pair_variances((cells, pairs)), error
+    error = mean_variance(cells, pairs, pairs.estimate_gradient(sign), centred=True) ** 0.5
+    known = float(pairs.estimate(sign)), pair_variances((cells, pairs)), error
     bounds = normal_bounds(pairs, *known, sign, level)
     if pairs.apart:
         reach = _z(level) * mean_variance(cells, pairs, pairs.gradient) ** 0.5
@@ -170,7 +167,7 @@ def percentiles(
             of_value = ends.of_mean(drawn.value, published, rows.level)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         statistics |= _named("value", including(of_value, (published, published)))
-    value = float(estimate(pairs, sign)) if value is None else value
+    value = float(pairs.estimate(sign)) if value is None else value
     of_estimate = ends.of_mean(drawn.estimate, value, rows.level, sign * pairs.slopes)
     if drawn.predicted is not None and of_estimate[1] < 0:  # does it reduce, or reverse?
         reach = _quantiles(drawn.predicted, rows.level)
@@ -341,7 +338,7 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors 
     before = replace(pairs, rates=rates, observed=pairs.base, base=nothing)
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
     # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
-    whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
+    whole = mean_variance(cells, before, pairs.estimate_gradient(sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
     return BaseErrors(of_pairs, whole, value)
 
@@ -374,11 +371,13 @@ def predicted_interval(
     """Return the interval of the mean association in the predictions, by the delta method."""
     if pairs.centre is None or pairs.rates is None:
         return {}
-    variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
+    variance = mean_variance(
+        cells, pairs, pairs.estimate_gradient(sign), centred=True, labels=False
+    )
     if math.isnan(variance):
         return {}
     reach = _z(confidence_level) * variance**0.5
-    middle = float(predicted_association(pairs, sign))
+    middle = float(pairs.predicted_association(sign))
     return _named("association_predictions", _around(middle, (reach, reach)))
 
 

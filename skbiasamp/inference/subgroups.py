@@ -14,7 +14,7 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.independent_signs import estimate, gradient, signs_of
+from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.influence import row_influence, unit_sums
 from skbiasamp.inference.intervals import largest_deviation
 from skbiasamp.inference.pairs import Pairs
@@ -76,8 +76,8 @@ def assess_subgroups(
         test = take(cells, rows, cells.weight[rows])
         train, pairs = pairs_of(test)
         sign = signs_of(pairs, train, test).used
-        numbers.append((pairs.value, float(estimate(pairs, sign)), float(test.total)))
-        influence = row_influence(test, pairs, gradient(pairs, sign), centred=True)
+        numbers.append((pairs.value, float(pairs.estimate(sign)), float(test.total)))
+        influence = row_influence(test, pairs, pairs.estimate_gradient(sign), centred=True)
         influences.append(sparse.csr_array((influence, rows, [0, len(rows)]), (1, cells.n_cells)))
     table = pd.DataFrame(numbers, columns=["value", "estimate", "rows"])
     draws = _normal_sums(cells, sparse.vstack(influences), rng)

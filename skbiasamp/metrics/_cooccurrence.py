@@ -29,7 +29,7 @@ from skbiasamp.inference.assess import (
 )
 from skbiasamp.inference.differences import difference
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
+from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of
 from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import mean_of_runs
@@ -254,7 +254,7 @@ class CooccurrenceAuditor(BaseAuditor):
         flat = pairs.amplification.reshape(len(drawn.weight), -1)
         # What has no sign adds nothing, whatever it does.
         flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
-        return np.broadcast_to(estimate(pairs, pairs.sign), len(flat)), flat
+        return np.broadcast_to(pairs.estimate(pairs.sign), len(flat)), flat
 
     def _value(self, test: Contingency) -> float:
         return self.pairs_of(test, warns=True)[1].value
@@ -383,7 +383,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def estimate_of(self, test: Contingency) -> float:
         train, pairs = self.pairs_of(test, warns=True)
-        return float(estimate(pairs, signs_of(pairs, train, test, fewest=self._fewest).used))
+        return float(pairs.estimate(signs_of(pairs, train, test, fewest=self._fewest).used))
 
     def _check_pairs(self, pairs: Pairs) -> None:
         """Warn of undefined pairs, and raise if the metric has no intervals of this kind."""

@@ -15,7 +15,7 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import predicted_association, signs_of
+from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
@@ -249,7 +249,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         pairs = self._measure(train, sums)
         sign = signs_of(pairs, train, sums, fewest=self._fewest).used
         # Does the model reduce the association, or reverse it?
-        turned = self._in_rows and predicted_association(pairs, sign) < 0
+        turned = self._in_rows and pairs.predicted_association(sign) < 0
         return [(sign, self._in_rows), *([(sign, False)] if turned else [])]
 
     # ------------------------------------------------------------------ what it says

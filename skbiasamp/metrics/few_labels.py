@@ -21,7 +21,6 @@ from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import ADJUSTMENTS, adjust_p_values, normal_test
-from skbiasamp.inference.independent_signs import estimate
 from skbiasamp.inference.intervals import errors_of_base
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -265,7 +264,7 @@ def _amplification(
     of_base, of_pairs = (0.0, 0.0) if errors is None else (errors.estimate, errors.pairs)
     variance = sum(group.variance(slope) for group, slope in zip(powered, slopes, strict=True))
     own = np.stack([group.variance(np.eye(sign.shape[1])) for group in powered]) + of_pairs
-    se, value = np.sqrt(variance + of_base), float(estimate(pairs, sign))
+    se, value = np.sqrt(variance + of_base), float(pairs.estimate(sign))
     columns = {"n": pairs.n, "base": pairs.base, "observed": rate, "sign": sign}
     columns |= {"delta": pairs.delta, "amplification": pairs.amplification}
     columns |= {"low": pairs.moved - z * np.sqrt(own), "high": pairs.moved + z * np.sqrt(own)}

@@ -23,7 +23,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import gradient, signs_of
+from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -303,7 +303,7 @@ def _estimates(
         cells = with_sides(few, sides_of(few) | _tasks(few, labels > 0, passed > i))
         train, pairs = auditor.pairs_of(cells)
         sign = signs_of(pairs, train, cells).used
-        slopes = gradient(pairs, sign)
+        slopes = pairs.estimate_gradient(sign)
         if known is None or not np.array_equal(sign, known):
             known, before = sign, pairs.mean(sign, pairs.base - _centre(pairs))
             # A positive also changes the rate of all rows, with which its group is compared.
