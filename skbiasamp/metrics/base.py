@@ -191,7 +191,7 @@ class BaseAuditor(Declaration):
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
             result = self._result(self._with_right_scores(y_true, test))
-        return within_strata(result, columns["given"]) if "given" in columns else result
+        return within_strata(result, columns.get("given"))
 
     @rest_by_name
     @filling
@@ -241,7 +241,7 @@ class BaseAuditor(Declaration):
         labels = chosen(locals(), "y_preds", "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
             result = compared(self, y_true, labels, dict(columns), reference)
-        return within_strata(result, columns["given"]) if "given" in columns else result
+        return within_strata(result, columns.get("given"))
 
     def audit_runs(
         self,

@@ -228,7 +228,9 @@ def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
 
 
 def within_strata(result: Any, given: Any) -> Any:
-    """Return a result that says what it is within."""
+    """Return a result that says what it is within; as it is if there are no strata."""
+    if given is None:
+        return result
     text = strata_named(given)
     changes = {"question": f"{result.question.removesuffix('?')} {text}?"}
     if isinstance(result, AuditResult):
