@@ -86,9 +86,7 @@ class LabelAuditor(CooccurrenceAuditor):
     _uses_groups = False
 
     def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
-        if is_contingency(y_true):
-            return super()._count(_without_groups(y_true), labels, columns, **known)
-        if columns:  # an engine counts groups too
+        if columns or is_contingency(y_true):  # groups were counted too
             like = known.pop("like", None)
             cells = _without_groups(super()._count(y_true, labels, columns, **known))
             return cells if like is None else cells.conform(like)
