@@ -74,14 +74,6 @@ class Measured:
         """What the verdict is about."""
         return float(self.pairs.estimate(self.signs.used))
 
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The published value, the estimate, and its interval if there is one."""
-        numbers = {"value": self.pairs.value, "estimate": self.estimate}
-        if self.bounds is not None:
-            numbers |= dict(zip(("low", "high"), map(float, self.bounds.ends), strict=True))
-        return numbers
-
     @cached_property
     def is_unknown(self) -> bool:
         """Whether there can be no interval: nothing is defined, or rows cannot be drawn."""

@@ -327,11 +327,14 @@ class BaseErrors(NamedTuple):
     value: float
 
 
-def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
-    """Return the variances by training rates, or None if predictions are not compared with them."""
+NO_ERRORS = BaseErrors(np.zeros(1), 0.0, 0.0)
+
+
+def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors:
+    """Return the variances by training rates, 0 if predictions are not compared with them."""
     known = pairs.in_rows or pairs.growth is not None
     if pairs.rates is None or known or not pairs.sampled:
-        return None
+        return NO_ERRORS
     # The training labels, and pairs that compare their rates with 0.
     rates, nothing = labels_alone(pairs.rates), np.zeros(pairs.base.shape)
     cells = pairs.seen_in(train)
@@ -346,7 +349,7 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, train: Contingency, level: float) -> Bounds:
     """Return bounds that also count the error of training rates, if these are compared with."""
     errors = errors_of_base(pairs, train, bounds.sign)
-    if errors is None:
+    if errors is NO_ERRORS:
         return bounds
     z, of_pairs, own = _z(level), np.sqrt(errors.pairs), errors.estimate**0.5
     statistics, every = dict(bounds.statistics), bounds.every

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self, cast
 
@@ -16,7 +17,6 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
-from skbiasamp._utils.formatting import CANNOT, NOT_MEASURED, side_of_zero
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
@@ -34,7 +34,12 @@ from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_si
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import mean_of_runs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
-from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_difference
+from skbiasamp.metrics.comparing import (
+    Runs,
+    comparison_result,
+    numbers_of_difference,
+    numbers_of_model,
+)
 from skbiasamp.metrics.inputs import rest_by_name
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import AuditResult, ComparisonResult, pair_names, pair_table
@@ -292,36 +297,22 @@ class CooccurrenceAuditor(BaseAuditor):
         _, models = self._run_models(cells)
 
         def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-            gap = difference(models[name], models[reference], self)
-            columns = _columns_of_pairs(models[name].pairs, "n", "sign", "base", "observed")
-            columns |= {column: values.ravel() for column, values in gap.pairs.items()}
-            return numbers_of_difference(*gap[:4]), columns
+            own, gap = models[name].pairs, difference(models[name], models[reference], self)
+            columns = {name: getattr(own, name) for name in ("n", "sign", "base", "observed")}
+            flat = {name: values.ravel() for name, values in (columns | gap.pairs).items()}
+            return numbers_of_difference(*gap[:4]), pair_names(own.groups, own.tasks) | flat
 
-        numbers = {
-            name: model.numbers | {"verdict": self._verdict_of(model)}
-            for name, model in models.items()
-        }
+        results = self._results_of(models, cells)
+        numbers = {name: numbers_of_model(result) for name, result in results.items()}
         return comparison_result(self, cells, reference, numbers, difference_of)
-
-    def _verdict_of(self, own: Measured) -> str:
-        """Return the verdict of one of several models, as `audit` gives it."""
-        if own.bounds is None:
-            return NOT_MEASURED
-        bounds, signs = own.bounds, own.pairs.sign
-        if (np.nan_to_num(np.asarray(signs)) == 0).all():
-            return CANNOT
-        side = side_of_zero(own.estimate, *map(float, bounds.ends))
-        known = parts(own.pairs, own.signs) | bounds.statistics
-        return self.kind.verdict("unknown" if side == "undefined" else side, known)
 
     def _runs(self, cells: Contingency) -> Runs:
         train, models = self._run_models(cells)
-        test, every = of_model(cells, cells.models[0]), [*models.values()]
+        every = [*models.values()]
         pairs, signs = every[0].pairs, np.sum([run.signs.used for run in every], axis=0)
 
         def errors(run: Measured) -> BaseErrors:
-            known = errors_of_base(run.pairs, train, run.signs.used)
-            return BaseErrors(np.zeros(1), 0.0, 0.0) if known is None else known
+            return errors_of_base(run.pairs, train, run.signs.used)
 
         def of_pairs(method: str) -> dict[str, Array]:
             columns = {"sign_used": np.sign(signs)}
@@ -333,17 +324,24 @@ class CooccurrenceAuditor(BaseAuditor):
                 p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
                 columns |= {"low": low, "high": high, "p_value": p_value}
                 columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
-                columns |= self._flags(train, test, pairs)
+                columns |= self._flags(train, of_model(cells, cells.models[0]), pairs)
             return {name: values.ravel() for name, values in columns.items()}
 
         return Runs(
-            results={name: self._result_of(run, test) for name, run in models.items()},
+            results=self._results_of(models, cells),
             moved={name: run.pairs.moved.ravel() for name, run in models.items()},
             covariances=lambda names: covariances([models[name] for name in names]),
             noise=lambda names: errors(models[names[0]]).estimate,
             doubts={name: run.doubt for name, run in models.items()},
             of_pairs=of_pairs,
         )
+
+    def _results_of(
+        self, models: Mapping[str, Measured], cells: Contingency
+    ) -> dict[str, AuditResult]:
+        """Return the results of several models of the same rows."""
+        rows = of_model(cells, cells.models[0])
+        return {name: self._result_of(model, rows) for name, model in models.items()}
 
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)
@@ -432,12 +430,6 @@ class CooccurrenceAuditor(BaseAuditor):
         else:
             self._check_groups(test)
         return test
-
-
-def _columns_of_pairs(pairs: Pairs, *names: str) -> dict[str, Any]:
-    """Return columns of a table with one row a pair."""
-    columns = {name: np.ravel(getattr(pairs, name)) for name in names}
-    return {**pair_names(pairs.groups, pairs.tasks), **columns}
 
 
 def _warn_undefined(pairs: Pairs) -> None:

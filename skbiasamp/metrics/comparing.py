@@ -222,6 +222,11 @@ def comparison_result(
     )
 
 
+def numbers_of_model(result: AuditResult) -> dict[str, Any]:
+    """Return the columns that say how a model was audited."""
+    return {name: getattr(result, name) for name in ("value", "estimate", "low", "high", "verdict")}
+
+
 def numbers_of_difference(value: Any, low: Any, high: Any, p_value: Any) -> dict[str, float]:
     """Return the columns that say how a model differs from the reference."""
     names = ("difference", "difference_low", "difference_high", "p_value")

@@ -19,7 +19,7 @@ from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
-from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference
+from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference, numbers_of_model
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
 from skbiasamp.metrics.signs import association_sign, compare_counts, settled
@@ -29,7 +29,6 @@ TIES = ("zero", "negative")
 _OF_PAIR = ["group", "task", "n", "base", "sign"]
 _OF_DIFFERENCE = ["reference", "observed", "difference", "gained", "lost", "amplification", "low"]
 _OF_DIFFERENCE += ["high", "p_value", "p_adjusted"]
-_OF_MODEL = ("value", "estimate", "low", "high", "verdict")
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -288,9 +287,7 @@ def compare_tables(
     sign = own[reference].table.pivot(index="group", columns="task", values="sign")
     between = DirectionalAuditor(**auditor.get_params(deep=False) | {"sign": sign})
     between.fit(as_labels(tables[reference]))
-    numbers = {
-        model: {name: getattr(result, name) for name in _OF_MODEL} for model, result in own.items()
-    }
+    numbers = {model: numbers_of_model(result) for model, result in own.items()}
 
     def difference_of(model: str) -> tuple[dict[str, float], Any]:
         gap = between.audit(tables[model])
