@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -170,7 +169,7 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
     if own.is_unknown:
         return unknown(pairs, own.estimate, own.signs.used)
     changed = changed_rows(cells, pairs)
-    unit = units(cells, changed, changed_clusters(cells, pairs))
+    unit = units(cells, changed, changed_clusters(cells, pairs, changed))
     rows = RowsOfPairs(changed if pairs.in_rows else None, unit, level)
     if drawn is None:
         bounds = analytic(cells, pairs, own.signs.used, level)
@@ -178,9 +177,7 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
         simultaneous = options.simultaneous
         bounds = percentiles(drawn, pairs, own.signs.used, rows, simultaneous=simultaneous)
 
-    def per_row() -> float:
-        return math.nan if changed is None else pairs_per_changed_row(cells, pairs)
-
+    per_row = partial(pairs_per_changed_row, cells, pairs, changed)
     bounds = widen_degenerate(bounds, pairs, rows, per_row)
     bounds = with_errors_of_base(bounds, pairs, train, level)
     bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, NO_DOUBT))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -22,24 +22,17 @@ from skbiasamp.inference.influence import pair_variances
 from skbiasamp.inference.intervals import normal_bounds, percentiles, widen_degenerate
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn
+from skbiasamp.inference.runs import Mean
 
 
-class Difference(NamedTuple):
-    """How a model differs from the reference, with interval and test.
+def difference(
+    own: Measured, other: Measured, options: IntervalOptions
+) -> tuple[Mean, dict[str, Array]]:
+    """Return the difference of a model's estimate to that of the reference, and of each pair.
 
-    `pairs` are columns of a table of pairs, each groups × tasks. `gained` and `lost` are the rows
-    that only the model, and only the reference, predicts so.
+    The second are columns of a table of pairs, each groups × tasks. `gained` and `lost` are the
+    rows that only the model, and only the reference, predicts so.
     """
-
-    value: float
-    low: float
-    high: float
-    p_value: float
-    pairs: dict[str, Array]
-
-
-def difference(own: Measured, other: Measured, options: IntervalOptions) -> Difference:
-    """Compare a model with the reference: the difference of their estimates."""
     between, level = _between(own.pairs, other.pairs), options.confidence_level
     gained, lost, whole, moved = _rows_between(own, other)
     unit = units(own.cells, (gained, lost), moved)
@@ -76,8 +69,8 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
         "amplification": between.moved,
         **dict(zip(("low", "high"), bounds.pairs, strict=True)),
     }
-    low, high = map(float, bounds.ends)
-    return Difference(value, low, high, bounds.estimate_p_value, columns)
+    low, high = bounds.ends
+    return Mean(value, low, high, bounds.estimate_p_value), columns
 
 
 def _moves(pairs: Pairs) -> bool:

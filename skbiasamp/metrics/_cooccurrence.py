@@ -297,10 +297,11 @@ class CooccurrenceAuditor(BaseAuditor):
         _, models = self._run_models(cells)
 
         def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-            own, gap = models[name].pairs, difference(models[name], models[reference], self)
+            own = models[name].pairs
+            gap, of_pairs = difference(models[name], models[reference], self)
             columns = {name: getattr(own, name) for name in ("n", "sign", "base", "observed")}
-            flat = {name: values.ravel() for name, values in (columns | gap.pairs).items()}
-            return numbers_of_difference(*gap[:4]), pair_names(own.groups, own.tasks) | flat
+            flat = {name: values.ravel() for name, values in (columns | of_pairs).items()}
+            return numbers_of_difference(*gap), pair_names(own.groups, own.tasks) | flat
 
         results = self._results_of(models, cells)
         numbers = {name: numbers_of_model(result) for name, result in results.items()}

@@ -22,7 +22,7 @@ from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference, numbers_of_model
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.signs import association_sign, compare_counts, settled
+from skbiasamp.metrics.signs import association_sign, compare_counts, overall_rate, settled
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 TIES = ("zero", "negative")
@@ -166,13 +166,14 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
         All arrays are groups × tasks: P(T̂ | A) and P(T | A), or P(Â | T) and P(A | T).
         """
-        side: SideName = "task" if self.direction == "A->T" else "group"
-        given: SideName = "group" if self.direction == "A->T" else "task"
-        predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
+        sides: tuple[SideName, SideName, SideName] = "group", "task", "group_pred"
+        if self.direction == "A->T":
+            sides = "task", "group", "task_pred"
+        side, given, predicted = sides
         base, in_rows = self.base, self._in_rows
         if isinstance(base, str):
             labels = test if in_rows else train
-            before, centre = labels.rate(side, given=given), _overall(labels, side)
+            before, centre = labels.rate(side, given=given), overall_rate(labels, side)
         else:
             before = check_table(base, test.groups, test.tasks, "base")
             centre = self._average(before, test)
@@ -191,7 +192,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
             rates=Rates((predicted, given), (side, given) if in_rows else None),
             own_base=not isinstance(base, str),
             sampled=self._sampled,
-            centre=(centre, _overall(test, predicted)),
+            centre=(centre, overall_rate(test, predicted)),
             given_sign=self.sign is not None or not isinstance(base, str),
         )
 
@@ -210,7 +211,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         """Return what rates of the user's own are if group and task are independent."""
         if self.direction == "T->A":
             # P(group | task) of a task that is independent of the group is the group's share.
-            return _overall(labels, "group")
+            return overall_rate(labels, "group")
         sizes = labels.count("group")
         # Weighted as the groups occur, so that the labels' own rates keep their signs.
         return (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
@@ -257,12 +258,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return conclusion(result, rates=True) + most_affected(
             result, base=self.base if isinstance(self.base, str) else "own"
         )
-
-
-def _overall(cells: Contingency, side: SideName) -> Array:
-    """Return the rate of each task, or group, in all rows."""
-    share = cells.count(side) / np.asarray(cells.total)[..., None]
-    return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
 # ------------------------------------------------------------------ models with rows of their own
