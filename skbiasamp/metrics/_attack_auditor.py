@@ -36,10 +36,10 @@ from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import NO_DOUBT
-from skbiasamp.inference.runs import by_rows, of_draws
+from skbiasamp.inference.runs import Mean, by_rows, of_draws
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
-from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_difference
+from skbiasamp.metrics.comparing import Runs, comparison_result
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 _ESTIMATOR = HasMethods(["fit", "predict"])
@@ -254,10 +254,10 @@ class AttackAuditor(BaseAuditor):
             low, high, *_ = self._interval_of_mean(*own.amplified)
             numbers[model] = {"value": own.value, "estimate": own.value, "low": low, "high": high}
 
-        def difference_of(model: str) -> tuple[dict[str, float], dict[str, Any]]:
+        def difference_of(model: str) -> tuple[Mean, dict[str, Any]]:
             before, after = attacked[reference], attacked[model]
             gaps, how = self._gaps(cells, {reference: before, model: after})
-            ends = self._interval_of_mean(*gaps, **how)[:3]
+            low, high, p_value, _ = self._interval_of_mean(*gaps, **how)
             on_model = [run.done.qualities.model.mean(axis=0) for run in (before, after)]
             columns = {
                 **self._targets(after),
@@ -268,7 +268,7 @@ class AttackAuditor(BaseAuditor):
                 "amplification": gaps[0].mean(axis=0),
                 **self._tested(*gaps, **how),
             }
-            return numbers_of_difference(after.value - before.value, *ends), columns
+            return Mean(after.value - before.value, low, high, p_value), columns
 
         return comparison_result(self, cells, reference, numbers, difference_of)
 

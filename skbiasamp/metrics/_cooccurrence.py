@@ -32,14 +32,9 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of
 from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.runs import mean_of_runs
+from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
-from skbiasamp.metrics.comparing import (
-    Runs,
-    comparison_result,
-    numbers_of_difference,
-    numbers_of_model,
-)
+from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
 from skbiasamp.metrics.inputs import rest_by_name
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import AuditResult, ComparisonResult, pair_names, pair_table
@@ -296,12 +291,12 @@ class CooccurrenceAuditor(BaseAuditor):
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         _, models = self._run_models(cells)
 
-        def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
+        def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own = models[name].pairs
             gap, of_pairs = difference(models[name], models[reference], self)
             columns = {name: getattr(own, name) for name in ("n", "sign", "base", "observed")}
             flat = {name: values.ravel() for name, values in (columns | of_pairs).items()}
-            return numbers_of_difference(*gap), pair_names(own.groups, own.tasks) | flat
+            return gap, pair_names(own.groups, own.tasks) | flat
 
         results = self._results_of(models, cells)
         numbers = {name: numbers_of_model(result) for name, result in results.items()}

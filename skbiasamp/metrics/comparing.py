@@ -18,6 +18,7 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
 from skbiasamp.inference.runs import (
     METHODS,
+    Mean,
     mean_of_runs,
     shared_rows,
     shared_rows_of_difference,
@@ -77,6 +78,7 @@ def audited_runs(
 
 
 _RUN = "run"
+_DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
 _CHURN = ("model", "group", "n", "changed", "share", "p_value")
 
 
@@ -161,17 +163,17 @@ def comparison_result(
     cells: Contingency,
     reference: str,
     models: Mapping[str, Mapping[str, Any]],
-    difference_of: Callable[[str], tuple[dict[str, float], Any]],
+    difference_of: Callable[[str], tuple[Mean, Any]],
     runs: Mapping[str, list[str]] | None = None,
     *,
     same_rows: bool = True,
 ) -> ComparisonResult:
     """Return the result of a comparison: models measured, and how many rows differ between them.
 
-    `models` have their value, estimate and interval; `difference_of` returns those of a model's
-    difference to the reference, and the columns of its table of pairs. `runs` are the models of
-    each training procedure, if these are compared: rows that differ are then means over the pairs
-    of their runs. Models that do not have the `same_rows` have none that differ.
+    `models` have their value, estimate and interval; `difference_of` returns a model's difference
+    to the reference, and the columns of its table of pairs. `runs` are the models of each training
+    procedure, if these are compared: rows that differ are then means over the pairs of their runs.
+    Models that do not have the `same_rows` have none that differ.
     """
     others = [model for model in models if model != reference]
     nothing = dict.fromkeys(MODEL_COLUMNS[1:], np.nan)
@@ -180,8 +182,8 @@ def comparison_result(
     }
     tables, churn = [], [pd.DataFrame(columns=_CHURN)]
     for name in others:
-        numbers, pairs = difference_of(name)
-        rows[name] |= numbers
+        gap, pairs = difference_of(name)
+        rows[name] |= dict(zip(_DIFFERENCE, map(float, gap), strict=True))
         tables.append(pd.DataFrame({"model": name, **pairs}))
         if not same_rows:
             continue
@@ -203,34 +205,19 @@ def comparison_result(
     table = pd.DataFrame(list(rows.values()))
     table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy(float), auditor.adjust)
     return ComparisonResult(
-        metric=auditor.metric,
-        direction=auditor.direction,
         reference=reference,
         table=table,
         pairs=pd.concat(tables, ignore_index=True),
         churn=pd.concat(churn[1:] or churn, ignore_index=True),
-        confidence_level=None if auditor.interval is None else auditor.confidence_level,
         n_samples=int(cells.total) if cells.whole else cells.total,
-        params=auditor.get_params(deep=False),
-        kind=auditor.kind,
-        question=auditor.question,
-        rank=auditor.rank,
-        percent=auditor.percent,
-        unit=auditor.unit,
         group_columns=tuple(cells.group_columns or ()),
-        citation=auditor.citation,
+        **auditor._declaration_for(ComparisonResult),
     )
 
 
 def numbers_of_model(result: AuditResult) -> dict[str, Any]:
     """Return the columns that say how a model was audited."""
     return {name: getattr(result, name) for name in ("value", "estimate", "low", "high", "verdict")}
-
-
-def numbers_of_difference(value: Any, low: Any, high: Any, p_value: Any) -> dict[str, float]:
-    """Return the columns that say how a model differs from the reference."""
-    names = ("difference", "difference_low", "difference_high", "p_value")
-    return dict(zip(names, map(float, (value, low, high, p_value)), strict=True))
 
 
 def compare_runs(
@@ -259,7 +246,7 @@ def compare_runs(
     def mean_of(name: str, of: Callable[[str], Any]) -> Array:
         return np.asarray(np.mean([of(run) for run in runs[name]], axis=0))
 
-    def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
+    def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
         shared = measured.covariances([*runs[name], *runs[reference]])
         rows = shared_rows_of_difference(shared, len(runs[name]))
         both = doubts[name], doubts[reference]
@@ -278,7 +265,7 @@ def compare_runs(
             "amplification": moved[0] - moved[1],
             **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
         }
-        return numbers_of_difference(*gap), columns
+        return gap, columns
 
     return comparison_result(auditor, cells, reference, numbers, difference_of, runs)
 

@@ -17,9 +17,10 @@ from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.runs import Mean
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
-from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference, numbers_of_model
+from skbiasamp.metrics.comparing import comparison_result, numbers_of_model
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
 from skbiasamp.metrics.signs import association_sign, compare_counts, overall_rate, settled
@@ -284,12 +285,12 @@ def compare_tables(
     between.fit(as_labels(tables[reference]))
     numbers = {model: numbers_of_model(result) for model, result in own.items()}
 
-    def difference_of(model: str) -> tuple[dict[str, float], Any]:
+    def difference_of(model: str) -> tuple[Mean, Any]:
         gap = between.audit(tables[model])
         table = gap.table.rename(columns={"base": "reference", "delta": "difference"})
         table = table.assign(base=own[model].table["base"], gained=np.nan, lost=np.nan)
-        ends = numbers_of_difference(gap.estimate, gap.low, gap.high, gap.p_value)
-        return ends, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
+        mean = Mean(gap.estimate, gap.low, gap.high, gap.p_value)
+        return mean, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
 
     first = tables[reference]
     result = comparison_result(auditor, first, reference, numbers, difference_of, same_rows=False)
