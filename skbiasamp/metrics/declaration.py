@@ -116,7 +116,7 @@ class Declaration(ABC, WithOptions):
         columns_of_pairs = dict(self.columns)
         if not result.labelled and "base" in columns_of_pairs:
             columns_of_pairs |= {"base": "Reference", "observed": "These rows"}
-        of_result = {
+        of_result: dict[str, Any] = {
             "columns": columns_of_pairs,
             "settings": tuple(
                 name
