@@ -42,6 +42,16 @@ def rows():
     return pd.DataFrame({"sex": sex, "y": y, **models})
 
 
+@pytest.mark.parametrize("interval", [None, "analytic", "bootstrap"])
+def test_labels_that_are_balanced_have_the_verdict_of_an_audit(interval):
+    label, sex = [0, 1] * 40, ["f"] * 40 + ["m"] * 40
+    flipped = [1 - label[0], *label[1:]]
+    auditor = DirectionalAuditor(reference="test", interval=interval, n_resamples=FEW)
+    result = auditor.compare(label, {"old": label, "new": flipped}, sensitive_features=sex)
+    alone = auditor.audit(label, flipped, sensitive_features=sex)
+    assert set(result.table["verdict"]) == {alone.verdict} == {"cannot amplify"}
+
+
 def models_of(rows):
     return {name: rows[name] for name in ("old", "new", "bold")}
 

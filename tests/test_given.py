@@ -173,6 +173,18 @@ def test_admissions_are_standardised_as_published():
     assert "within strata of Dept" in repr(rates)
 
 
+def test_no_strata_are_the_audit_and_the_comparison_without_them():
+    rows = sample(300)
+    models = {"a": rows["decision"], "b": rows["label"]}
+    for call, predictions in ((AUDITOR.audit, rows["decision"]), (AUDITOR.compare, models)):
+        known = {"sensitive_features": rows["sex"]}
+        alone, without = (
+            call(rows["label"], predictions, **known, **more) for more in ({}, {"given": None})
+        )
+        assert str(without) == str(alone)
+        assert without.question == alone.question
+
+
 def test_strata_that_cannot_be_compared():
     rows = sample()
     alone = rows["dept"].where(rows["sex"] == "a", rows["sex"])  # b has a stratum of its own

@@ -1,15 +1,18 @@
-"""The interval and tests of a result and of its pairs."""
+"""A run: models measured on the same rows and resamples, with the interval and tests of each."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp._utils.random import generator
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.several_models import LABELS, models_of, of_model
 from skbiasamp.inference.changes import (
     RowsOfPairs,
     changed_clusters,
@@ -18,9 +21,15 @@ from skbiasamp.inference.changes import (
     units,
 )
 from skbiasamp.inference.hypothesis_tests import with_tests
-from skbiasamp.inference.independent_signs import NO_DOUBT, Signs, doubted, estimate
+from skbiasamp.inference.independent_signs import (
+    NO_DOUBT,
+    Doubt,
+    Signs,
+    doubted,
+    signs_of,
+)
+from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference.intervals import (
-    FEW,
     Bounds,
     analytic,
     of_sizes,
@@ -30,22 +39,7 @@ from skbiasamp.inference.intervals import (
     with_errors_of_base,
 )
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.resamples import Drawn
-
-
-def is_unknown(pairs: Pairs, test: Contingency) -> bool:
-    """Return whether there can be no interval: nothing is defined, or rows cannot be drawn."""
-    # Rows of sums cannot be drawn, and without rates there is no other way.
-    unknown_how = test.summed == "tasks" and pairs.rates is None
-    infinite = pairs.growth is not None and not np.isfinite(pairs.value)
-    return bool(np.isnan(pairs.delta).all() or unknown_how or infinite)
-
-
-def unknown(pairs: Pairs, sign: Array) -> Bounds:
-    """Return an interval without ends."""
-    nothing = np.full((2, *pairs.delta.shape), np.nan)
-    known = float(estimate(pairs, sign)), np.full(2, np.nan), {"standard_error": np.nan}, sign
-    return Bounds(nothing, *known, p_value=nothing[0])
+from skbiasamp.inference.resamples import Drawn, measure_resamples
 
 
 class IntervalOptions(Protocol):
@@ -60,41 +54,139 @@ class IntervalOptions(Protocol):
     n_jobs: int | None
 
 
-def interval_and_tests(
-    drawn: Drawn | None,
-    signs: Signs,
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was found of a model: its pairs, and the estimate's signs, interval and test.
+
+    `cells` are the rows in terms of the pairs' tasks. `drawn` is what resamples say, if the
+    interval is made of them.
+    """
+
+    pairs: Pairs
+    cells: Contingency
+    signs: Signs
+    drawn: Drawn | None = None
+    bounds: Bounds | None = None
+
+    @cached_property
+    def estimate(self) -> float:
+        """What the verdict is about."""
+        return float(self.pairs.estimate(self.signs.used))
+
+    @cached_property
+    def is_unknown(self) -> bool:
+        """Whether there can be no interval: nothing is defined, or rows cannot be drawn."""
+        pairs = self.pairs
+        # Rows of sums cannot be drawn, and without rates there is no other way.
+        unknown_how = self.cells.summed == "tasks" and pairs.rates is None
+        infinite = pairs.growth is not None and not np.isfinite(pairs.value)
+        return bool(np.isnan(pairs.delta).all() or unknown_how or infinite)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an interval."""
+        return self.bounds is not None and not self.is_unknown
+
+    @cached_property
+    def influence(self) -> Array:
+        """How much each row moves the estimate."""
+        slopes = self.pairs.estimate_gradient(self.signs.used)
+        return row_influence(self.cells, self.pairs, slopes, centred=True)
+
+    @cached_property
+    def doubt(self) -> Doubt:
+        """How far signs may be wrong, or share noise with changes."""
+        return self.signs.doubt(self.pairs)
+
+
+def measure_models(
+    measure: Callable[[Contingency], Pairs],
     cells: Contingency,
-    train: Contingency,
-    pairs: Pairs,
+    train: Contingency | None,
     options: IntervalOptions,
-) -> Bounds:
+    *,
+    check: Callable[[Pairs], None],
+    fewest: int,
+) -> dict[str, Measured]:
+    """Measure every model on the same cells, and on the same resamples of them: a run.
+
+    `train` gave the signs; None: the audited labels did. `check` may refuse the pairs of the first
+    model. Cells of one model alone have the name "".
+    """
+    models: dict[str, Measured] = {}
+    views = _views(cells)
+    for model, view in views.items():
+        pairs = measure(view)
+        if not models:
+            check(pairs)
+        signs = signs_of(pairs, view if train is None else train, view, fewest=fewest)
+        models[model] = Measured(pairs, pairs.seen_in(view), signs)
+    if options.interval is None:
+        return models
+    drawn: dict[str, Drawn] = {}
+    known = [model for model, own in models.items() if not own.is_unknown]
+    if options.interval == "bootstrap" and known and cells.summed != "tasks":
+
+        def measured(resample: Contingency) -> tuple[Drawn, ...]:
+            every = _views(resample).items()
+            return tuple(Drawn.of(measure(view), models[model].signs.used) for model, view in every)
+
+        rng = generator(options.random_state)
+        how: dict[str, Any] = {"random_state": rng, "n_jobs": options.n_jobs}
+        every = measure_resamples(measured, cells, options.n_resamples, **how)
+        drawn = dict(zip(views, every, strict=True))
+    for model, own in models.items():
+        own = replace(own, drawn=drawn.get(model) if model in known else None)
+        train_of_model = views[model] if train is None else train
+        models[model] = replace(own, bounds=interval_and_tests(own, train_of_model, options))
+    return models
+
+
+def _views(cells: Contingency) -> dict[str, Contingency]:
+    """Return the cells of each model; what is counted of the labels alone is counted once."""
+    if not models_of(cells):
+        return {"": cells}
+    if not cells.indicator and cells.has("task"):
+        cells.joint("group", "task")
+        for side in LABELS:
+            cells.count(side)
+    return {model: of_model(cells, model) for model in models_of(cells)}
+
+
+def unknown(pairs: Pairs, value: float, sign: Array) -> Bounds:
+    """Return an interval without ends."""
+    nothing = np.full((2, *pairs.delta.shape), np.nan)
+    statistics = {"standard_error": np.nan}
+    return Bounds(nothing, value, np.full(2, np.nan), statistics, sign, p_value=nothing[0])
+
+
+def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptions) -> Bounds:
     """Return the bounds that the verdict is about, as wide as few rows need, with their tests.
 
     They are those of resamples, or of the delta method if there are none.
     """
-    level = options.confidence_level
+    pairs, cells, drawn, level = own.pairs, own.cells, own.drawn, options.confidence_level
+    if own.is_unknown:
+        return unknown(pairs, own.estimate, own.signs.used)
     changed = changed_rows(cells, pairs)
-    unit = units(cells, changed, changed_clusters(cells, pairs))
-    in_rows = pairs.rates is not None and pairs.rates.base is not None
-    rows = RowsOfPairs(changed if in_rows else None, unit, level)
+    unit = units(cells, changed, changed_clusters(cells, pairs, changed))
+    rows = RowsOfPairs(changed if pairs.in_rows else None, unit, level)
     if drawn is None:
-        bounds = analytic(cells, pairs, signs.used, confidence_level=level)
+        bounds = analytic(cells, pairs, own.signs.used, level)
     else:
         simultaneous = options.simultaneous
-        bounds = percentiles(drawn, pairs, signs.used, rows, simultaneous=simultaneous)
+        bounds = percentiles(drawn, pairs, own.signs.used, rows, simultaneous=simultaneous)
 
-    def per_row() -> float:
-        return math.nan if changed is None else pairs_per_changed_row(cells, pairs)
-
+    per_row = partial(pairs_per_changed_row, cells, pairs, changed)
     bounds = widen_degenerate(bounds, pairs, rows, per_row)
     bounds = with_errors_of_base(bounds, pairs, train, level)
-    bounds = bounds._replace(ends=doubted(bounds.ends, signs.doubt(pairs), NO_DOUBT))
+    bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, NO_DOUBT))
     if bounds.ends[1] < 0:  # does it reduce, or reverse?
         reach = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | reach)
     counted = None
-    if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
-        counted = *changed, pairs.n
+    if rows.changed is not None and cells.whole and cells.clusters is None:
+        counted = *rows.changed, pairs.n
     n_resamples = None if drawn is None else options.n_resamples
     bounds = with_tests(bounds, pairs, counted, level, n_resamples)
     if not pairs.size:
@@ -108,29 +200,26 @@ def interval_and_tests(
     )
 
 
-def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
-    """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
-    few = ~np.isnan(pairs.delta) & ~reliable
-    # NaN is no flag.
-    weak = ~np.isnan(pairs.delta) & (certain == 0) & (pairs.sign != 0)
+def covariances(models: Sequence[Measured]) -> Array:
+    """Return the covariances of the estimates of models, by resampled rows."""
+    draws = [model.drawn.estimate for model in models if model.drawn is not None]
+    if draws:
+        return np.atleast_2d(np.cov(np.stack(draws)))
+    if not all(model.is_known for model in models):
+        return np.full((len(models), len(models)), np.nan)
+    return covariances_of(models[0].cells, np.stack([model.influence for model in models]))
 
-    def named(mask: Array) -> str:
-        where = list(zip(*np.where(mask), strict=True))
-        shown = ", ".join(f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})" for i, j in where[:3])
-        return shown + (f" and {len(where) - 3} more" if len(where) > 3 else "")
 
-    parts = []
-    if few.any():
-        parts.append(
-            f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
-            f"(reliable=False in the table): {named(few)}."
-        )
-    if weak.any():
-        parts.append(
-            f"{int(weak.sum())} of {weak.size} pairs are so weakly correlated in the training "
-            "labels that their sign is not statistically distinguishable from 0 "
-            "(sign_certain=False in the table): "
-            f"{named(weak)}."
-        )
-    if parts:
-        warn(" ".join(parts), UncertaintyWarning)
+def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
+    """Return the mean covariance of each pair's amplification in several runs."""
+    if models[0].drawn is not None:
+        every = [model.drawn.moved for model in models if model.drawn is not None]
+        total = np.sum(every, axis=0).var(axis=0, ddof=1)
+        own = sum(draws.var(axis=0, ddof=1) for draws in every)
+    else:
+        known = [(model.cells, model.pairs) for model in models]
+        slopes = models[0].pairs.slopes ** 2
+        total = slopes * pair_variances(*known, factors=(1.0,) * len(known))
+        own = sum(slopes * pair_variances(counted) for counted in known)
+    n = len(models)
+    return np.asarray(np.maximum((total - own) / (n * (n - 1)), 0.0))

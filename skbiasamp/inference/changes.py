@@ -45,12 +45,15 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
     return rows(cells, side) - kept, rows(cells, role) - kept
 
 
-def pairs_per_changed_row(cells: Contingency, pairs: Pairs) -> float:
-    """Return how many pairs a row moves on average if it moves any; NaN if that is not known."""
+def pairs_per_changed_row(cells: Contingency, pairs: Pairs, changed: Any) -> float:
+    """Return how many pairs a row moves on average if it moves any; NaN if that is not known.
+
+    `changed` are the rows that each pair gained and lost, or None.
+    """
     of_tasks = pairs.rates is not None and pairs.rates.observed == ("task_pred", "group")
     # Rows of a cluster, and of several groups, move more pairs than their labels say.
     alone = cells.clusters is None and not cells.indicator and cells.summed != "tasks"
-    if not (of_tasks and alone):
+    if changed is None or not (of_tasks and alone):
         return float("nan")
     before, after = (labels_of(cells, name) for name in ("task", "task_pred"))
     first, second, both = (
@@ -61,20 +64,20 @@ def pairs_per_changed_row(cells: Contingency, pairs: Pairs) -> float:
     return float(cells.weight @ moved) / n_rows if n_rows else float("nan")
 
 
-def changed_clusters(cells: Contingency, pairs: Pairs) -> Array | None:
+def changed_clusters(cells: Contingency, pairs: Pairs, changed: Any) -> Array | None:
     """Return how many clusters each pair gained, and how many it lost, from label to prediction.
 
-    None if rows are no clusters, or if `changed_rows` cannot be counted.
+    None if rows are no clusters, or if the rows that `changed` cannot be counted.
     """
-    if cells.clusters is None or pairs.rates is None or changed_rows(cells, pairs) is None:
+    if cells.clusters is None or pairs.rates is None or changed is None:
         return None
     side, given = pairs.rates.observed
     role: Any = side.partition("_")[0]
     after, before, condition = (
         labels_of(cells, name_of_side) for name_of_side in (side, role, given)
     )
-    changed = changes(cells, (after, condition), (before, condition))
-    return changed if side.startswith("task") else changed.swapaxes(1, 2)
+    clusters = changes(cells, (after, condition), (before, condition))
+    return clusters if side.startswith("task") else clusters.swapaxes(1, 2)
 
 
 def changes(cells: Cells, after: tuple[Labels, Labels], before: tuple[Labels, Labels]) -> Array:

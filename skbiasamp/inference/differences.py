@@ -2,210 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, common
-from skbiasamp._utils.random import generator
 from skbiasamp.counts.cells import labels_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
-from skbiasamp.inference.assess import IntervalOptions, interval_and_tests, is_unknown, unknown
+from skbiasamp.counts.several_models import differ, side_of_model
+from skbiasamp.inference.assess import IntervalOptions, Measured, covariances, unknown
 from skbiasamp.inference.changes import RowsOfPairs, changes, units
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, with_tests
-from skbiasamp.inference.independent_signs import (
-    Doubt,
-    Signs,
-    doubted,
-    estimate,
-    gradient,
-    signs_of,
-)
-from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
-from skbiasamp.inference.intervals import (
-    Bounds,
-    pair_ends,
-    percentiles,
-    widen_degenerate,
-)
+from skbiasamp.inference.independent_signs import doubted
+from skbiasamp.inference.influence import pair_variances
+from skbiasamp.inference.intervals import normal_bounds, percentiles, widen_degenerate
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.resamples import Drawn, measure_resamples
+from skbiasamp.inference.resamples import Drawn
+from skbiasamp.inference.runs import Mean
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What was found of a model: its pairs, and its estimate with interval and test.
+def difference(
+    own: Measured, other: Measured, options: IntervalOptions
+) -> tuple[Mean, dict[str, Array]]:
+    """Return the difference of a model's estimate to that of the reference, and of each pair.
 
-    `cells` are the rows in terms of the pairs' tasks. `drawn` is what resamples say, if the
-    interval is made of them.
+    The second are columns of a table of pairs, each groups × tasks. `gained` and `lost` are the
+    rows that only the model, and only the reference, predicts so.
     """
-
-    pairs: Pairs
-    cells: Contingency
-    signs: Signs
-    estimate: float
-    bounds: Bounds | None = None
-    drawn: Drawn | None = None
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The published value, the estimate, and its interval if there is one."""
-        numbers = {"value": self.pairs.value, "estimate": self.estimate}
-        if self.bounds is not None:
-            numbers |= dict(zip(("low", "high"), map(float, self.bounds.ends), strict=True))
-        return numbers
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there is an interval."""
-        return self.bounds is not None and not is_unknown(self.pairs, self.cells)
-
-    @cached_property
-    def influence(self) -> Array:
-        """How much each row moves the estimate."""
-        slopes = gradient(self.pairs, self.signs.used)
-        return row_influence(self.cells, self.pairs, slopes, centred=True)
-
-    @cached_property
-    def doubt(self) -> Doubt:
-        """How far signs may be wrong, or share noise with changes."""
-        return self.signs.doubt(self.pairs)
-
-
-class Difference(NamedTuple):
-    """How a model differs from the reference, with interval and test.
-
-    `pairs` are columns of a table of pairs, each groups × tasks. `gained` and `lost` are the rows
-    that only the model, and only the reference, predicts so.
-    """
-
-    value: float
-    low: float
-    high: float
-    p_value: float
-    pairs: dict[str, Array]
-
-
-def measure_models(
-    measure: Callable[[Contingency], Pairs],
-    cells: Contingency,
-    train: Contingency | None,
-    options: IntervalOptions,
-    *,
-    check: Callable[[Pairs], None],
-    fewest: int,
-) -> dict[str, Measured]:
-    """Measure every model on the same cells, and on the same resamples of them: a run.
-
-    `train` gave the signs; None: the audited labels did. `check` may refuse the pairs of the first
-    model. Cells of one model alone have the name "".
-    """
-    views = _views(cells)
-    pairs: dict[str, Pairs] = {}
-    for model, view in views.items():
-        pairs[model] = measure(view)
-        if len(pairs) == 1:
-            check(pairs[model])
-    reference = {model: view if train is None else train for model, view in views.items()}
-    trusted = {
-        model: signs_of(pairs[model], reference[model], view, fewest=fewest)
-        for model, view in views.items()
-    }
-    known = [model for model, own in pairs.items() if not is_unknown(own, views[model])]
-    drawn: dict[str, Drawn] = {}
-    if options.interval == "bootstrap" and known and cells.summed != "tasks":
-
-        def measured(resample: Contingency) -> tuple[Drawn, ...]:
-            every = _views(resample).items()
-            return tuple(Drawn.of(measure(view), trusted[model].used) for model, view in every)
-
-        rng = generator(options.random_state)
-        how: dict[str, Any] = {"random_state": rng, "n_jobs": options.n_jobs}
-        every = measure_resamples(measured, cells, options.n_resamples, **how)
-        drawn = dict(zip(views, every, strict=True))
-    models = {}
-    for model, own in pairs.items():
-        rows, signs, draws = own.seen_in(views[model]), trusted[model], drawn.get(model)
-        value, sure = float(estimate(own, signs.used)), None
-        if options.interval is not None and model not in known:
-            draws, sure = None, unknown(own, signs.used)
-        elif options.interval is not None:
-            sure = interval_and_tests(draws, signs, rows, reference[model], own, options)
-        models[model] = Measured(own, rows, signs, value, sure, draws)
-    return models
-
-
-def _views(cells: Contingency) -> dict[str, Contingency]:
-    """Return the cells of each model; what is counted of the labels alone is counted once."""
-    if not models_of(cells):
-        return {"": cells}
-    if not cells.indicator and cells.has("task"):
-        cells.joint("group", "task")
-        for side in LABELS:
-            cells.count(side)
-    return {model: of_model(cells, model) for model in models_of(cells)}
-
-
-def covariances(models: Sequence[Measured]) -> Array:
-    """Return the covariances of the estimates of models, by resampled rows."""
-    draws = [model.drawn.estimate for model in models if model.drawn is not None]
-    if draws:
-        return np.atleast_2d(np.cov(np.stack(draws)))
-    if not all(model.is_known for model in models):
-        return np.full((len(models), len(models)), np.nan)
-    return covariances_of(models[0].cells, np.stack([model.influence for model in models]))
-
-
-def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
-    """Return the mean covariance of each pair's amplification in several runs."""
-    if models[0].drawn is not None:
-        every = [model.drawn.moved for model in models if model.drawn is not None]
-        total = np.sum(every, axis=0).var(axis=0, ddof=1)
-        own = sum(draws.var(axis=0, ddof=1) for draws in every)
-    else:
-        known = [(model.cells, model.pairs) for model in models]
-        slopes = models[0].pairs.slopes ** 2
-        total = slopes * pair_variances(*known, factors=(1.0,) * len(known))
-        own = sum(slopes * pair_variances(counted) for counted in known)
-    n = len(models)
-    return np.asarray(np.maximum((total - own) / (n * (n - 1)), 0.0))
-
-
-def difference(own: Measured, other: Measured, options: IntervalOptions) -> Difference:
-    """Compare a model with the reference: the difference of their estimates."""
     between, level = _between(own.pairs, other.pairs), options.confidence_level
     gained, lost, whole, moved = _rows_between(own, other)
     unit = units(own.cells, (gained, lost), moved)
-    rows = RowsOfPairs((gained, lost) if whole else None, unit, level)
+    changed = (gained, lost) if whole and between.growth is None else None
+    rows = RowsOfPairs(changed, unit, level)
     value = own.estimate - other.estimate
-    bounds = unknown(between, between.sign)._replace(estimate=value)
-    if options.interval is not None and own.is_known and other.is_known:
-        n_resamples = None
-        if own.drawn is None or other.drawn is None:
-            bounds = _analytic(own, other, between, value, level)
-        elif between.growth is not None:
-            gap = _of_growth(own.drawn, other.drawn)
-            bounds = percentiles(gap, between, between.sign, rows._replace(changed=None))
+    bounds = unknown(between, value, between.sign)
+    if own.is_known and other.is_known:
+        gap = _drawn_gap(own, other, between)
+        if gap is None:
+            both = covariances([own, other])
+            error = float(both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5
+            variances = pair_variances((own.cells, own.pairs), (other.cells, other.pairs))
+            bounds = normal_bounds(between, value, variances, error, between.sign, level)
         else:
-            draws = _moved(own, other, between)
-            ends = pair_ends(draws, between, rows)
-            apart = own.drawn.estimate - other.drawn.estimate
-            reach = ends.of_mean(apart, value, level, own.signs.used * between.slopes)
-            bounds = Bounds(ends.ends, value, reach, {}, between.sign)
-            n_resamples = len(own.drawn.estimate)
+            bounds = percentiles(gap, between, own.signs.used, rows, value=value)
+            bounds = bounds._replace(sign=between.sign)
         # Models that differ in few rows leave most pairs without any variation.
         bounds = widen_degenerate(bounds, between, rows, lambda: 1.0)
         bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, other.doubt))
         counted = None
         if whole and own.cells.clusters is None and not _moves(own.pairs):
             counted = gained, lost, own.pairs.n
+        n_resamples = None if gap is None else options.n_resamples
         bounds = with_tests(bounds, between, counted, level, n_resamples)
     pair_p = np.where(np.isnan(between.delta), np.nan, bounds.p_value)
     columns = {
@@ -218,8 +69,8 @@ def difference(own: Measured, other: Measured, options: IntervalOptions) -> Diff
         "amplification": between.moved,
         **dict(zip(("low", "high"), bounds.pairs, strict=True)),
     }
-    low, high = map(float, bounds.ends)
-    return Difference(value, low, high, bounds.estimate_p_value, columns)
+    low, high = bounds.ends
+    return Mean(value, low, high, bounds.estimate_p_value), columns
 
 
 def _moves(pairs: Pairs) -> bool:
@@ -227,14 +78,9 @@ def _moves(pairs: Pairs) -> bool:
     return pairs.rates is None or pairs.rates.observed[1].endswith("_pred")
 
 
-def _signed(pairs: Pairs) -> Pairs:
-    """Return pairs whose changes have a direction; of a size, those of the signed mean."""
-    return pairs.as_signed() if pairs.apart else pairs
-
-
 def _between(own: Pairs, other: Pairs) -> Pairs:
-    """Return pairs that change from the reference to the model."""
-    own, other = _signed(own), _signed(other)
+    """Return pairs that change from the reference to the model, in a direction."""
+    own, other = own.as_signed(), other.as_signed()
     if own.growth is not None:
         return replace(own, base=other.observed)  # from one model's predictions to the other's
     after, before = own.delta, other.delta
@@ -246,36 +92,23 @@ def _between(own: Pairs, other: Pairs) -> Pairs:
     )
 
 
-def _of_growth(own: Drawn, other: Drawn) -> Drawn:
-    """Return draws of how much further one model's rates are from equal shares."""
-    value = own.value - other.value
-    moved = own.moved - other.moved
-    return Drawn(moved, value, value, other.observed, own.observed)
-
-
-def _moved(own: Measured, other: Measured, between: Pairs) -> Array:
-    """Return draws of each pair's difference, in the direction of the training correlation."""
-    slope, pairs = own.pairs.slopes, own.pairs
-    turn = np.divide(between.slopes, slope, out=np.zeros(between.slopes.shape), where=slope != 0)
-    assert own.drawn is not None and other.drawn is not None
-    moved = [draws.moved * turn for draws in (own.drawn, other.drawn)]
-    if pairs.undefined_as_zero:
+def _drawn_gap(own: Measured, other: Measured, between: Pairs) -> Drawn | None:
+    """Return draws of the differences, if there are resamples of both."""
+    if own.drawn is None or other.drawn is None:
+        return None
+    moved = [own.drawn.moved, other.drawn.moved]
+    sizes: tuple[Array | None, Array | None] = (None, None)
+    if between.growth is not None:
+        sizes = other.drawn.observed, own.drawn.observed
+    else:
+        # In the direction of the training correlation.
+        new, old = between.slopes, own.pairs.slopes
+        turn = np.divide(new, old, out=np.zeros(new.shape), where=old != 0)
+        moved = [draws * turn for draws in moved]
+    if between.undefined_as_zero:
         moved = [np.nan_to_num(draws) for draws in moved]
-    return moved[0] - moved[1]
-
-
-def _analytic(
-    own: Measured, other: Measured, between: Pairs, value: float, confidence_level: float
-) -> Bounds:
-    """Delta-method intervals: of each row the difference of its two influences."""
-    z = float(stats.norm.isf((1 - confidence_level) / 2))
-    both = covariances([own, other])
-    error = float(both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5
-    variances = pair_variances((own.cells, own.pairs), (other.cells, other.pairs))
-    half = z * np.sqrt(variances) * np.abs(between.slopes)
-    ends = np.array([value - z * error, value + z * error])
-    pairs = np.stack([between.moved - half, between.moved + half])
-    return Bounds(pairs, value, ends, {"standard_error": error}, between.sign)
+    apart = own.drawn.estimate - other.drawn.estimate
+    return Drawn(moved[0] - moved[1], apart, apart, *sizes)
 
 
 def _rows_between(model: Measured, reference: Measured) -> tuple[Array, Array, bool, Array | None]:

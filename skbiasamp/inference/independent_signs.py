@@ -195,16 +195,6 @@ def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:
     return np.stack([low - own.turned * (low > 0), high + other.turned * (high < 0)])
 
 
-def estimate(pairs: Pairs, sign: Array) -> Any:
-    """Return what the verdict is about: the mean change of the association, in its direction."""
-    return pairs.value if pairs.growth is not None else pairs.mean(sign, pairs.change)
-
-
-def predicted_association(pairs: Pairs, sign: Array) -> Any:
-    """Return the mean association in the predictions, measured like that in the labels."""
-    return pairs.mean(sign, pairs.observed - _centres(pairs)[1])
-
-
 def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:
     """Return the parts of the signed mean, which sum to it, and the associations they change.
 
@@ -226,8 +216,8 @@ def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:
         "gap": pairs.mean(sign, pairs.change),
         "shift": pairs.mean(counted, pairs.shift + 0 * pairs.delta),
         "selection": pairs.mean(counted - sign, pairs.change),
-        "association_labels": pairs.mean(sign, pairs.base - _centres(pairs)[0]),
-        "association_predictions": predicted_association(pairs, sign),
+        "association_labels": pairs.mean(sign, pairs.base - pairs.centres[0]),
+        "association_predictions": pairs.predicted_association(sign),
         "row_weighted": _by_rows(pairs, sign),
     }
     return {name: float(number) for name, number in numbers.items()} | small
@@ -243,13 +233,3 @@ def _by_rows(pairs: Pairs, sign: Array) -> float:
         return float("nan")
     n_pairs = (weight > 0).sum()
     return float(pairs.mean(sign, pairs.change * weight / weight.sum()) * n_pairs)
-
-
-def _centres(pairs: Pairs) -> tuple[Any, Any]:
-    return (0.0, 0.0) if pairs.centre is None else pairs.centre
-
-
-def gradient(pairs: Pairs, sign: Array) -> Array:
-    """Return how the estimate follows each pair's change; 0 for pairs that do not count."""
-    none = (sign == 0) | np.isnan(pairs.delta)
-    return np.where(none, 0.0, sign * pairs.scale * pairs.share)

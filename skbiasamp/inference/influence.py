@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import SIDES, Cells, labels_of, shared
@@ -143,7 +144,7 @@ def row_influence(
         scores += labels_of(cells, groups).own(labels_of(cells, tasks).scores(weight))
         mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
         scores -= times * labels_of(cells, given).scores(mean)
-        if centred and has_centre(pairs):
+        if centred and pairs.has_centre:
             every = gradient.sum(axis=0 if by_group else 1) * (factor / cells.total)
             overall = labels_of(cells, side).scores(every)
             scores -= overall - (cells.weight @ overall) / cells.total
@@ -167,13 +168,6 @@ def _by_own_centre(cells: Cells, pairs: Pairs, gradient: Array) -> Array:
         every = gradient.sum(axis=1)
     overall, n = groups.scores(every), cells.weight @ (size * np.ones(cells.n_cells))
     return (overall - size * (cells.weight @ overall) / n) / n
-
-
-def has_centre(pairs: Pairs) -> bool:
-    """Return whether the centre of associations is estimated from the same rows."""
-    if pairs.association is not None:
-        return True
-    return pairs.centre is not None and np.ndim(pairs.centre[1]) > 0
 
 
 class Covariances(NamedTuple):
@@ -204,7 +198,7 @@ def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
 
 def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
     """Return `association_moments` stacked, as (3, groups, tasks)."""
-    centred = has_centre(pairs)
+    centred = pairs.has_centre
     if _are_counts(cells, pairs, rates):
         return _oriented(_moments_of_counts(cells, centred, rates), rates)
     of_pairs = np.stack([_nothing(cells, rates)] * 3)
@@ -256,15 +250,21 @@ def variance_of(cells: Cells, influence: Array) -> float:
 
 def covariances_of(cells: Cells, influences: Array) -> Array:
     """Return the covariances of sums of influences (sums × rows)."""
-    # A whole weight is that many rows; a fractional one is one row that counts so much.
+    sums, times = unit_sums(cells, influences)
+    return np.asarray((sums * times) @ sums.T)
+
+
+def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
+    """Return what each independent row, or cluster, adds to sums of influences (sums × rows).
+
+    Beside it stands how often each of them is there. A whole weight is that many rows; a fractional
+    one is one row that counts so much.
+    """
     if cells.clusters is None:
-        return (influences * (cells.weight * cells.row_weight)) @ influences.T
+        return influences * cells.row_weight, cells.rows
     of, n = cells.clusters
-    each = cells.clusters.each(cells.weight)
-    sums = np.stack(
-        [np.bincount(of, each * influence, minlength=len(n)) for influence in influences]
-    )
-    return (sums * n) @ sums.T
+    inside = (cells.clusters.each(cells.weight), (np.arange(cells.n_cells), of))
+    return influences @ sparse.csr_array(inside, shape=(len(of), len(n))), n
 
 
 def mean_variance(
@@ -276,7 +276,7 @@ def mean_variance(
     themselves and the squares that it takes were not.
     """
     if cells.summed == "tasks":
-        return _variance_of_sums(cells, pairs, gradient, centred and has_centre(pairs), labels)
+        return _variance_of_sums(cells, pairs, gradient, centred and pairs.has_centre, labels)
     how: dict[str, bool] = {"centred": centred, "labels": labels}
     return variance_of(cells, row_influence(cells, pairs, gradient, **how))
 

@@ -14,10 +14,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
 from skbiasamp.inference.independent_signs import (
-    estimate,
-    gradient,
     labels_alone,
-    predicted_association,
 )
 from skbiasamp.inference.influence import mean_variance, pair_variances
 from skbiasamp.inference.pairs import Pairs
@@ -73,18 +70,26 @@ def _named(name: str, ends: Any) -> dict[str, float]:
     return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
 
 
-def analytic(cells: Contingency, pairs: Pairs, sign: Array, *, confidence_level: float) -> Bounds:
-    """Delta-method intervals from the influence of each row."""
-    z = _z(confidence_level)
-    half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
-    published: dict[str, float] = {}
-    if pairs.apart:
-        reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
-        published = _named("value", _around(pairs.value, (reach, reach)))
-    error = mean_variance(cells, pairs, gradient(pairs, sign), centred=True) ** 0.5
-    value, statistics = float(estimate(pairs, sign)), {"standard_error": error, **published}
-    ends = _around(value, (z * error, z * error))
+def normal_bounds(
+    pairs: Pairs, value: float, variances: Array, error: float, sign: Array, level: float
+) -> Bounds:
+    """Return normal intervals of pairs whose changes have these variances, and of a mean."""
+    z = _z(level)
+    half, reach = z * np.sqrt(variances) * np.abs(pairs.slopes), z * error
+    ends = _around(value, (reach, reach))
+    statistics = {"standard_error": error}
     return Bounds(_around(pairs.moved, (half, half)), value, ends, statistics, sign)
+
+
+def analytic(cells: Contingency, pairs: Pairs, sign: Array, level: float) -> Bounds:
+    """Return delta-method intervals from the influence of each row."""
+    error = mean_variance(cells, pairs, pairs.estimate_gradient(sign), centred=True) ** 0.5
+    known = float(pairs.estimate(sign)), pair_variances((cells, pairs)), error
+    bounds = normal_bounds(pairs, *known, sign, level)
+    if pairs.apart:
+        reach = _z(level) * mean_variance(cells, pairs, pairs.gradient) ** 0.5
+        bounds.statistics.update(_named("value", _around(pairs.value, (reach, reach))))
+    return bounds
 
 
 class PairEnds(NamedTuple):
@@ -131,9 +136,18 @@ def pair_ends(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> PairEnds:
 
 
 def percentiles(
-    drawn: Drawn, pairs: Pairs, sign: Array, rows: RowsOfPairs, *, simultaneous: bool = False
+    drawn: Drawn,
+    pairs: Pairs,
+    sign: Array,
+    rows: RowsOfPairs,
+    *,
+    value: float | None = None,
+    simultaneous: bool = False,
 ) -> Bounds:
-    """Return the percentiles of resamples, wider where few rows differ, if it is known how many."""
+    """Return the percentiles of resamples, wider where few rows differ, if it is known how many.
+
+    `value` is the estimate, if it is not that of the pairs.
+    """
     joint, drawn = drawn.moved, drawn.around(pairs, sign)
     ends = pair_ends(drawn.moved, pairs, rows)
     every, times = None, math.nan
@@ -146,14 +160,14 @@ def percentiles(
         "standard_error": float(known.std(ddof=1)) if len(known) > 1 else math.nan
     }
     if pairs.apart:
-        value = float(pairs.value)
+        published = float(pairs.value)
         if pairs.size:
             of_value = _quantiles(drawn.value, rows.level)
         else:
-            of_value = ends.of_mean(drawn.value, value, rows.level)
+            of_value = ends.of_mean(drawn.value, published, rows.level)
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
-        statistics |= _named("value", including(of_value, (value, value)))
-    value = float(estimate(pairs, sign))
+        statistics |= _named("value", including(of_value, (published, published)))
+    value = float(pairs.estimate(sign)) if value is None else value
     of_estimate = ends.of_mean(drawn.estimate, value, rows.level, sign * pairs.slopes)
     if drawn.predicted is not None and of_estimate[1] < 0:  # does it reduce, or reverse?
         reach = _quantiles(drawn.predicted, rows.level)
@@ -313,18 +327,21 @@ class BaseErrors(NamedTuple):
     value: float
 
 
-def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
-    """Return the variances by training rates, or None if predictions are not compared with them."""
+NO_ERRORS = BaseErrors(np.zeros(1), 0.0, 0.0)
+
+
+def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors:
+    """Return the variances by training rates, 0 if predictions are not compared with them."""
     known = pairs.in_rows or pairs.growth is not None
     if pairs.rates is None or known or not pairs.sampled:
-        return None
+        return NO_ERRORS
     # The training labels, and pairs that compare their rates with 0.
     rates, nothing = labels_alone(pairs.rates), np.zeros(pairs.base.shape)
     cells = pairs.seen_in(train)
     before = replace(pairs, rates=rates, observed=pairs.base, base=nothing)
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
     # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
-    whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
+    whole = mean_variance(cells, before, pairs.estimate_gradient(sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
     return BaseErrors(of_pairs, whole, value)
 
@@ -332,7 +349,7 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, train: Contingency, level: float) -> Bounds:
     """Return bounds that also count the error of training rates, if these are compared with."""
     errors = errors_of_base(pairs, train, bounds.sign)
-    if errors is None:
+    if errors is NO_ERRORS:
         return bounds
     z, of_pairs, own = _z(level), np.sqrt(errors.pairs), errors.estimate**0.5
     statistics, every = dict(bounds.statistics), bounds.every
@@ -357,11 +374,13 @@ def predicted_interval(
     """Return the interval of the mean association in the predictions, by the delta method."""
     if pairs.centre is None or pairs.rates is None:
         return {}
-    variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
+    variance = mean_variance(
+        cells, pairs, pairs.estimate_gradient(sign), centred=True, labels=False
+    )
     if math.isnan(variance):
         return {}
     reach = _z(confidence_level) * variance**0.5
-    middle = float(predicted_association(pairs, sign))
+    middle = float(pairs.predicted_association(sign))
     return _named("association_predictions", _around(middle, (reach, reach)))
 
 

@@ -256,6 +256,30 @@ class Pairs:
         return _total(np.where(sign == 0, 0.0, sign * self.scale * of)) / self.divisors
 
     @property
+    def centres(self) -> tuple[Any, Any]:
+        """The centre of the associations in labels and predictions; 0 if it is not known."""
+        return self.centre or (0.0, 0.0)
+
+    @property
+    def has_centre(self) -> bool:
+        """Whether the centre of associations is estimated from the same rows."""
+        known = self.centre is not None and np.ndim(self.centre[1]) > 0
+        return known or self.association is not None
+
+    def estimate(self, sign: Array) -> Any:
+        """Return what the verdict is about: the mean change of associations, in their direction."""
+        return self.value if self.growth is not None else self.mean(sign, self.change)
+
+    def estimate_gradient(self, sign: Array) -> Array:
+        """Return how the estimate follows each pair's change; 0 for pairs that do not count."""
+        none = (sign == 0) | np.isnan(self.delta)
+        return np.where(none, 0.0, sign * self.scale * self.share)
+
+    def predicted_association(self, sign: Array) -> Any:
+        """Return the mean association in the predictions, measured like that in the labels."""
+        return self.mean(sign, self.observed - self.centres[1])
+
+    @property
     def in_rows(self) -> bool:
         """Whether what is compared is known of the audited rows alone."""
         return self.own_base or (self.rates is not None and self.rates.base is not None)
@@ -287,7 +311,9 @@ class Pairs:
         return np.where(np.isnan(self.delta), 0.0, slope * self.share)
 
     def as_signed(self) -> Self:
-        """Return pairs whose value has no direction as those of the signed mean."""
+        """Return pairs whose value has no direction as those of the signed mean, others as is."""
+        if not self.apart:
+            return self
         slope = self.sign * np.abs(self.slopes)
         return replace(self, slope=slope, size=False, undirected=False)
 

@@ -22,7 +22,6 @@ from skbiasamp._utils.random import chunks, generator
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.draws import divided_into_blocks, resampled_blocks
-from skbiasamp.inference.independent_signs import estimate, predicted_association
 from skbiasamp.inference.pairs import Pairs, largest
 
 # What is nearer to the largest than so many standard errors could be the largest.
@@ -50,10 +49,10 @@ class Drawn(NamedTuple):
     def of(cls, pairs: Pairs, sign: Array) -> Self:
         """Return what is needed of the pairs of resamples."""
         base, observed = (None, None) if pairs.growth is None else pairs.distances
-        own = np.asarray(estimate(pairs, sign))
+        own = np.asarray(pairs.estimate(sign))
         value, predicted = np.asarray(pairs.value) if pairs.apart else own, None
         if pairs.rates is None and pairs.centre is not None:
-            predicted = np.asarray(predicted_association(pairs, sign))
+            predicted = np.asarray(pairs.predicted_association(sign))
         return cls(pairs.moved, value, own, base, observed, predicted)
 
     def around(self, pairs: Pairs, sign: Array) -> Self:

@@ -75,9 +75,7 @@ def evidence(scores: Array, rows: Array, n_reference: Array) -> Evidence:
         starts = slice(0, look + 1)
         base = before[:, starts]
         # What a step that began there adds up to by now, and its variance if there is none.
-        distance = total[:, [look]] - (
-            total[:, starts] - np.where(used, pull * scores, 0.0)[:, starts]
-        )
+        distance = total[:, [look]] - (total[:, starts] - pulled[:, starts])
         after = before[:, [look]] + rows[:, [look]]
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = np.where(used[:, starts], STEP**2 / rows[:, starts], 0.0)

@@ -16,6 +16,7 @@ from scipy import sparse, stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of
+from skbiasamp.inference.influence import unit_sums
 
 _Z = float(stats.norm.isf(0.025))
 _HALVINGS = 36
@@ -273,47 +274,26 @@ class RowSets:
         return self._sum(self._weight)
 
     @cached_property
-    def _source(self) -> Array:
-        """What varies by itself: the cell of each entry, or its cluster's profile."""
-        clusters = self.cells.clusters
-        source = np.arange(self.cells.n_cells) if clusters is None else clusters.of
-        return source[self.cell]
-
-    @cached_property
-    def _times(self) -> Array:
-        """How often each source is there."""
-        clusters = self.cells.clusters
-        return self.cells.rows if clusters is None else clusters.n
-
-    @cached_property
     def _linked(self) -> bool:
         """Whether a row, or a cluster, is in two sets."""
-        last = np.zeros(self._source.max(initial=0) + 1, dtype=np.intp)
-        last[self._source] = self.owner
-        return bool((last[self._source] != self.owner).any())
+        sums, _ = self._by_unit(1.0)
+        return bool((np.bincount(sums.tocsr().indices) > 1).any())
 
-    @cached_property
-    def _units(self) -> tuple[Array, Array, Array]:
-        """Return the unit of each entry, a source in a set, and of each unit these two."""
-        key, unit = np.unique(self._source * self.width + self.owner, return_inverse=True)
-        return unit.reshape(-1), *np.divmod(key, self.width)
+    def _by_unit(self, values: Any) -> tuple[Any, Array]:
+        """Return the sums of entries of each set and independent row, and the number of rows."""
+        entries = self.owner, np.arange(self.cells.n_cells)[self.cell]
+        each = np.broadcast_to(values, len(self.owner))
+        shape = (self.width, self.cells.n_cells)
+        return unit_sums(self.cells, sparse.csr_array((each, entries), shape=shape))
 
-    def _sums(self, values: Array) -> Array:
-        """Return the sum of each unit."""
-        cells = self.cells
-        each = cells.row_weight if cells.clusters is None else cells.clusters.each(cells.weight)
-        return np.bincount(self._units[0], each[self.cell] * values)
-
-    def _squared(self, values: Array) -> Array:
+    def _squared(self, values: Any) -> Array:
         """Return for each set the sum over rows or clusters of squares of their sums."""
-        _, source, owner = self._units
-        squares = self._times[source] * self._sums(values) ** 2
-        return np.bincount(owner, squares, minlength=self.width)
+        sums, times = self._by_unit(values)
+        return np.asarray((sums * sums) @ times)
 
-    def _products(self, values: Array) -> Array:
+    def _products(self, values: Any) -> Array:
         """Return sums over rows or clusters of products, sets × sets."""
-        shape = (len(self._times), self.width)
-        sums = sparse.csr_array((self._sums(values), self._units[1:]), shape=shape)
-        products = np.asarray((sums.T @ sums.multiply(self._times[:, None])).todense())
+        sums, times = self._by_unit(values)
+        products = np.asarray(((sums * times) @ sums.T).todense())
         np.fill_diagonal(products, 0.0)
         return products

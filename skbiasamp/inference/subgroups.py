@@ -14,8 +14,8 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.independent_signs import estimate, gradient, signs_of
-from skbiasamp.inference.influence import row_influence
+from skbiasamp.inference.independent_signs import signs_of
+from skbiasamp.inference.influence import row_influence, unit_sums
 from skbiasamp.inference.intervals import largest_deviation
 from skbiasamp.inference.pairs import Pairs
 
@@ -76,8 +76,8 @@ def assess_subgroups(
         test = take(cells, rows, cells.weight[rows])
         train, pairs = pairs_of(test)
         sign = signs_of(pairs, train, test).used
-        numbers.append((pairs.value, float(estimate(pairs, sign)), float(test.total)))
-        influence = row_influence(test, pairs, gradient(pairs, sign), centred=True)
+        numbers.append((pairs.value, float(pairs.estimate(sign)), float(test.total)))
+        influence = row_influence(test, pairs, pairs.estimate_gradient(sign), centred=True)
         influences.append(sparse.csr_array((influence, rows, [0, len(rows)]), (1, cells.n_cells)))
     table = pd.DataFrame(numbers, columns=["value", "estimate", "rows"])
     draws = _normal_sums(cells, sparse.vstack(influences), rng)
@@ -92,13 +92,7 @@ def assess_subgroups(
 
 def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:
     """Return normal draws (draws × sums) of sums of influences (sums × cells)."""
-    if cells.clusters is None:
-        spread = influences * np.sqrt(cells.weight * cells.row_weight)
-    else:
-        of, n = cells.clusters
-        at = (np.arange(cells.n_cells), of)
-        inside = sparse.csr_array((cells.clusters.each(cells.weight), at), (len(of), len(n)))
-        spread = (influences @ inside) * np.sqrt(n)
-    spread = spread.tocsr()
+    sums, times = unit_sums(cells, influences)
+    spread = (sums * np.sqrt(times)).tocsr()
     blocks = [spread @ rng.normal(size=(spread.shape[1], _BLOCK)) for _ in range(_DRAWS // _BLOCK)]
     return np.concatenate(blocks, axis=1).T

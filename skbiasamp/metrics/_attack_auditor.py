@@ -36,10 +36,10 @@ from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import NO_DOUBT
-from skbiasamp.inference.runs import by_rows, of_draws
+from skbiasamp.inference.runs import Mean, by_rows, of_draws
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
-from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_difference
+from skbiasamp.metrics.comparing import Runs, comparison_result
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 _ESTIMATOR = HasMethods(["fit", "predict"])
@@ -227,9 +227,13 @@ class AttackAuditor(BaseAuditor):
     def _amplified(self, qualities: Qualities) -> Array:
         return np.asarray(self._amplification(qualities.data, qualities.model))
 
-    def _varied(self, of: Callable[[Qualities], Array], again: Redrawn) -> list[Array]:
-        """Return what is made of qualities, over draws, over resamples and over folds if any."""
-        varied = [of(again.draws), self._spread(of(again.resamples))]
+    def _varied(
+        self, of: Callable[[Qualities], Array], done: AttackRun, again: Redrawn | None
+    ) -> list[Array]:
+        """Return what is made of qualities, then the same of draws, resamples and folds if any."""
+        if again is None:
+            return [of(done.qualities)]
+        varied = [of(done.qualities), of(again.draws), self._spread(of(again.resamples))]
         return varied if again.folds is None else [*varied, of(again.folds)]
 
     def _value(self, test: Contingency) -> float:
@@ -250,10 +254,10 @@ class AttackAuditor(BaseAuditor):
             low, high, *_ = self._interval_of_mean(*own.amplified)
             numbers[model] = {"value": own.value, "estimate": own.value, "low": low, "high": high}
 
-        def difference_of(model: str) -> tuple[dict[str, float], dict[str, Any]]:
+        def difference_of(model: str) -> tuple[Mean, dict[str, Any]]:
             before, after = attacked[reference], attacked[model]
             gaps, how = self._gaps(cells, {reference: before, model: after})
-            ends = self._interval_of_mean(*gaps, **how)[:3]
+            low, high, p_value, _ = self._interval_of_mean(*gaps, **how)
             on_model = [run.done.qualities.model.mean(axis=0) for run in (before, after)]
             columns = {
                 **self._targets(after),
@@ -264,7 +268,7 @@ class AttackAuditor(BaseAuditor):
                 "amplification": gaps[0].mean(axis=0),
                 **self._tested(*gaps, **how),
             }
-            return numbers_of_difference(after.value - before.value, *ends), columns
+            return Mean(after.value - before.value, low, high, p_value), columns
 
         return comparison_result(self, cells, reference, numbers, difference_of)
 
@@ -279,10 +283,7 @@ class AttackAuditor(BaseAuditor):
         gaps = [after.amplified[0] - before.amplified[0]]
         if before.again is None:
             return gaps, {}
-        runs = {name: attacked.done for name, attacked in models.items()}
-        shared = together(cells, [*runs])
-        drawn = resampled_together(runs, shared, self.n_resamples, before.again.seed)
-        old, new = (self._spread(self._amplified(qualities)) for qualities in drawn)
+        old, new = self._resampled(cells, models, before.again.seed)
         _, draws, _, *folds = zip(before.amplified, after.amplified, strict=False)
         n = min(map(len, draws))  # exact attackers have more of them
         gaps += [draws[1][:n] - draws[0][:n], new - old]
@@ -294,6 +295,15 @@ class AttackAuditor(BaseAuditor):
             gaps.append(common * (theirs - np.roll(mine, 1, axis=1)))
         n_rows = cells.rows.sum() if cells.clusters is None else cells.clusters.total
         return gaps, {"n_changed": n_changed(cells, model, reference), "n_rows": int(n_rows)}
+
+    def _resampled(
+        self, cells: Contingency, attacked: Mapping[str, _Attacked], seed: Any
+    ) -> list[Array]:
+        """Return the amplification by each model in resamples of the rows of all of them."""
+        runs = {model: attacks.done for model, attacks in attacked.items()}
+        shared = together(cells, [*runs])
+        drawn = resampled_together(runs, shared, self.n_resamples, seed)
+        return [self._spread(self._amplified(qualities)) for qualities in drawn]
 
     def _interval(self, *every: Array, **how: Any) -> tuple[Array, ...]:
         """Return ends, p-values and standard errors of targets; NaN without an interval."""
@@ -330,10 +340,8 @@ class AttackAuditor(BaseAuditor):
                 results[model] = same._result_of(attacked[model], rng)
             draws = [np.full((2, 1), np.nan)] * len(results)
             if (first := attacked[cells.models[0]].again) is not None:
-                runs = {model: attacks.done for model, attacks in attacked.items()}
-                shared = together(cells, cells.models)
-                drawn = resampled_together(runs, shared, self.n_resamples, first.seed)
-                draws = [self._spread(self._amplified(part)).mean(axis=-1) for part in drawn]
+                drawn = self._resampled(cells, attacked, first.seed)
+                draws = [amplified.mean(axis=-1) for amplified in drawn]
         of_run = dict(zip(results, draws, strict=True))
 
         def covariances(names: Sequence[str]) -> Array:
@@ -360,11 +368,9 @@ class AttackAuditor(BaseAuditor):
     ) -> _Attacked:
         """Run the attacks, and draw again if there is an interval."""
         done, again = self._run(test, rng), None
-        amplified = [self._amplified(done.qualities)]
         if self.interval is not None:
             again = redrawn(done, self.n_resamples, rng, guesses=guesses)
-            amplified += self._varied(self._amplified, again)
-        return _Attacked(test, done, again, amplified)
+        return _Attacked(test, done, again, self._varied(self._amplified, done, again))
 
     def _result_of(self, attacked: _Attacked, rng: np.random.Generator) -> AuditResult:
         """Return the result of attacks."""
@@ -386,9 +392,7 @@ class AttackAuditor(BaseAuditor):
             statistics["between_draw_sd"] = float(amplified[0].mean(axis=1).std(ddof=1))
         low, high, p_value, error = self._interval_of_mean(*amplified)
         if again is not None:
-            above = self._interval_of_mean(
-                above_chance(done.qualities), *self._varied(above_chance, again)
-            )
+            above = self._interval_of_mean(*self._varied(above_chance, done, again))
             statistics["above_chance_low"], statistics["above_chance_high"] = above[:2]
             statistics["standard_error"] = error
         evidence = self._evidence(done, test, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self, cast
 
@@ -16,26 +17,24 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
-from skbiasamp._utils.formatting import CANNOT, NOT_MEASURED, side_of_zero
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.assess import warn_uncertain
-from skbiasamp.inference.differences import (
+from skbiasamp.inference.assess import (
     Measured,
     covariances,
-    difference,
     measure_models,
     shared_rows_of_pairs,
 )
+from skbiasamp.inference.differences import difference
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
+from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of
 from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.runs import mean_of_runs
+from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
-from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_difference
+from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
 from skbiasamp.metrics.inputs import rest_by_name
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import AuditResult, ComparisonResult, pair_names, pair_table
@@ -255,7 +254,7 @@ class CooccurrenceAuditor(BaseAuditor):
         flat = pairs.amplification.reshape(len(drawn.weight), -1)
         # What has no sign adds nothing, whatever it does.
         flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
-        return np.broadcast_to(estimate(pairs, pairs.sign), len(flat)), flat
+        return np.broadcast_to(pairs.estimate(pairs.sign), len(flat)), flat
 
     def _value(self, test: Contingency) -> float:
         return self.pairs_of(test, warns=True)[1].value
@@ -292,37 +291,24 @@ class CooccurrenceAuditor(BaseAuditor):
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         _, models = self._run_models(cells)
 
-        def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
-            gap = difference(models[name], models[reference], self)
-            columns = _columns_of_pairs(models[name].pairs, "n", "sign", "base", "observed")
-            columns |= {column: values.ravel() for column, values in gap.pairs.items()}
-            return numbers_of_difference(*gap[:4]), columns
+        def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
+            own = models[name].pairs
+            gap, of_pairs = difference(models[name], models[reference], self)
+            columns = {name: getattr(own, name) for name in ("n", "sign", "base", "observed")}
+            flat = {name: values.ravel() for name, values in (columns | of_pairs).items()}
+            return gap, pair_names(own.groups, own.tasks) | flat
 
-        numbers = {
-            name: model.numbers | {"verdict": self._verdict_of(model)}
-            for name, model in models.items()
-        }
+        results = self._results_of(models, cells)
+        numbers = {name: numbers_of_model(result) for name, result in results.items()}
         return comparison_result(self, cells, reference, numbers, difference_of)
-
-    def _verdict_of(self, own: Measured) -> str:
-        """Return the verdict of one of several models, as `audit` gives it."""
-        if own.bounds is None:
-            return NOT_MEASURED
-        bounds, signs = own.bounds, own.pairs.sign
-        if (np.nan_to_num(np.asarray(signs)) == 0).all():
-            return CANNOT
-        side = side_of_zero(own.estimate, *map(float, bounds.ends))
-        known = parts(own.pairs, own.signs) | bounds.statistics
-        return self.kind.verdict("unknown" if side == "undefined" else side, known)
 
     def _runs(self, cells: Contingency) -> Runs:
         train, models = self._run_models(cells)
-        test, every = of_model(cells, cells.models[0]), [*models.values()]
+        every = [*models.values()]
         pairs, signs = every[0].pairs, np.sum([run.signs.used for run in every], axis=0)
 
         def errors(run: Measured) -> BaseErrors:
-            known = errors_of_base(run.pairs, train, run.signs.used)
-            return BaseErrors(np.zeros(1), 0.0, 0.0) if known is None else known
+            return errors_of_base(run.pairs, train, run.signs.used)
 
         def of_pairs(method: str) -> dict[str, Array]:
             columns = {"sign_used": np.sign(signs)}
@@ -334,17 +320,24 @@ class CooccurrenceAuditor(BaseAuditor):
                 p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
                 columns |= {"low": low, "high": high, "p_value": p_value}
                 columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
-                columns |= self._flags(train, test, pairs)
+                columns |= self._flags(train, of_model(cells, cells.models[0]), pairs)
             return {name: values.ravel() for name, values in columns.items()}
 
         return Runs(
-            results={name: self._result_of(run, test) for name, run in models.items()},
+            results=self._results_of(models, cells),
             moved={name: run.pairs.moved.ravel() for name, run in models.items()},
             covariances=lambda names: covariances([models[name] for name in names]),
             noise=lambda names: errors(models[names[0]]).estimate,
             doubts={name: run.doubt for name, run in models.items()},
             of_pairs=of_pairs,
         )
+
+    def _results_of(
+        self, models: Mapping[str, Measured], cells: Contingency
+    ) -> dict[str, AuditResult]:
+        """Return the results of several models of the same rows."""
+        rows = of_model(cells, cells.models[0])
+        return {name: self._result_of(model, rows) for name, model in models.items()}
 
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)
@@ -384,7 +377,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def estimate_of(self, test: Contingency) -> float:
         train, pairs = self.pairs_of(test, warns=True)
-        return float(estimate(pairs, signs_of(pairs, train, test, fewest=self._fewest).used))
+        return float(pairs.estimate(signs_of(pairs, train, test, fewest=self._fewest).used))
 
     def _check_pairs(self, pairs: Pairs) -> None:
         """Warn of undefined pairs, and raise if the metric has no intervals of this kind."""
@@ -421,7 +414,7 @@ class CooccurrenceAuditor(BaseAuditor):
             certain = p_values < 1 - self.confidence_level
         # Weights that add up to ten rows may miss it by the last digit.
         reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
-        warn_uncertain(pairs, certain, reliable)
+        _warn_uncertain(pairs, certain, reliable)
         return {"sign_certain": certain, "reliable": reliable}
 
     def _signs_from(self, test: Contingency) -> Contingency:
@@ -433,12 +426,6 @@ class CooccurrenceAuditor(BaseAuditor):
         else:
             self._check_groups(test)
         return test
-
-
-def _columns_of_pairs(pairs: Pairs, *names: str) -> dict[str, Any]:
-    """Return columns of a table with one row a pair."""
-    columns = {name: np.ravel(getattr(pairs, name)) for name in names}
-    return {**pair_names(pairs.groups, pairs.tasks), **columns}
 
 
 def _warn_undefined(pairs: Pairs) -> None:
@@ -473,3 +460,31 @@ def _warn_undefined(pairs: Pairs) -> None:
         f"{n} pairs of group and task are NaN and {fate}, {cause}: {quote(which)}.",
         UndefinedMetricWarning,
     )
+
+
+def _warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
+    """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
+    few = ~np.isnan(pairs.delta) & ~reliable
+    # NaN is no flag.
+    weak = ~np.isnan(pairs.delta) & (certain == 0) & (pairs.sign != 0)
+
+    def named(mask: Array) -> str:
+        where = list(zip(*np.where(mask), strict=True))
+        shown = ", ".join(f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})" for i, j in where[:3])
+        return shown + (f" and {len(where) - 3} more" if len(where) > 3 else "")
+
+    sentences = []
+    if few.any():
+        sentences.append(
+            f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
+            f"(reliable=False in the table): {named(few)}."
+        )
+    if weak.any():
+        sentences.append(
+            f"{int(weak.sum())} of {weak.size} pairs are so weakly correlated in the training "
+            "labels that their sign is not statistically distinguishable from 0 "
+            "(sign_certain=False in the table): "
+            f"{named(weak)}."
+        )
+    if sentences:
+        warn(" ".join(sentences), UncertaintyWarning)

@@ -88,6 +88,12 @@ class TextAuditor(AttackAuditor):
     holdout: bool = Option(False, "boolean", after="cv")
 
     @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        revealed = "the group" if self._guessed == "group" else "the tasks that they name"
+        return f"Do the model's texts reveal {revealed} better than human texts do?"
+
+    @property
     def _guessed(self) -> str:
         return "group"
 

@@ -32,22 +32,6 @@ from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
 
 _LABELS = ("sensitive_features", "sample_weight")
-# Methods that other packages of skbiasamp call: no part of the public API. Rows are counted once
-# (`count_`), measured as `audit` measures them (`_of`), and a watch learns what stays the same
-# (`learn_`). Counted metrics have `pairs_of` too.
-INTERNAL = frozenset(
-    {
-        "count_audited",
-        "count_models",
-        "estimate_of",
-        "for_report",
-        "learn_reference",
-        "learn_signs",
-        "pairs_of",
-        "rewritten",
-        "values_of_draws",
-    }
-)
 
 
 class BaseAuditor(Declaration):
@@ -191,7 +175,7 @@ class BaseAuditor(Declaration):
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
             result = self._result(self._with_right_scores(y_true, test))
-        return within_strata(result, columns["given"]) if "given" in columns else result
+        return within_strata(result, columns.get("given"))
 
     @rest_by_name
     @filling
@@ -241,7 +225,7 @@ class BaseAuditor(Declaration):
         labels = chosen(locals(), "y_preds", "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
             result = compared(self, y_true, labels, dict(columns), reference)
-        return within_strata(result, columns["given"]) if "given" in columns else result
+        return within_strata(result, columns.get("given"))
 
     def audit_runs(
         self,
@@ -415,6 +399,10 @@ class BaseAuditor(Declaration):
 
     # ------------------------------------------------------------------ what other packages call
 
+    # No part of the public API. Rows are counted once (`count_`), measured as `audit` measures
+    # them (`_of`), and a watch learns what stays the same (`learn_`). Counted metrics have
+    # `pairs_of` too.
+
     def count_models(
         self, y_true: Any, labels: dict[str, Any], columns: dict[str, Any] | None = None
     ) -> Contingency:
@@ -474,19 +462,13 @@ class BaseAuditor(Declaration):
         """Return the auditor that measures the models of ordered cells alike."""
         return self
 
+    @abstractmethod
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
-        raise InputError(
-            "{metric} cannot compare models: derive it from CooccurrenceAuditor or AttackAuditor.",
-            metric=type(self).__name__,
-        )
 
+    @abstractmethod
     def _runs(self, cells: Contingency) -> Runs:
         """Measure the models of ordered cells, which are runs of trainings."""
-        raise InputError(
-            "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
-            metric=type(self).__name__,
-        )
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

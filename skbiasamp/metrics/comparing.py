@@ -18,6 +18,7 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
 from skbiasamp.inference.runs import (
     METHODS,
+    Mean,
     mean_of_runs,
     shared_rows,
     shared_rows_of_difference,
@@ -77,6 +78,7 @@ def audited_runs(
 
 
 _RUN = "run"
+_DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
 _CHURN = ("model", "group", "n", "changed", "share", "p_value")
 
 
@@ -86,37 +88,33 @@ def _each_run(rows: Any, given: Mapping[str, Any]) -> tuple[dict[str, list[str]]
     `rows` are labels or groups of as many rows as every run predicts. There are no runs if every
     model has one prediction a row.
     """
-    every = [(name, models) for name, models in given.items() if models is not None]
-    several = {
-        model: runs
-        for _, models in every
+    every = [models for models in given.values() if models is not None]
+    n_runs = {
+        model: len(runs)
+        for models in every
         for model, runs in models.items()
         if _are_runs(runs, rows)
     }
-    if not several:
+    if not n_runs:
         return {}, {}
-    lacking = [model for model in every[0][1] if model not in several]
-    short = [model for model, runs in several.items() if len(runs) < 2]
-    if lacking or short:
+    fewest = min(every[0], key=lambda model: n_runs.get(model, 0))
+    if n_runs.get(fewest, 0) < 2:
         raise InputError(
             "{y_preds} must hold a list of two runs or more for every model, or one prediction a "
             "row for every model; {seen!r} does not.",
-            seen=(lacking or short)[0],
+            seen=fewest,
         )
-    names = {
-        model: [f"{model} {i + 1}" for i in range(len(runs))] for model, runs in several.items()
-    }
-    flat: dict[str, dict[str, Any]] = {}
-    for name, models in every:
-        pairs = [
-            (run, predictions)
-            for model, runs in models.items()
+    names = {model: [f"{model} {i + 1}" for i in range(n)] for model, n in n_runs.items()}
+    flat = {
+        name: {
+            run: predictions
+            for model, runs in (models or {}).items()
             for run, predictions in zip(names[model], runs, strict=True)
             if predictions is not None
-        ]
-        if pairs:
-            flat[name] = dict(pairs)
-    return names, dict.fromkeys(given) | flat
+        }
+        for name, models in given.items()
+    }
+    return names, {name: runs or None for name, runs in flat.items()}
 
 
 def _length(rows: Any) -> int | None:
@@ -165,28 +163,27 @@ def comparison_result(
     cells: Contingency,
     reference: str,
     models: Mapping[str, Mapping[str, Any]],
-    difference_of: Callable[[str], tuple[dict[str, float], Any]],
+    difference_of: Callable[[str], tuple[Mean, Any]],
     runs: Mapping[str, list[str]] | None = None,
     *,
     same_rows: bool = True,
 ) -> ComparisonResult:
     """Return the result of a comparison: models measured, and how many rows differ between them.
 
-    `models` have their value, estimate and interval; `difference_of` returns those of a model's
-    difference to the reference, and the columns of its table of pairs. `runs` are the models of
-    each training procedure, if these are compared: rows that differ are then means over the pairs
-    of their runs. Models that do not have the `same_rows` have none that differ.
+    `models` have their value, estimate and interval; `difference_of` returns a model's difference
+    to the reference, and the columns of its table of pairs. `runs` are the models of each training
+    procedure, if these are compared: rows that differ are then means over the pairs of their runs.
+    Models that do not have the `same_rows` have none that differ.
     """
     others = [model for model in models if model != reference]
     nothing = dict.fromkeys(MODEL_COLUMNS[1:], np.nan)
     rows: dict[str, dict[str, Any]] = {
         model: {"model": model, **nothing, **models[model]} for model in (reference, *others)
     }
-    churn: dict[str, list[Any]] = {name: [] for name in _CHURN}
-    tables = []
+    tables, churn = [], [pd.DataFrame(columns=_CHURN)]
     for name in others:
-        numbers, pairs = difference_of(name)
-        rows[name] |= numbers
+        gap, pairs = difference_of(name)
+        rows[name] |= dict(zip(_DIFFERENCE, map(float, gap), strict=True))
         tables.append(pd.DataFrame({"model": name, **pairs}))
         if not same_rows:
             continue
@@ -196,39 +193,31 @@ def comparison_result(
         tested = len(pairs_of_runs) == 1
         changes = [churn_of(cells, *pair, tested=tested) for pair in pairs_of_runs]
         rows[name]["changed"] = float(np.mean([change.share for change in changes]))
-        n_groups = len(cells.groups)
-        churn["model"] += [name] * n_groups
-        churn["group"] += cells.groups
-        churn["n"] += changes[0].n.tolist()
-        churn["changed"] += np.mean([change.changed for change in changes], axis=0).tolist()
-        churn["share"] += np.mean([change.shares for change in changes], axis=0).tolist()
-        churn["p_value"] += [changes[0].p_value] * n_groups
+        known = {
+            "model": name,
+            "group": list(cells.groups),
+            "n": changes[0].n,
+            "changed": np.mean([change.changed for change in changes], axis=0),
+            "share": np.mean([change.shares for change in changes], axis=0),
+            "p_value": changes[0].p_value,
+        }
+        churn.append(pd.DataFrame(known))
     table = pd.DataFrame(list(rows.values()))
     table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy(float), auditor.adjust)
     return ComparisonResult(
-        metric=auditor.metric,
-        direction=auditor.direction,
         reference=reference,
         table=table,
         pairs=pd.concat(tables, ignore_index=True),
-        churn=pd.DataFrame(churn),
-        confidence_level=None if auditor.interval is None else auditor.confidence_level,
+        churn=pd.concat(churn[1:] or churn, ignore_index=True),
         n_samples=int(cells.total) if cells.whole else cells.total,
-        params=auditor.get_params(deep=False),
-        kind=auditor.kind,
-        question=auditor.question,
-        rank=auditor.rank,
-        percent=auditor.percent,
-        unit=auditor.unit,
         group_columns=tuple(cells.group_columns or ()),
-        citation=auditor.citation,
+        **auditor._declaration_for(ComparisonResult),
     )
 
 
-def numbers_of_difference(value: Any, low: Any, high: Any, p_value: Any) -> dict[str, float]:
-    """Return the columns that say how a model differs from the reference."""
-    names = ("difference", "difference_low", "difference_high", "p_value")
-    return dict(zip(names, map(float, (value, low, high, p_value)), strict=True))
+def numbers_of_model(result: AuditResult) -> dict[str, Any]:
+    """Return the columns that say how a model was audited."""
+    return {name: getattr(result, name) for name in ("value", "estimate", "low", "high", "verdict")}
 
 
 def compare_runs(
@@ -251,23 +240,23 @@ def compare_runs(
         doubt = doubts[name], NO_DOUBT
         mean = mean_of_runs(estimates[name], measured.rows(own), doubts=doubt, **how)
         value = np.mean([measured.results[run].value for run in own])
-        ends = {"estimate": mean.value, "low": mean.low, "high": mean.high}
-        numbers[name] = {key: float(number) for key, number in {"value": value, **ends}.items()}
+        known = {"value": value, "estimate": mean.value, "low": mean.low, "high": mean.high}
+        numbers[name] = {key: float(number) for key, number in known.items()}
 
-    def mean_of(name: str, numbers_of: Callable[[str], Any]) -> Array:
-        return np.asarray(np.mean([numbers_of(run) for run in runs[name]], axis=0))
+    def mean_of(name: str, of: Callable[[str], Any]) -> Array:
+        return np.asarray(np.mean([of(run) for run in runs[name]], axis=0))
 
-    def difference_of(name: str) -> tuple[dict[str, float], dict[str, Any]]:
+    def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
         shared = measured.covariances([*runs[name], *runs[reference]])
         rows = shared_rows_of_difference(shared, len(runs[name]))
         both = doubts[name], doubts[reference]
         gap = mean_of_runs(estimates[name], rows, other=estimates[reference], doubts=both, **how)
         table = measured.results[runs[name][0]].table
+        models = name, reference
         after, before = (
-            mean_of(model, lambda run: measured.results[run].table[observed])
-            for model in (name, reference)
+            mean_of(model, lambda run: measured.results[run].table[observed]) for model in models
         )
-        moved = [mean_of(model, measured.moved.__getitem__) for model in (name, reference)]
+        moved = [mean_of(model, measured.moved.__getitem__) for model in models]
         columns = {
             **table[[own for own in ("group", "task", "n", "sign", "base") if own in table]],
             "reference": before,
@@ -276,7 +265,7 @@ def compare_runs(
             "amplification": moved[0] - moved[1],
             **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
         }
-        return numbers_of_difference(gap.value, gap.low, gap.high, gap.p_value), columns
+        return gap, columns
 
     return comparison_result(auditor, cells, reference, numbers, difference_of, runs)
 

@@ -138,16 +138,9 @@ class DBACAuditor(TextAuditor):
     _compared = cast("Array | None", None)  # the tasks that all compared models name
 
     @property
-    def question(self) -> str:
-        """Question that the metric answers."""
-        if self.direction == "T->A":
-            return "Do the model's texts reveal the group better than human texts do?"
-        return "Do the model's texts reveal the tasks that they name better than human texts do?"
-
-    @property
     def about(self) -> str:
         """What attackers guess."""
-        return "the group" if self.direction == "T->A" else "the tasks"
+        return "the group" if self._guessed == "group" else "the tasks"
 
     @property
     def _guessed(self) -> str:
@@ -230,8 +223,7 @@ class DBACAuditor(TextAuditor):
         return same
 
     def _names_of_targets(self, done: AttackRun, test: Contingency) -> tuple[str, Any]:
-        side = "group" if self.direction == "T->A" else "task"
-        return side, done.pair.data.names
+        return self._guessed, done.pair.data.names
 
 
 dbac_amplification = function_of(

@@ -98,19 +98,12 @@ class Declaration(ABC, WithOptions):
         if not test.has("task"):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
-        result = AuditResult(
-            metric=self.metric,
-            direction=self.direction,
-            confidence_level=None if self.interval is None else self.confidence_level,
-            params=self.get_params(deep=False),
-            table=table,
-            **numbers | parts,
-        )
+        result = AuditResult(table=table, **self._declaration_for(AuditResult), **numbers | parts)
         later = {"table": lambda _: table()} if callable(table) else {}
         return self._declared(result, test.group_columns, **later)
 
     def _declared(self, result: AuditResult, columns: Any, **later: Any) -> AuditResult:
-        """Return a result with what the metric says about itself, and what it says.
+        """Return a result with what the metric says about it.
 
         Functions `later` make other fields when they are read.
         """
@@ -123,7 +116,7 @@ class Declaration(ABC, WithOptions):
         columns_of_pairs = dict(self.columns)
         if not result.labelled and "base" in columns_of_pairs:
             columns_of_pairs |= {"base": "Reference", "observed": "These rows"}
-        of_result = {
+        of_result: dict[str, Any] = {
             "columns": columns_of_pairs,
             "settings": tuple(
                 name
@@ -135,10 +128,19 @@ class Declaration(ABC, WithOptions):
             "estimand": own.estimand.format(**known) + left_out + runs,
             "null": own.null.format(**known),
         }
-        declared = {name: getattr(self, name) for name in _DECLARED}
-        result = replace(result, **declared | of_result)
+        result = replace(result, **of_result)
         # A copy: parameters that are set later are not those of this result.
         return result._make_later(sentence=copy.copy(self)._sentence, **later)
+
+    def _declaration_for(self, results: type) -> dict[str, Any]:
+        """Return what the metric says about itself, as fields of a kind of results."""
+        declared = {name: getattr(self, name) for name in _declared_fields(results)}
+        return declared | {
+            "metric": self.metric,
+            "direction": self.direction,
+            "confidence_level": None if self.interval is None else self.confidence_level,
+            "params": self.get_params(deep=False),
+        }
 
     @classmethod
     def for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
@@ -147,12 +149,11 @@ class Declaration(ABC, WithOptions):
         return [auditor for auditor in auditors if test.has("task") or not auditor._why_labels()]
 
 
-# Fields of a result that a metric declares: those with a default that an auditor has too.
-_DECLARED = tuple(
-    field.name
-    for field in fields(AuditResult)
-    if field.default is not field.default_factory and hasattr(Declaration, field.name)
-)
+@cache
+def _declared_fields(results: type) -> list[str]:
+    """Return the fields that a metric declares: those with a default that an auditor has too."""
+    known = (field.name for field in fields(results) if field.default is not field.default_factory)
+    return [name for name in known if hasattr(Declaration, name)]
 
 
 @cache

@@ -15,21 +15,21 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import predicted_association, signs_of
+from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.runs import Mean
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
-from skbiasamp.metrics.comparing import comparison_result, numbers_of_difference
+from skbiasamp.metrics.comparing import comparison_result, numbers_of_model
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.signs import association_sign, compare_counts, settled
+from skbiasamp.metrics.signs import association_sign, compare_counts, overall_rate, settled
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 TIES = ("zero", "negative")
 _OF_PAIR = ["group", "task", "n", "base", "sign"]
 _OF_DIFFERENCE = ["reference", "observed", "difference", "gained", "lost", "amplification", "low"]
 _OF_DIFFERENCE += ["high", "p_value", "p_adjusted"]
-_OF_MODEL = ("value", "estimate", "low", "high", "verdict")
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -167,13 +167,14 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
         All arrays are groups × tasks: P(T̂ | A) and P(T | A), or P(Â | T) and P(A | T).
         """
-        side: SideName = "task" if self.direction == "A->T" else "group"
-        given: SideName = "group" if self.direction == "A->T" else "task"
-        predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
+        sides: tuple[SideName, SideName, SideName] = "group", "task", "group_pred"
+        if self.direction == "A->T":
+            sides = "task", "group", "task_pred"
+        side, given, predicted = sides
         base, in_rows = self.base, self._in_rows
         if isinstance(base, str):
             labels = test if in_rows else train
-            before, centre = labels.rate(side, given=given), _overall(labels, side)
+            before, centre = labels.rate(side, given=given), overall_rate(labels, side)
         else:
             before = check_table(base, test.groups, test.tasks, "base")
             centre = self._average(before, test)
@@ -192,7 +193,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
             rates=Rates((predicted, given), (side, given) if in_rows else None),
             own_base=not isinstance(base, str),
             sampled=self._sampled,
-            centre=(centre, _overall(test, predicted)),
+            centre=(centre, overall_rate(test, predicted)),
             given_sign=self.sign is not None or not isinstance(base, str),
         )
 
@@ -211,7 +212,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         """Return what rates of the user's own are if group and task are independent."""
         if self.direction == "T->A":
             # P(group | task) of a task that is independent of the group is the group's share.
-            return _overall(labels, "group")
+            return overall_rate(labels, "group")
         sizes = labels.count("group")
         # Weighted as the groups occur, so that the labels' own rates keep their signs.
         return (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
@@ -249,7 +250,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         pairs = self._measure(train, sums)
         sign = signs_of(pairs, train, sums, fewest=self._fewest).used
         # Does the model reduce the association, or reverse it?
-        turned = self._in_rows and predicted_association(pairs, sign) < 0
+        turned = self._in_rows and pairs.predicted_association(sign) < 0
         return [(sign, self._in_rows), *([(sign, False)] if turned else [])]
 
     # ------------------------------------------------------------------ what it says
@@ -258,12 +259,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return conclusion(result, rates=True) + most_affected(
             result, base=self.base if isinstance(self.base, str) else "own"
         )
-
-
-def _overall(cells: Contingency, side: SideName) -> Array:
-    """Return the rate of each task, or group, in all rows."""
-    share = cells.count(side) / np.asarray(cells.total)[..., None]
-    return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
 # ------------------------------------------------------------------ models with rows of their own
@@ -288,16 +283,14 @@ def compare_tables(
     sign = own[reference].table.pivot(index="group", columns="task", values="sign")
     between = DirectionalAuditor(**auditor.get_params(deep=False) | {"sign": sign})
     between.fit(as_labels(tables[reference]))
-    numbers = {
-        model: {name: getattr(result, name) for name in _OF_MODEL} for model, result in own.items()
-    }
+    numbers = {model: numbers_of_model(result) for model, result in own.items()}
 
-    def difference_of(model: str) -> tuple[dict[str, float], Any]:
+    def difference_of(model: str) -> tuple[Mean, Any]:
         gap = between.audit(tables[model])
         table = gap.table.rename(columns={"base": "reference", "delta": "difference"})
         table = table.assign(base=own[model].table["base"], gained=np.nan, lost=np.nan)
-        ends = numbers_of_difference(gap.estimate, gap.low, gap.high, gap.p_value)
-        return ends, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
+        mean = Mean(gap.estimate, gap.low, gap.high, gap.p_value)
+        return mean, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
 
     first = tables[reference]
     result = comparison_result(auditor, first, reference, numbers, difference_of, same_rows=False)

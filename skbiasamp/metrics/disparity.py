@@ -12,6 +12,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.signs import overall_rate
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -92,10 +93,9 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         def preference(side: SideName) -> tuple[Array, Array, Array]:
-            share = test.count(side) / np.asarray(test.total)[..., None]
-            rate = test.rate(side, given="group")
-            ratio = rate / share[..., None, :]
-            return rate, np.where(np.isfinite(ratio), ratio, np.nan), share[..., None, :]
+            rate, share = test.rate(side, given="group"), overall_rate(test, side)
+            ratio = rate / share
+            return rate, np.where(np.isfinite(ratio), ratio, np.nan), share
 
         with np.errstate(invalid="ignore", divide="ignore"):
             rate, before, share = preference("task")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +19,6 @@ from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import ADJUSTMENTS, adjust_p_values, normal_test
-from skbiasamp.inference.independent_signs import estimate
 from skbiasamp.inference.intervals import errors_of_base
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -197,7 +194,7 @@ def prediction_powered_rates(
         "human": np.stack([human[has & members].mean(axis=0) for members in own]),
     }
     rates = pair_table(names, cells.tasks, n=size[:, None] + 0 * se, **numbers)
-    table = pd.DataFrame(list(_differences(names, cells.tasks, rate, reach, z)))
+    table = _differences(names, cells.tasks, rate, reach, z)
     table["p_adjusted"] = adjust_p_values(table["p_value"], adjust)
     result = None
     if train is not None:
@@ -229,25 +226,23 @@ def _of_people(labelled: Any) -> tuple[Any, Array]:
     return whole.infer_objects(), has
 
 
-def _differences(
-    names: Any, tasks: Any, rate: Array, reach: Array, z: float
-) -> Iterator[dict[str, Any]]:
-    for i, j in combinations(range(len(names)), 2):
-        for t, task in enumerate(tasks):
-            value, error = rate[i, t] - rate[j, t], np.hypot(reach[i, t], reach[j, t])
-            yield {
-                "group": names[i],
-                "other": names[j],
-                "task": task,
-                "mean": rate[i, t],
-                "mean_other": rate[j, t],
-                "difference": value,
-                "standard_error": error,
-                "low": max(value - z * error, -1.0),
-                "high": min(value + z * error, 1.0),
-                "p_value": float(normal_test(value, error**2)),
-                "test": "normal",
-            }
+def _differences(names: Any, tasks: Any, rate: Array, reach: Array, z: float) -> pd.DataFrame:
+    """Return the difference between each two groups' rates of each task."""
+    i, j = np.triu_indices(len(names), 1)
+    value, error = rate[i] - rate[j], np.hypot(reach[i], reach[j])
+    numbers = {
+        "mean": rate[i],
+        "mean_other": rate[j],
+        "difference": value,
+        "standard_error": error,
+        "low": np.maximum(value - z * error, -1.0),
+        "high": np.minimum(value + z * error, 1.0),
+        "p_value": normal_test(value, error**2),
+    }
+    group, other = ([names[k] for k in np.repeat(side, len(tasks))] for side in (i, j))
+    pairs = {"group": group, "other": other, "task": [*tasks] * len(i)}
+    flat = {name: values.ravel() for name, values in numbers.items()}
+    return pd.DataFrame(pairs | flat | {"test": "normal"})
 
 
 def _amplification(
@@ -262,10 +257,9 @@ def _amplification(
     sign, n = pairs.sign, pairs.sign.size
     slopes = (sign - share[:, None] * sign.sum(axis=0)) / n  # the centre follows all groups
     errors = errors_of_base(pairs, train, sign)
-    of_base, of_pairs = (0.0, 0.0) if errors is None else (errors.estimate, errors.pairs)
     variance = sum(group.variance(slope) for group, slope in zip(powered, slopes, strict=True))
-    own = np.stack([group.variance(np.eye(sign.shape[1])) for group in powered]) + of_pairs
-    se, value = np.sqrt(variance + of_base), float(estimate(pairs, sign))
+    own = np.stack([group.variance(np.eye(sign.shape[1])) for group in powered]) + errors.pairs
+    se, value = np.sqrt(variance + errors.estimate), float(pairs.estimate(sign))
     columns = {"n": pairs.n, "base": pairs.base, "observed": rate, "sign": sign}
     columns |= {"delta": pairs.delta, "amplification": pairs.amplification}
     columns |= {"low": pairs.moved - z * np.sqrt(own), "high": pairs.moved + z * np.sqrt(own)}

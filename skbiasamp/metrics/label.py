@@ -16,7 +16,7 @@ from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import compare_counts
+from skbiasamp.metrics.signs import compare_counts, overall_rate
 from skbiasamp.results import AuditResult, conclusion
 
 _EVERYONE = ("(all)",)
@@ -86,9 +86,7 @@ class LabelAuditor(CooccurrenceAuditor):
     _uses_groups = False
 
     def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
-        if is_contingency(y_true):
-            return super()._count(_without_groups(y_true), labels, columns, **known)
-        if columns:  # an engine counts groups too
+        if columns or is_contingency(y_true):  # groups were counted too
             like = known.pop("like", None)
             cells = _without_groups(super()._count(y_true, labels, columns, **known))
             return cells if like is None else cells.conform(like)
@@ -113,15 +111,13 @@ class LabelAuditor(CooccurrenceAuditor):
         return None
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        n = np.asarray(test.total)[..., None, None]
-        before, after = (test.count(side)[..., None, :] / n for side in ("task", "task_pred"))
         sign = self._sign(train)
         return Pairs(
             groups=_EVERYONE,
             tasks=test.tasks,
-            n=n,
-            base=before,
-            observed=after,
+            n=np.asarray(test.total)[..., None, None],
+            base=overall_rate(test, "task"),
+            observed=overall_rate(test, "task_pred"),
             sign=sign,
             divisor=_float(sign.sum(axis=(-2, -1))) if is_one_label(train) else None,
             rates=Rates(("task_pred", "group"), ("task", "group")),

@@ -107,7 +107,6 @@ class LICAuditor(TextAuditor):
         "right group from the model's texts than from human texts for the same rows, with words "
         "that name the group masked."
     )
-    question = "Do the model's texts reveal the group better than human texts do?"
     rank = 1
 
     def _amplification(self, data: Array, model: Array) -> Array:

@@ -28,7 +28,13 @@ from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import association_sign, over_share, share_sign, sign_of_counts
+from skbiasamp.metrics.signs import (
+    association_sign,
+    over_share,
+    overall_rate,
+    share_sign,
+    sign_of_counts,
+)
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -191,27 +197,23 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         elif self.direction == "T->A":
             in_pred, all_pred = occurrences_of(test, "task", "group_pred", sets)
             n, n_base = all_pred[..., None, :], all_base[..., None, :]
-            sizes = labels.count("group"), test.count("group_pred")
-            centre = _share(sizes[0], labels)[..., None], _share(sizes[1], test)[..., None]
+            centre = overall_rate(labels, "group"), overall_rate(test, "group_pred")
         else:
             group: SideName = "group_pred" if test.has("group_pred") else "group"
             rates = rates._replace(observed=(group, "task_pred"))
             in_pred, _ = occurrences_of(test, "task_pred", group, sets)
             n, n_base = (counts.sum(axis=-2, keepdims=True) for counts in (in_pred, in_base))
+        slope = None
         if self.direction is None:
             whole = in_train.sum(axis=-2, keepdims=True)
             sign = over_share(in_train, whole, len(train.groups), exact=train.whole)
-            slope = None
         else:
             counts = in_train, train.count("group"), all_train
             sign = sign_of_counts(train.total, *counts, exact=train.whole)
             slope = np.ones(sign.shape)
         with np.errstate(invalid="ignore", divide="ignore"):  # no rows to condition on: NaN
             before, observed = in_base / n_base, in_pred / n
-        # A pair without a training correlation does not move, even if its rates are undefined.
-        counts_in = sign if slope is None else slope
-        moved = np.where(counts_in == 0, 0.0, observed - before)
-        return Pairs(
+        pairs = Pairs(
             groups=train.groups,
             tasks=set_names(train.tasks, sets),
             n=n,
@@ -220,15 +222,15 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             sign=sign,
             slope=slope,
             size=True,
-            divisor=self._divisor(moved, test),
             rates=rates if own else rates._replace(base=None),
             onto=fixed["onto"],
             undefined_as_zero=self.direction != "A->T",
             centre=centre,
             above_only=self.direction is None,
             sampled=self._sampled,
-            statistics={"variance": _variance(moved), "n_combinations": len(sets)},
         )
+        statistics = {"variance": _variance(pairs.moved), "n_combinations": len(sets)}
+        return replace(pairs, divisor=self._divisor(pairs.moved, test), statistics=statistics)
 
     def _divisor(self, moved: Array, test: Contingency) -> Any:
         """Return the number of pairs of the mean, NaN if nothing is defined."""

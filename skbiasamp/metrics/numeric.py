@@ -19,6 +19,7 @@ from skbiasamp.inference.influence import variance_of
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.signs import overall_rate
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 _ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats
@@ -162,10 +163,7 @@ class NumericAuditor(CooccurrenceAuditor):
             sign=fixed["sign"],
             rates=Rates(("task_pred", "group"), ("task", "group")),
             onto=scale.standardised,
-            centre=tuple(
-                (scaled.count(side) / np.asarray(scaled.total)[..., None])[..., None, :]
-                for side in ("task", "task_pred")
-            ),
+            centre=(overall_rate(scaled, "task"), overall_rate(scaled, "task_pred")),
         )
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:

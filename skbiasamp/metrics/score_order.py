@@ -12,6 +12,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Side, codes_of
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.influence import variance_of
 
 _FEWER = 0.0005  # of honest scores are called reversed, even if these say nothing
 _ABOVE = 0.025  # of scores that say nothing are taken for scores of the positive class
@@ -119,12 +120,7 @@ def _rank_tests(
     above, below = placed[1], 1 - placed[0]  # of a positive row, and of another
     auc = float(weights[0] @ above) / totals[0]
     influence = np.where(positive, (above - auc) / totals[0], (below - auc) / totals[1])
-    if cells.clusters is None:
-        variance = float(cells.rows @ (cells.row_weight * influence) ** 2)
-    else:
-        every = np.arange(cells.n_cells)
-        sums = cells.clusters.sums(every, cells.weight, influence[:, None])[:, 0]
-        variance = float(cells.clusters.n @ sums**2)
+    variance = variance_of(cells, influence)
     random = ((sum(n) + 1) / (12 * n[0] * n[1])) ** 0.5
     freedom = max(min(n) - 1, 1.0)
     distance = auc - 0.5

@@ -1,4 +1,4 @@
-"""Signs of correlations, from counts, with exact ties."""
+"""Signs of correlations, from counts, with exact ties, and the rates of all rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 
 
 def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
@@ -34,6 +34,12 @@ def countable(total: Any, *arrays: Array, exact: bool, factor: int = 1) -> tuple
     if limit < 2**62:
         return tuple(np.asarray(array).astype(np.int64) for array in arrays)
     return tuple(np.vectorize(int, otypes=[object])(array) for array in arrays)
+
+
+def overall_rate(cells: Contingency, side: SideName) -> Array:
+    """Return the rate of each task, or group, in all rows, to compare with groups × tasks."""
+    share = cells.count(side) / np.asarray(cells.total)[..., None]
+    return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
 def association_sign(labels: Contingency, *, ties: str = "zero") -> Array:

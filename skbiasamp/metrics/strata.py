@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skbiasamp._input.checks import MISSING, MOST_GROUPS, Array, NamedMissing, Names
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
-from skbiasamp._input.labels import Codes
+from skbiasamp._input.labels import Codes, codes_of
 from skbiasamp._io.files import are_files
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
@@ -37,13 +37,14 @@ class Strata(NamedTuple):
     given: Names
 
     @property
-    def of_cells(self) -> Array:
-        """The stratum of each cell."""
-        return np.asarray(self.stratum[cast(Codes, side_of(self.fine, "group").labels).codes])
+    def of_cells(self) -> tuple[Array, Array]:
+        """The group of each cell, and its stratum."""
+        fine = codes_of(side_of(self.fine, "group"))
+        return self.group[fine], self.stratum[fine]
 
     def rows_of(self, names: Names) -> Array:
         """Return how many rows each of these strata has."""
-        n = np.bincount(self.of_cells, self.cells.weight, len(self.names))
+        n = np.bincount(self.of_cells[1], self.cells.weight, len(self.names))
         known = dict(zip(self.names, n, strict=True))
         return np.array([known.get(name, 0.0) for name in names])
 
@@ -210,8 +211,7 @@ def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
     Groups then differ within strata alone (direct standardisation). Rows in strata without rows of
     all groups are left out. Strata are as frequent as in `like` if there is one.
     """
-    groups = np.asarray(rows.group[cast(Codes, side_of(rows.fine, "group").labels).codes])
-    strata, weight = rows.of_cells, rows.cells.weight
+    (groups, strata), weight = rows.of_cells, rows.cells.weight
     n = np.zeros((len(rows.cells.groups), len(rows.names)))
     np.add.at(n, (groups, strata), weight)
     share = n.sum(axis=0) if like is None else like.rows_of(rows.names)
@@ -228,7 +228,9 @@ def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
 
 
 def within_strata(result: Any, given: Any) -> Any:
-    """Return a result that says what it is within."""
+    """Return a result that says what it is within; as it is if there are no strata."""
+    if given is None:
+        return result
     text = strata_named(given)
     changes = {"question": f"{result.question.removesuffix('?')} {text}?"}
     if isinstance(result, AuditResult):

@@ -23,7 +23,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, gradient, signs_of
+from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, signs_of
 from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -299,10 +299,10 @@ def _estimates(
         train, pairs = auditor.pairs_of(cells)
         signs = signs_of(pairs, train, cells)
         sign, doubts[i] = signs.used, signs.doubt(pairs)
-        slopes = gradient(pairs, sign)
+        slopes = pairs.estimate_gradient(sign)
         if known is None or not np.array_equal(sign, known):
             # The second is what the rates of the labels are if group and task are independent.
-            known, before = sign, pairs.mean(sign, pairs.base - np.asarray(pairs.centre)[0])
+            known, before = sign, pairs.mean(sign, pairs.base - pairs.centres[0])
             # A positive also changes the rate of all rows, with which its group is compared.
             worth = _worth(test, pairs, slopes) - slopes.sum(axis=0) / test.total
             above = _above(test, worth, n_levels)

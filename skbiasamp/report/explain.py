@@ -260,7 +260,7 @@ def _subgroups_of(
     check_count("min_rows", min_rows)
     with speaking(given="frame"):
         rows = source.divided(frame, train)
-    stratum = rows.of_cells
+    _, stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
     subgroups = subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
     auditor = _auditor_of(train)
