@@ -54,7 +54,7 @@ from skbiasamp.results._audit_tables import (
 )
 from skbiasamp.results._content import LIMITS, count, document_of, ends, record
 from skbiasamp.results._differences import differences_section
-from skbiasamp.results._json import as_json, records
+from skbiasamp.results._json import records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
@@ -444,7 +444,7 @@ def _errors(report: AuditReport) -> Section:
         explained = Text(explained.text.replace("These rates do.", instead))
     ratio = None
     if rates is not None and any(title.startswith("Impact ratio") for title in rates.columns):
-        ratio = Text(ratios_read(as_json(report.context.get("favourable"))), quiet=True)
+        ratio = Text(ratios_read(report.context), quiet=True)
     # The last one is of all columns together: the rates have it.
     by_column = selection_tables(records(report.selection), columns)[:-1]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"

@@ -78,7 +78,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         )
     elif shared:
         gap = (
-            f"All rows together: {in_points(shared).text} percentage points. The "
+            f"All rows together: {in_points(shared)} percentage points. The "
             "verdict compares groups with this."
         )
     task = f"“{task_of(rows[0]['task'])}”"
@@ -146,7 +146,7 @@ def _bar(
     gap: bool,
 ) -> Bar:
     verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
-    change = f"{in_points(row['change']).text} percentage points, {in_people(row['change'])}"
+    change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
     if shared:  # which is a part of the pair's change, and of no gap
         verdict = ""
     if gap and verdict != NO_EFFECT:  # the verdict is about the difference of the two

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import group_of, level_of, name_of, number, points, rate, task_of
-from skbiasamp.render.document import Bullets, Document, Section, Text
+from skbiasamp.render.document import Bullets, Document, Section
 from skbiasamp.results._content import LIMITS
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged, frame_table
@@ -151,8 +151,8 @@ class GroupDifferences(Paged):
         if self.rates is not None:
             groups = [group_of(group, columns) for group in self.rates["group"]]
             tables.append(frame_table(self.rates.assign(group=groups), "Rates of each group"))
-        sentences = Bullets([Text(text) for text in self._sentences()])
-        notes = Bullets([Text(text) for text in self.notes])
+        sentences = Bullets.of(self._sentences())
+        notes = Bullets.of(self.notes)
         sections = [Section("Result", [sentences], "verdict", leading=True)]
         sections += [Section("Numbers", tables, "tables"), Section(LIMITS, [notes], "limits")]
         return Document(self.title, sections)

@@ -14,13 +14,12 @@ from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.results._content import (
     Cells,
+    columns_of,
     count,
     document_of,
     facts,
     interval_mark,
-    known_columns,
     record,
-    shown,
     topics,
     with_interval,
 )
@@ -160,18 +159,11 @@ def _table(
         says = number(row["impact_ratio"], ".2f")
         return drawn | {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
 
-    errors = ("True positive rate", "False positive rate")
-    cells = known_columns("Rows", "Share of rows")
-    cells |= {
-        "Selected": shown("selected", count),
-        "Selection rate": with_interval("selection_rate"),
-        **known_columns("Impact ratio"),
-        "Four-fifths rule": _four_fifths,
-        **known_columns(*errors * ("true_positive_rate" in rows[0])),
-    }
+    rates = ("Rows", "Share of rows", "Selected", "Selection rate", "Impact ratio")
+    errors = ("True positive rate", "False positive rate") * ("true_positive_rate" in rows[0])
     return Table.of(
         rows,
-        cells,
+        columns_of(*rates, {"Four-fifths rule": _four_fifths}, *errors),
         mark,
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
@@ -225,7 +217,7 @@ def selection_document(rates: Any) -> Document:
         more = len(below) - _MOST_BELOW
         opening[1:] = [
             Text("Categories with an impact ratio below 0.8, and its 95 % interval:"),
-            Bullets([Text(text) for text in below[:_MOST_BELOW]]),
+            Bullets.of(below[:_MOST_BELOW]),
             Text(f"{more} more are in the tables.", quiet=True) if more > 0 else None,
         ]
     return document_of(

@@ -115,7 +115,7 @@ class AnswerReport(Paged):
             Section("Result", [Text(_QUESTIONS), Bullets(clear or none)], "verdict", leading=True),
             Section("Scores", [table], "tables"),
             Section("How to read this", [Terms(list(_TERMS.items()))], "terms"),
-            Section(LIMITS, [Bullets([Text(text) for text in _LIMITS])], "limits"),
+            Section(LIMITS, [Bullets.of(_LIMITS)], "limits"),
         ]
         return document_of(self.context, "Stereotypes in answers", sections, facts=about)
 

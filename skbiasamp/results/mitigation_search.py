@@ -11,7 +11,6 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     AMPLIFIES_LESS,
     NO_DIFFERENCE,
-    SIDE_OF,
     level_of,
     metric_name,
     name_of,
@@ -187,7 +186,7 @@ class MitigationSearch(Paged):
         headline = "No candidate is within the limit" if self.best is None else f"Use {self.best!r}"
         if self.best == BASELINE:
             headline = "The model is within the limit as it is"
-        card = Card(verdict, SIDE_OF[verdict], self.sentence, headline=headline)
+        card = Card.of(verdict, self.sentence, headline=headline)
         opening: list[Item] = [card, *map(Text, self._notes(rows))]
         return Document(
             "Search for a mitigation",
