@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -13,7 +13,6 @@ from skbiasamp._utils.formatting import (
     group_of,
     growth,
     in_people,
-    number,
     points,
     task_of,
 )
@@ -64,18 +63,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     pairs = {repr((row["group"], row["task"])): row for row in of_task}
     gap = ""
     if len(rows) == 2:
-        before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)
-        sides = ("the labels", "the predictions")
-        if not result.labelled:
-            sides = ("the reference rows", "these rows")
-        higher = [
-            f" ({group_of(rows[side < 0]['group'], columns)} higher)" for side in (before, after)
-        ]
-        higher = higher if before * after < 0 else ["", ""]
-        gap = (
-            f"Difference between the groups: {points(before)} in {sides[0]}{higher[0]}, "
-            f"{points(after)} in {sides[1]}{higher[1]}{_interval_of_gap(rows)}."
-        )
+        gap = _gap(rows, ends, columns, labelled=result.labelled)
     elif shared:
         gap = (
             f"All rows together: {in_points(shared)} percentage points. The "
@@ -95,19 +83,23 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     )
 
 
-def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
-    """Return the interval of a difference of two predicted rates, from theirs (Newcombe)."""
-    names = [f"predicted_rate{end}" for end in ("", "_low", "_high")]
-    if any(row.get(name) is None for row in rows for name in names):
-        return ""
-    ends = difference_interval(
-        *sorted(([row[name] for name in names] for row in rows), reverse=True)
-    )
-    return (
-        " (95 % interval of the latter: "
-        + " to ".join(number(100 * end, ".1f") for end in ends)
-        + ")"
-    )
+def _gap(rows: list[dict[str, Any]], ends: Sequence[str], columns: Any, *, labelled: bool) -> str:
+    """Return the difference between two groups before and after, of the rates as they are shown.
+
+    The interval of the latter is made of those of both rates (Newcombe).
+    """
+    gaps = [round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends]
+    names = ("the labels", "the predictions") if labelled else ("the reference rows", "these rows")
+    sides = [f"{points(gap)} in {name}" for gap, name in zip(gaps, names, strict=True)]
+    if gaps[0] * gaps[1] < 0:
+        higher = [group_of(rows[gap < 0]["group"], columns) for gap in gaps]
+        sides = [f"{side} ({name} higher)" for side, name in zip(sides, higher, strict=True)]
+    interval, after = "", [f"predicted_rate{end}" for end in ("", "_low", "_high")]
+    shares = [[row.get(name) for name in after] for row in rows]
+    if None not in (*shares[0], *shares[1]):
+        low, high = (in_points(end, ".1f") for end in difference_interval(*sorted(shares)[::-1]))
+        interval = f" (95 % interval of the latter: {low} to {high})"
+    return f"Difference between the groups: {', '.join(sides)}{interval}."
 
 
 def gap_of_largest(report: AuditReport, column: str) -> str:

@@ -254,8 +254,10 @@ def columns_of(*parts: str | Cells) -> Cells:
     Without a heading there is no column.
     """
     columns: Cells = {}
-    for part in filter(None, parts):
-        columns |= {part: _COLUMNS[part]} if isinstance(part, str) else part
+    for part in parts:
+        if isinstance(part, str):
+            part = {part: _COLUMNS[part]} if part else {}
+        columns |= part
     return columns
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, TypeVar
 
 import pandas as pd
@@ -278,7 +279,7 @@ class AuditReport(Report[AuditResult]):
         """
         return differences_of(self.matched, self.context, self.labelled, self.labelled_rates)
 
-    @property
+    @cached_property
     def _compared(self) -> GateCheck | None:
         """The primary result, compared with the limit."""
         if self.limit is None or self.primary is None:
