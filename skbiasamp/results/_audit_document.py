@@ -83,10 +83,12 @@ _LIMITED = {
 
 _REFERENCE = "what the model was trained on, or real rows if the model generated these."
 
-_ERRORS = (
+_NO_LEVEL = (
     "Amplification compares predictions with labels; it does not say which group is predicted "
-    "wrongly more often. These rates do: accuracy counts all errors, the last two each kind."
+    "wrongly more often."
 )
+_ERRORS = f"{_NO_LEVEL} These rates do: accuracy counts all errors, the last two each kind."
+_OF_NUMBERS = f"{_NO_LEVEL} Error rates are of classes, and the task is a number."
 _NO_ERRORS = (
     "These rows have no labels, so nothing in them is right or wrong. They are compared with the "
     "reference: the rows that the model was trained on, or real rows if the model generated "
@@ -419,18 +421,17 @@ def _metric(
 def _errors(report: AuditReport) -> Section:
     """Return rows, rates and selection rates of groups."""
     context, groups, rates = report.context, groups_table(report), rates_table(report)
-    kind, link = context.get("data_kind"), ("terms", "Definitions")
-    title, explained = "Who bears the errors?", Text(_ERRORS, link=link)
-    if kind == "texts":
-        title = "Rows of each group"
-    if not context.get("labelled", True):
-        title, explained = "How often is each task in each group?", Text(_NO_ERRORS, link=link)
+    kind, labelled = context.get("data_kind"), context.get("labelled", True)
+    title = "Who bears the errors?" if kind != "texts" else "Rows of each group"
+    if not labelled:
+        title = "How often is each task in each group?"
+    explained = Text(_ERRORS if labelled else _NO_ERRORS, link=("terms", "Definitions"))
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
         explained = Text("No text is right or wrong, so rows are counted, and no errors.")
     elif kind == "numbers":
-        explained = Text(explained.text)
+        explained = Text(_OF_NUMBERS if labelled else _NO_ERRORS)
     has_ratio = rates is not None and any("Impact ratio" in column for column in rates.columns)
     ratio = Text(ratios_read(context), quiet=True) if has_ratio else None
     # The last one is of all columns together: the rates have it.
