@@ -119,7 +119,7 @@ def audit_document(report: AuditReport) -> Document:
         Bullets([_said(report, finding) for finding in first], numbered=True),
         curve_table(report, slider),
     ]
-    limits = [
+    limits: list[Item | None] = [
         Bullets([_said(report, finding) for finding in others]),
         what_is_missing(report),
     ]

@@ -40,8 +40,8 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     ends = ("base_rate", "predicted_rate")
     known = [row for row in rates_with_reference(report) if row["change"] is not None]
     columns = report.context.get("group_columns", ())
-    for name in next(iter(columns_alone(report).values()), [])[:1]:
-        known, columns = _of_column(report, name), [name]
+    if alone := next(iter(columns_alone(report).values()), []):
+        known, columns = _of_column(report, alone[0]), alone[:1]
     if not known:
         return None
     pair = as_json(result.affected) or max(known, key=lambda row: abs(row["change"]))

@@ -25,6 +25,7 @@ from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
 from skbiasamp.render.slider import against_limit
 from skbiasamp.results._content import (
     Cells,
+    classes_wanted,
     columns_of,
     count,
     ends,
@@ -152,8 +153,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
-    few = [row for row in rows if row.get("n") is not None and row["n"] < FEWEST_ROWS]
-    rows = [row for row in rows if row not in few] + few
+    rows.sort(key=_has_few_rows)
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
 
@@ -173,10 +173,9 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
 
     form = rate if result.percent else amount
     compared = {title: shown(key, form) for key, title in result.columns.items() if key in rows[0]}
-    columns = columns_of(compared, {"Amplification": shown("amplification")})
     if result.percent and rows[0].get("delta") is not None:
-        change = {"Change, percentage points": shown("delta", in_points)}
-        columns = columns_of(compared, change, {"Amplification": shown("amplification")})
+        compared["Change, percentage points"] = shown("delta", in_points)
+    columns = compared | {"Amplification": shown("amplification")}
     # Shares of two groups mirror each other: their numbers are those of the metric.
     sizes = {abs(row["amplification"] or 0) for row in rows}
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
@@ -197,12 +196,17 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         id=table_id,
         caption=name
         + f": {heading.lower()}s, strongest first" * bool(rows[1:])
-        + f", those with fewer than {FEWEST_ROWS} rows last" * (0 < len(few) < len(rows))
+        + f", those with fewer than {FEWEST_ROWS} rows last"
+        * (_has_few_rows(rows[-1]) and not _has_few_rows(rows[0]))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
         first=heading,
         marks="Amplification and interval",
     )
+
+
+def _has_few_rows(row: Mapping[str, Any]) -> bool:
+    return row.get("n") is not None and row["n"] < FEWEST_ROWS
 
 
 def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
@@ -384,9 +388,5 @@ def ratios_read(context: Mapping[str, Any]) -> str:
 
 def wanted_in(context: Mapping[str, Any]) -> str:
     """Return the names of the classes that people want, if they were declared."""
-    names = as_json(context.get("favourable"))
-    if names is None:
-        return ""
-    return listed(
-        [f"'{task_of(name)}'" for name in (names if isinstance(names, list) else [names])]
-    )
+    names = [f"'{task_of(name)}'" for name in classes_wanted(context)]
+    return listed(names) if names else ""

@@ -10,6 +10,7 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
+    level_of,
     name_of,
     number,
     p_value,
@@ -92,6 +93,12 @@ def _first(names: Sequence[str], most: int, joint: str) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - most:,} more" * (len(names) > most)
     return joint.join(names[:most]) + more
+
+
+def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
+    """Return the classes that people want, of which a user declares one or a list."""
+    names = context.get("favourable")
+    return names if isinstance(names, list) else [] if names is None else [names]
 
 
 def only_task(tasks: Sequence[Any], of: str = "") -> str:
@@ -219,6 +226,13 @@ def ends(low: Any, high: Any, form: Callable[[Any], str] = number) -> str:
     if low is None or high is None:
         return ""
     return f"{form(low).removesuffix(' %')} to {form(high).removesuffix(' %')}"
+
+
+def interval_in_words(
+    level: float | None, low: Any, high: Any, form: Callable[[Any], str] = number
+) -> str:
+    """Return an interval as sentences have it: "95 % confidence interval −0.01 to +0.06"."""
+    return f"{level_of(level or 0.95)} confidence interval {form(low)} to {form(high)}"
 
 
 def verdict_cell(verdict: str) -> Cell:

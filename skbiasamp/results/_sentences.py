@@ -21,6 +21,7 @@ from skbiasamp._utils.formatting import (
     number,
     points,
 )
+from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._result import AuditResult
 
 
@@ -94,19 +95,18 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
             f"Cannot be known: {shown} {result.statistics['assuming']}. In truth it may be any "
             f"value from {number(least)} to {number(most)}, a width of {most - least:.4f}"
         )
-    interval = f"{level_of(result.confidence_level or 0.95)} confidence interval"
-    ends = f"{number(low)} to {number(high)}"
+    interval = interval_in_words(result.confidence_level, low, high)
     if verdict == NO_EFFECT:
         if low == high == 0:
             return "No clear effect: the value is exactly 0"
         if low > 0:
             return (
-                f"No clear effect: {number(value)} ({interval} {ends}), but the attacker on the "
+                f"No clear effect: {number(value)} ({interval}), but the attacker on the "
                 "predictions is not clearly better than a guess that ignores its input"
             )
-        return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
+        return f"No clear effect: {shown} (the {interval} includes 0)"
     about = what if verdict in (AMPLIFIES, REDUCES, REVERSES) else f"about {result.about}"
-    return f"The model {verdict} {about}: {shown} ({interval} {ends})"
+    return f"The model {verdict} {about}: {shown} ({interval})"
 
 
 # What the published value holds beside the estimate.

@@ -87,8 +87,14 @@ def frame_table(frame: pd.DataFrame, caption: str = "") -> Table:
         name: lambda row, i=i, name=name: Cell(_text(name, row[i]))
         for i, name in enumerate(columns, 1)
     }
-    name = {"caption": caption, "first": first}
-    return Table.of(rows, cells, lambda row: {"name": _text(first, row[0])}, **name, whole=True)
+    return Table.of(
+        rows,
+        cells,
+        lambda row: {"name": _text(first, row[0])},
+        caption=caption,
+        first=first,
+        whole=True,
+    )
 
 
 def _text(name: str, value: Any) -> str:

@@ -27,7 +27,13 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.render.document import Bullets, Document, Item, Section, Table, Text
-from skbiasamp.results._content import document_of, ends, in_points, record, with_interval
+from skbiasamp.results._content import (
+    document_of,
+    in_points,
+    interval_in_words,
+    record,
+    with_interval,
+)
 from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
@@ -371,8 +377,8 @@ def part_name(part: Any, columns: Sequence[Any]) -> str:
 def _interval(explanation: Explanation, row: Mapping[str, Any], form: Any = number) -> str:
     if row["low"] is None:
         return ""
-    level = level_of(explanation.context["confidence_level"])
-    return f" ({level} confidence interval {ends(row['low'], row['high'], form)})"
+    level = explanation.context["confidence_level"]
+    return f" ({interval_in_words(level, row['low'], row['high'], form)})"
 
 
 def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> str:

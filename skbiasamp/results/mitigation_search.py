@@ -12,7 +12,6 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     AMPLIFIES_LESS,
     NO_DIFFERENCE,
-    level_of,
     metric_name,
     name_of,
     number,
@@ -24,6 +23,7 @@ from skbiasamp.results._comparison_document import changed_pairs
 from skbiasamp.results._content import (
     Cells,
     estimates_table,
+    interval_in_words,
     limits_section,
     shown,
     with_interval,
@@ -206,8 +206,8 @@ class MitigationSearch(Paged):
         return dict(row)
 
     def _interval(self, row: Mapping[str, Any]) -> str:
-        value, low, high = (number(row[name]) for name in _NUMBERS)
-        return f"{value} ({level_of(self.confidence_level)} confidence interval {low} to {high})"
+        interval = interval_in_words(self.confidence_level, row["low"], row["high"])
+        return f"{number(row['estimate'])} ({interval})"
 
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
         ends = self.measures.drop_duplicates("mitigation").set_index("mitigation")

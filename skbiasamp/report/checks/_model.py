@@ -19,7 +19,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import ALPHA, Audited, Check, Found
-from skbiasamp.results import FOUR_FIFTHS
+from skbiasamp.results import FOUR_FIFTHS, classes_wanted
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds
 
 # The least difference between base rate and predicted rate that is reported.
@@ -172,8 +172,7 @@ class ErrorRates(Check):
         kinds = [kind]
         if not np.isnan([side[f"{other}_difference"] for side in (row, base)]).any():
             kinds = list(_LABELLED)
-            names = report.context.get("favourable", [])
-            if task in (names if isinstance(names, list) else [names]):
+            if task in classes_wanted(report.context):
                 kinds.reverse()  # who misses what people want is harmed
         texts = []
         for each in kinds:
@@ -285,8 +284,7 @@ class ImpactRatio(Check):
             return None
         row: Any = below.sort_values("impact_ratio").iloc[0]
         group = audited.group(row["group"])
-        names = context["favourable"]
-        names = names if isinstance(names, list) else [names]
+        names = classes_wanted(context)
         wanted = [f"'{task_of(name)}'" for name in names]
         others = len(below) - 1
         who = "group is" if others == 1 else "groups are"
