@@ -71,18 +71,8 @@ class ComparisonReport(Report[ComparisonResult]):
     """
 
     _schema = "skbiasamp.ComparisonReport/1"
-    _last = (
-        "context",
-        "reference",
-        "primary",
-        "verdicts",
-        "notes",
-        "results",
-        "accuracy",
-        "rates",
-        "matched",
-        "data_files",
-    )
+    _first = ("context", "reference", "primary", "verdicts", "notes", "results")
+    _last = ("matched", "data_files")
     _always = ("accuracy", "rates", "context")
     _newer = ("citation", "matched")
 

@@ -204,24 +204,8 @@ class AuditReport(Report[AuditResult]):
     """
 
     _schema = "skbiasamp.AuditReport/2"
-    _last = (
-        "context",
-        "data_files",
-        "primary",
-        "verdict",
-        "results",
-        "groups",
-        "rates",
-        "selection",
-        "matched",
-        "labelled",
-        "labelled_rates",
-        "by_column",
-        "explanation",
-        "curve",
-        "passed",
-        "findings",
-    )
+    _first = ("context", "data_files", "primary", "verdict", "results", "groups", "rates")
+    _last = ("findings",)
     _always = ("groups", "rates", "findings", "context")
 
     results: dict[str, AuditResult]

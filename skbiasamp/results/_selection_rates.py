@@ -83,7 +83,37 @@ class SelectionRates(Paged):
         -------
         document : Document
         """
-        return selection_document(self)
+        context, rows = self.context, records(self.table)
+        tables = selection_tables(rows, context.get("group_columns", ()))
+        tasks = {str(row["task"]): row["task"] for row in rows}
+        selected = f"Selected: the model predicts {only_task([*tasks.values()]) or 'the task'}."
+        if "score" in context.get("selected", ""):
+            selected = "Selected: a score above the median score of all rows (scoring rate)."
+        if given := context.get("given"):
+            selected += f" Rates are {given}: as if all groups had the strata of all rows."
+        below = _below(rows)
+        opening: list[Item | None] = [Text(selected)]
+        if below:
+            more = len(below) - _MOST_BELOW
+            opening += [
+                Text("Categories with an impact ratio below 0.8, and its 95 % interval:"),
+                Bullets.of(below[:_MOST_BELOW]),
+                Text(f"{more} more are in the tables.", quiet=True) if more > 0 else None,
+            ]
+        else:
+            opening.append(Text("No impact ratio lies below 0.8."))
+        return document_of(
+            context,
+            "Selection rates and impact ratios",
+            facts=facts(context, without="Training labels"),
+            sections=[
+                Section("Below four fifths", opening, "verdict", leading=True),
+                Section("Rates by category", [*tables, _TOGETHER], "tables"),
+                _differences(records(self.differences)),
+                _limits(context),
+                record(context, "", context.get("data_files", ())),
+            ],
+        )
 
 
 def rate_differences(table: pd.DataFrame) -> pd.DataFrame:
@@ -198,41 +228,6 @@ def _four_fifths(row: Mapping[str, Any]) -> Cell:
     side = "below" if value < FOUR_FIFTHS else "not below"
     unsure = low is not None and high is not None and low < FOUR_FIFTHS <= high
     return Cell(side, value, "interval includes 0.8" * unsure)
-
-
-def selection_document(rates: Any) -> Document:
-    """Return what selection rates say."""
-    context, rows = rates.context, records(rates.table)
-    tables = selection_tables(rows, context.get("group_columns", ()))
-    tasks = {str(row["task"]): row["task"] for row in rows}
-    selected = f"Selected: the model predicts {only_task([*tasks.values()]) or 'the task'}."
-    if "score" in context.get("selected", ""):
-        selected = "Selected: a score above the median score of all rows (scoring rate)."
-    if given := context.get("given"):
-        selected += f" Rates are {given}: as if all groups had the strata of all rows."
-    below = _below(rows)
-    opening: list[Item | None] = [Text(selected)]
-    if below:
-        more = len(below) - _MOST_BELOW
-        opening += [
-            Text("Categories with an impact ratio below 0.8, and its 95 % interval:"),
-            Bullets.of(below[:_MOST_BELOW]),
-            Text(f"{more} more are in the tables.", quiet=True) if more > 0 else None,
-        ]
-    else:
-        opening.append(Text("No impact ratio lies below 0.8."))
-    return document_of(
-        context,
-        "Selection rates and impact ratios",
-        facts=facts(context, without="Training labels"),
-        sections=[
-            Section("Below four fifths", opening, "verdict", leading=True),
-            Section("Rates by category", [*tables, _TOGETHER], "tables"),
-            _differences(records(rates.differences)),
-            _limits(context),
-            record(context, "", context.get("data_files", ())),
-        ],
-    )
 
 
 def _differences(rows: list[dict[str, Any]]) -> Section:

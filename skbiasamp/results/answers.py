@@ -111,7 +111,7 @@ class AnswerReport(Paged):
         none = [Text("In no category is the bias clearly above or below 0.")]
         if 0 < len(clear) < len(rows):
             clear.append(Text("Everywhere else, no clear bias: the intervals include 0."))
-        about = {name: text for name, text in facts(self.context).items() if text[:4] != "none"}
+        about = facts(self.context, without="Training labels")
         sections = [
             Section("Result", [Text(_QUESTIONS), Bullets(clear or none)], "verdict", leading=True),
             Section("Scores", [table], "tables"),

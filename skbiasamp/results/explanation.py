@@ -204,7 +204,27 @@ class Explanation(Paged, Stored):
         -------
         document : Document
         """
-        return explanation_document(self)
+        parts = [
+            Section(
+                name.capitalize(),
+                [
+                    None if name == "gaps" else _waterfall(self, name),
+                    Bullets.of(sentences_of(self, name)),
+                ],
+                name,
+            )
+            for name in self.tables
+        ]
+        return document_of(
+            self.context,
+            "Where the amplification comes from",
+            sections=[
+                Section("Verdict", [Text(self.audit.sentence)], "verdict", leading=True),
+                *parts,
+                Section("Findings", _findings(self), "findings"),
+                record(self.context, self._schema),
+            ],
+        )
 
 
 def reversal(
@@ -245,31 +265,6 @@ _CAUTION = (
     "The author of this report chose {given}. A column that the decision itself caused explains "
     "everything, and hides discrimination."
 )
-
-
-def explanation_document(explanation: Explanation) -> Document:
-    """Return what an explanation says."""
-    parts = [
-        Section(
-            name.capitalize(),
-            [
-                None if name == "gaps" else _waterfall(explanation, name),
-                Bullets.of(sentences_of(explanation, name)),
-            ],
-            name,
-        )
-        for name in explanation.tables
-    ]
-    return document_of(
-        explanation.context,
-        "Where the amplification comes from",
-        sections=[
-            Section("Verdict", [Text(explanation.audit.sentence)], "verdict", leading=True),
-            *parts,
-            Section("Findings", _findings(explanation), "findings"),
-            record(explanation.context, explanation._schema),
-        ],
-    )
 
 
 def explanation_section(explanation: Explanation | None) -> Section:

@@ -269,7 +269,33 @@ class Timeline(Paged, OfMetric):
         -------
         document : Document
         """
-        return timeline_document(self)
+        context, periods = self.context, records(self.periods)
+        metric = metric_name(self.name)
+        span = f"{periods[0]['period']} to {periods[-1]['period']}"
+        known = facts(context, without="Training labels")
+        last = {"Periods": f"{len(periods)}, {span}", "Date": known.pop("Date", "")}
+        noted = [Text(note) for note in _noted(self.notes)]
+        settings = {f"{metric}: parameters": self.params}
+        return document_of(
+            context,
+            "Bias amplification over time",
+            about=span,
+            facts={name: text for name, text in (known | last).items() if text},
+            metric=metric,
+            sections=[
+                Section("Verdict", _opening(self, periods), "verdict", leading=True),
+                Section("What to do next", _next(self), "next", only="page", leading=True),
+                Section("Which groups?", _pairs(self), "pairs", only="page"),
+                Section("Every period", [_periods(periods)], "periods"),
+                Section(
+                    "What was left out, or is unusual?",
+                    [Bullets(noted[:_MOST_NOTES]) if noted else _NOTHING],
+                    "notes",
+                ),
+                limits_section(_LIMITS),
+                record(context, self._schema, context.get("data_files", []), settings),
+            ],
+        )
 
 
 _MOST = 3
@@ -302,37 +328,6 @@ _STEPS = {
     ),
 }
 _NUMBERS = columns_of("Expected", "Difference", "Adjusted p")
-
-
-def timeline_document(timeline: Timeline) -> Document:
-    """Return what a watch says."""
-    context, periods = timeline.context, records(timeline.periods)
-    metric = metric_name(timeline.name)
-    span = f"{periods[0]['period']} to {periods[-1]['period']}"
-    known = facts(context, without="Training labels")
-    last = {"Periods": f"{len(periods)}, {span}", "Date": known.pop("Date", "")}
-    noted = [Text(note) for note in _noted(timeline.notes)]
-    settings = {f"{metric}: parameters": timeline.params}
-    return document_of(
-        context,
-        "Bias amplification over time",
-        about=span,
-        facts={name: text for name, text in (known | last).items() if text},
-        metric=metric,
-        sections=[
-            Section("Verdict", _opening(timeline, periods), "verdict", leading=True),
-            Section("What to do next", _next(timeline), "next", only="page", leading=True),
-            Section("Which groups?", _pairs(timeline), "pairs", only="page"),
-            Section("Every period", [_periods(periods)], "periods"),
-            Section(
-                "What was left out, or is unusual?",
-                [Bullets(noted[:_MOST_NOTES]) if noted else _NOTHING],
-                "notes",
-            ),
-            limits_section(_LIMITS),
-            record(context, timeline._schema, context.get("data_files", []), settings),
-        ],
-    )
 
 
 def _opening(timeline: Timeline, periods: list[dict[str, Any]]) -> list[Item | None]:
