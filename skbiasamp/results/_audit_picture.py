@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -69,13 +69,25 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
             f"All rows together: {in_points(shared)} percentage points. The "
             "verdict compares groups with this."
         )
+
+    def bar(row: dict[str, Any]) -> Bar:
+        verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
+        # What all rows share is part of a pair's change, and of no gap. Of two groups, the verdict
+        # is about their difference.
+        if shared or (n_rows == 2 and verdict != NO_EFFECT):
+            verdict = ""
+        name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
+        change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
+        side = SIDE_OF.get(verdict, "across")
+        return Bar(name, *(row[end] for end in ends), change, verdict, side)
+
     task = f"“{task_of(rows[0]['task'])}”"
     asked = f"How often is each group labelled {task}, and how often is it predicted so?"
     if not result.labelled:
         asked = f"How often is {task} in each group of the reference rows, and of these rows?"
     return Bars(
         asked,
-        [_bar(row, pairs, result, columns, shared, n_rows == 2) for row in rows],
+        [bar(row) for row in rows],
         Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
         n_rows - len(rows),
@@ -127,25 +139,6 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
         for name in _MEANS:
             whole[name] += row["n"] * row[name]
     return [row | {name: row[name] / row["n"] for name in _MEANS} for row in sums.values()]
-
-
-def _bar(
-    row: dict[str, Any],
-    pairs: Mapping[str, dict[str, Any]],
-    result: AuditResult,
-    columns: Any,
-    shared: float,
-    gap: bool,
-) -> Bar:
-    verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
-    change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
-    if shared:  # which is a part of the pair's change, and of no gap
-        verdict = ""
-    if gap and verdict != NO_EFFECT:  # the verdict is about the difference of the two
-        verdict = ""
-    side = SIDE_OF.get(verdict, "across")
-    name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
-    return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
 
 
 def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
