@@ -26,7 +26,6 @@ from skbiasamp.render.slider import against_limit
 from skbiasamp.results._content import (
     Cells,
     classes_wanted,
-    columns_of,
     count,
     ends,
     estimates_table,
@@ -34,6 +33,7 @@ from skbiasamp.results._content import (
     interval_mark,
     naming_of_pairs,
     shown,
+    table_columns,
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
@@ -72,7 +72,7 @@ def summary_table(
             number(row["value"]) if report[row["audit"]].differs else "the same", row["value"]
         )
     }
-    columns = columns_of(
+    columns = table_columns(
         *("Verdict", "Estimate", "Interval", "p-value", "Adjusted p" * (len(report) > 2)),
         published if any(report[name].differs for name in names) else {},
     )
@@ -97,7 +97,7 @@ def columns_table(
         | {"groups": combined.table["group"].nunique(), **numbers}
     )
     groups: Cells = {"Groups": shown("groups", count)}
-    columns = columns_of("Verdict", groups, "Estimate", "Interval", "Adjusted p", _limit(limit))
+    columns = table_columns("Verdict", groups, "Estimate", "Interval", "Adjusted p", _limit(limit))
     return estimates_table(
         rows,
         columns,
@@ -134,7 +134,7 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     at += [list(curve["threshold"]).index(row["threshold"]) for row in (nearest, in_use)]
     return estimates_table(
         records(curve.iloc[sorted(set(at))]),
-        columns_of(columns, "Estimate", "Interval", _limit(report.limit)),
+        table_columns(columns, "Estimate", "Interval", _limit(report.limit)),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
             "notes": ("as often as labelled",) * (row == nearest)
@@ -180,7 +180,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     sizes = {abs(row["amplification"] or 0) for row in rows}
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         n = {"Rows of the task" if _of_tasks(result) else "Rows": shown("n", count)}
-        columns = columns_of(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
+        columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
@@ -286,7 +286,7 @@ def groups_table(report: AuditReport) -> Table | None:
 
     return Table.of(
         rows,
-        columns_of("Rows", "Share of rows", "Accuracy" * rated),
+        table_columns("Rows", "Share of rows", "Accuracy" * rated),
         mark,
         id="groups-table",
         caption=caption,
@@ -335,7 +335,7 @@ def rates_table(report: AuditReport) -> Table | None:
         columns.append({"Rate": with_interval("predicted_rate")} if apart else "Predicted so")
         columns.append("Change, percentage points" * labelled)
         wanted = wanted_in(report.context)
-        ratio = columns_of("Impact ratio")["Impact ratio"]
+        ratio = table_columns("Impact ratio")["Impact ratio"]
         columns.append({f"Impact ratio of {wanted}": ratio} if wanted else "Impact ratio")
         if labelled and not apart:
             columns += ["Accuracy", "True positive rate", "False positive rate"]
@@ -359,7 +359,7 @@ def rates_table(report: AuditReport) -> Table | None:
 
     return Table.of(
         rows,
-        columns_of(*columns),
+        table_columns(*columns),
         mark,
         id="rates-table",
         caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows),

@@ -38,7 +38,6 @@ from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
     Cells,
-    columns_of,
     count,
     document_of,
     estimates_table,
@@ -50,6 +49,7 @@ from skbiasamp.results._content import (
     p_equals,
     record,
     shown,
+    table_columns,
     verdict_cell,
     with_interval,
 )
@@ -218,7 +218,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     }[result.direction]
     return estimates_table(
         rows,
-        columns_of("Rows", rates, counts, "Adjusted p"),
+        table_columns("Rows", rates, counts, "Adjusted p"),
         lambda row: {"side": "plain", "name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: {explained}, the largest change first",
@@ -260,7 +260,7 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | t
 
     table = Table.of(
         sorted(rows, key=lambda row: -(row["share"] or 0)),
-        columns_of({"Share": shown("share", rate), "Changed": shown("changed", count)}, "Rows"),
+        table_columns({"Share": shown("share", rate), "Changed": shown("changed", count)}, "Rows"),
         mark,
         id=table_id,
         caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",
@@ -389,7 +389,7 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
     values: Cells = {"Estimate": shown("own"), "Difference": shown("estimate")}
     table = estimates_table(
         rows,
-        columns_of(values, "Interval", "Adjusted p", {"Verdict": verdict}),
+        table_columns(values, "Interval", "Adjusted p", {"Verdict": verdict}),
         named,
         id="differences-table",
         caption=f"Differences to {name_of(report.reference)}: below 0 less, above 0 more",

@@ -262,7 +262,7 @@ _COLUMNS: Cells = {
 }
 
 
-def columns_of(*parts: str | Cells) -> Cells:
+def table_columns(*parts: str | Cells) -> Cells:
     """Return columns in their order: known ones by their headings, others with their cells.
 
     Without a heading there is no column.

@@ -15,13 +15,13 @@ from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.results._content import (
     Cells,
-    columns_of,
     count,
     document_of,
     facts,
     interval_mark,
     only_task,
     record,
+    table_columns,
     topics,
     with_interval,
 )
@@ -194,7 +194,7 @@ def _table(
     errors = ("True positive rate", "False positive rate") * ("true_positive_rate" in rows[0])
     return Table.of(
         rows,
-        columns_of(*rates, {"Four-fifths rule": _four_fifths}, *errors),
+        table_columns(*rates, {"Four-fifths rule": _four_fifths}, *errors),
         mark,
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"

@@ -10,7 +10,7 @@ import pandas as pd
 from skbiasamp._io.json import Count, Share, table_reader
 from skbiasamp._utils.formatting import INCONCLUSIVE, WITHIN, level_of, number
 from skbiasamp.render.document import Card, Cell, Document, Section, Table
-from skbiasamp.results._content import Cells, columns_of, count, shown, topics
+from skbiasamp.results._content import Cells, count, shown, table_columns, topics
 from skbiasamp.results._json import Stored, records
 from skbiasamp.results._shown import Paged
 
@@ -119,7 +119,7 @@ class Certificate(Paged, Stored):
         }
         tests = Table.of(
             records(self.tests),
-            columns_of({"Amplification": shown("amplification")}, "p-value", certified),
+            table_columns({"Amplification": shown("amplification")}, "p-value", certified),
             lambda row: {"name": number(row["threshold"], ".4g")},
             id="tests",
             caption="Thresholds in the order of their tests",

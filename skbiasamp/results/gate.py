@@ -386,7 +386,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         )
     table = result.table[result.table["amplification"].notna()]
     intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    outcomes = [limit.outcome(low, high) for low, high in intervals]
+    outcomes = [limit.outcome(*interval) for interval in intervals]
     outcome = _worst(outcomes)
     size = table["amplification"] if limit.one_sided else table["amplification"].abs()
     pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
@@ -395,9 +395,8 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         float(pair[column]) for column in ("amplification", "low_simultaneous", "high_simultaneous")
     )
     n = outcomes.count(FAILED)
-    verdict = f"{n} pair{'s' * (n != 1)} outside the limit"
-    if result.verdict == REVERSES:
-        verdict = REVERSES
+    outside = f"{n} pair{'s' * (n != 1)} outside the limit"
+    verdict = REVERSES if result.verdict == REVERSES else outside
     return _checked(title, result, (estimate, low, high), verdict, result.sentence, limit)
 
 

@@ -38,7 +38,6 @@ from skbiasamp.render.document import (
 )
 from skbiasamp.render.periods import typical
 from skbiasamp.results._content import (
-    columns_of,
     document_of,
     facts,
     interval_mark,
@@ -47,6 +46,7 @@ from skbiasamp.results._content import (
     p_equals,
     record,
     shown,
+    table_columns,
     with_interval,
 )
 from skbiasamp.results._json import PAIR, OfKind, OfMetric, as_json, records
@@ -327,7 +327,7 @@ _STEPS = {
         "reference is without amplification.",
     ),
 }
-_NUMBERS = columns_of("Expected", "Difference", "Adjusted p")
+_NUMBERS = table_columns("Expected", "Difference", "Adjusted p")
 
 
 def _opening(timeline: Timeline, periods: list[dict[str, Any]]) -> list[Item | None]:
@@ -408,7 +408,7 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
 
     return Table.of(
         periods[::-1],
-        columns_of("Rows", {"Value": with_interval("value", number, ("low", "high"))}, _NUMBERS),
+        table_columns("Rows", {"Value": with_interval("value", number, ("low", "high"))}, _NUMBERS),
         mark,
         id="periods-table",
         caption="Every period, the latest first",
@@ -441,7 +441,7 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     span = first if first == last else f"{first} to {last}"
     table = Table.of(
         rows,
-        columns_of("Rows", {"Value": shown("value")}, _NUMBERS),
+        table_columns("Rows", {"Value": shown("value")}, _NUMBERS),
         mark,
         id="pairs-table",
         caption=f"What each group and task adds, {span} (ring: expected from the reference)",
