@@ -116,11 +116,11 @@ def audit_document(report: AuditReport) -> Document:
         settings[f"{metric_name(name)}: parameters"] = own
         settings[f"{metric_name(name)}: statistics"] = result.statistics
     steps: list[Item | None] = [
-        Bullets([_said(report, finding) for finding in first], numbered=True),
+        Bullets([_text_of(report, finding) for finding in first], numbered=True),
         curve_table(report, slider),
     ]
     limits: list[Item | None] = [
-        Bullets([_said(report, finding) for finding in others]),
+        Bullets([_text_of(report, finding) for finding in others]),
         what_is_missing(report),
     ]
     sections = [
@@ -158,7 +158,7 @@ def look_next(findings: list[Finding]) -> list[Finding]:
     return (urgent or findings)[:_MOST_STEPS]
 
 
-def _said(report: AuditReport, finding: Finding) -> Text:
+def _text_of(report: AuditReport, finding: Finding) -> Text:
     """Return a finding with one spelling of the directions in the names of results."""
     text, action = finding.text, finding.action
     for name in report:
@@ -221,15 +221,15 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
     )
 
 
-def _how_sure(result: AuditResult, said: str) -> str:
-    """Return estimate, interval and test; `said` is what the sentence says of the first two."""
+def _how_sure(result: AuditResult, stated: str) -> str:
+    """Return estimate, interval and test; `stated` is what the sentence has of the first two."""
     if result.confidence_level is None:
         return (
             f"estimate {number(result.estimate)} without an interval, so chance cannot be ruled "
             "out."
         )
     # A metric of a user's own file may say it in another way.
-    said = said or (
+    stated = stated or (
         f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
     )
     rows, p = f"{count(result.n_samples)} rows.", p_value(result.p_value)
@@ -237,8 +237,10 @@ def _how_sure(result: AuditResult, said: str) -> str:
     if p != "–":
         tested = f"p-value {p} (how often chance alone shows so large a change), from {rows}"
     if is_half_of_gap(result):
-        return f"{tested} The metric is the mean over both groups, so half of this change: {said}."
-    return f"{said}; {tested} 0 means no change."
+        return (
+            f"{tested} The metric is the mean over both groups, so half of this change: {stated}."
+        )
+    return f"{stated}; {tested} 0 means no change."
 
 
 def _of_limit(report: AuditReport, result: AuditResult) -> str:

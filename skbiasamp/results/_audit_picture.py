@@ -79,7 +79,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
         change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
         side = SIDE_OF.get(verdict, "across")
-        return Bar(name, *(row[end] for end in ends), change, verdict, side)
+        return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
 
     task = f"“{task_of(rows[0]['task'])}”"
     asked = f"How often is each group labelled {task}, and how often is it predicted so?"
