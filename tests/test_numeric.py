@@ -454,6 +454,8 @@ def test_a_report_says_means_and_units(tmp_path):
     page = report.to_html(tmp_path / "page.html")
     assert "difference in &#39;price&#39; between f and m" in page
     assert "Mean prediction" in page
+    assert "Error rates are of classes, and the task is a number." in page
+    assert "These rates do" not in page
     assert "percentage points" not in page.partition("Glossary")[0]
     again = skbiasamp.results.AuditReport.from_json(report.to_json())
     assert again["numeric"].unit == "standard deviations"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from skbiasamp._utils.formatting import SIDE_OF
 from skbiasamp.render.axis import Axis
 
 MOST_ROWS = 500  # of a table
@@ -31,6 +32,11 @@ class Bullets:
 
     texts: Sequence[Text]
     numbered: bool = False
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, numbered: bool = False) -> Self:
+        """Return a list of texts without leads."""
+        return cls([Text(text) for text in texts], numbered)
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,11 @@ class Card:
     texts: Sequence[Text] = ()
     notes: Sequence[Text] = ()
     others: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, verdict: str, sentence: str, **more: Any) -> Self:
+        """Return the card of a verdict, on the side that it stands."""
+        return cls(verdict, SIDE_OF[verdict], sentence, **more)
 
 
 @dataclass(frozen=True)
@@ -123,13 +134,27 @@ class Table:
         rows: Sequence[Any],
         columns: Mapping[str, Callable[[Any], Cell]],
         mark: Callable[[Any], Mapping[str, Any]],
+        *,
+        balanced: bool = False,
+        percent: bool = False,
         **options: Any,
     ) -> Self:
-        """Return the table of rows: columns by their headings, and a mark with the row's name."""
+        """Return the table of rows: columns by their headings, and a mark with the row's name.
+
+        If marks have a heading, the axis holds them all; `balanced` puts 0 into its middle.
+        """
+        marks = [mark(row) for row in rows]
         drawn = [
-            Row(cells=[cell(row) for cell in columns.values()], **mark(row))
-            for row in rows[:MOST_ROWS]
+            Row(cells=[cell(row) for cell in columns.values()], **own)
+            for row, own in zip(rows[:MOST_ROWS], marks, strict=False)
         ]
+        if "marks" in options and "axis" not in options:
+            ends = (
+                end
+                for own in marks
+                for end in (own.get("dot"), own.get("ring"), *(own.get("span") or ()))
+            )
+            options["axis"] = Axis.around(ends, balanced=balanced, percent=percent)
         return cls(columns=list(columns), rows=drawn, **{"n": len(rows), **options})
 
 

@@ -4,6 +4,7 @@
 from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
+from skbiasamp.results._content import classes_wanted as classes_wanted
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._report import columns_alone as columns_alone

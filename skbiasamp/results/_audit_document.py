@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -52,9 +51,9 @@ from skbiasamp.results._audit_tables import (
     summary_table,
     word_tables,
 )
-from skbiasamp.results._content import LIMITS, count, document_of, ends, record
+from skbiasamp.results._content import LIMITS, count, document_of, ends, p_equals, record
 from skbiasamp.results._differences import differences_section
-from skbiasamp.results._json import as_json, records
+from skbiasamp.results._json import records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import selection_tables
@@ -84,6 +83,18 @@ _LIMITED = {
 
 _REFERENCE = "what the model was trained on, or real rows if the model generated these."
 
+_NO_LEVEL = (
+    "Amplification compares predictions with labels; it does not say which group is predicted "
+    "wrongly more often."
+)
+_ERRORS = f"{_NO_LEVEL} These rates do: accuracy counts all errors, the last two each kind."
+_OF_NUMBERS = f"{_NO_LEVEL} Error rates are of classes, and the task is a number."
+_NO_ERRORS = (
+    "These rows have no labels, so nothing in them is right or wrong. They are compared with the "
+    "reference: the rows that the model was trained on, or real rows if the model generated "
+    "these. Both are samples, and intervals count the chance in both."
+)
+
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
     "attack": "It compares the model with {baseline}, so errors alone do not count.",
@@ -96,23 +107,22 @@ _WHY = {
 
 def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
-    findings = [_spelled(finding, report) for finding in report.findings]
-    first = look_next(findings)
-    urgent, others = (
-        [
-            Text(finding.text, f"{finding.topic.capitalize()}.", finding.action)
-            for finding in findings
-            if (finding in first) is is_urgent
-        ]
-        for is_urgent in (True, False)
-    )
+    first = look_next(report.findings)
+    others = [finding for finding in report.findings if finding not in first]
     numbered = {name: f"audit-{i}" for i, name in enumerate(report, 1)}
     settings, slider = {}, slider_of(report)
     for name, result in report.items():
         own = {key: result.params[key] for key in result.params if key in result.settings}
         settings[f"{metric_name(name)}: parameters"] = own
         settings[f"{metric_name(name)}: statistics"] = result.statistics
-    steps: list[Item | None] = [Bullets(urgent, numbered=True), curve_table(report, slider)]
+    steps: list[Item | None] = [
+        Bullets([_text_of(report, finding) for finding in first], numbered=True),
+        curve_table(report, slider),
+    ]
+    limits: list[Item | None] = [
+        Bullets([_text_of(report, finding) for finding in others]),
+        what_is_missing(report),
+    ]
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
@@ -122,7 +132,7 @@ def audit_document(report: AuditReport) -> Document:
         Section("", [summary_table(report), metric_sentences(report)], only="short"),
         *_metrics(report, numbered),
         _errors(report),
-        Section(LIMITS, [Bullets(others), what_is_missing(report)], "limits"),
+        Section(LIMITS, limits, "limits"),
         record(report.context, report._schema, report.data_files, settings),
         glossary(report, numbered),
     ]
@@ -148,12 +158,12 @@ def look_next(findings: list[Finding]) -> list[Finding]:
     return (urgent or findings)[:_MOST_STEPS]
 
 
-def _spelled(finding: Finding, names: Iterable[str]) -> Finding:
+def _text_of(report: AuditReport, finding: Finding) -> Text:
     """Return a finding with one spelling of the directions in the names of results."""
     text, action = finding.text, finding.action
-    for name in names:
+    for name in report:
         text, action = (part.replace(name, name.replace("->", "→")) for part in (text, action))
-    return replace(finding, text=text, action=action)
+    return Text(text, f"{finding.topic.capitalize()}.", action)
 
 
 def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | None]:
@@ -161,53 +171,43 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
     name = report.primary
     if name is None:
         return []
-    result, columns = report[name], report.by_column
+    result = report[name]
+    return [
+        _card(report, result, (numbered[name], f"Metric: {heading(name)}")),
+        bars_of(report, result),
+        columns_table(report.by_column, result, report.limit),
+    ]
+
+
+def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Card:
+    """Return the verdict in plain sentences: what changed, for whom, and how sure that is."""
     # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result.sentence.partition(". ")
-    gap = gap_of(result)
+    gap, change, effect = gap_of(result), "", ""
     rest = rest.removeprefix(gap).strip()
-    change, _, of_largest = rest.partition(": ")
-    if change.startswith("Largest"):
-        rest = of_largest
-    else:
-        change = ""
-    # A metric of a user's own file may say it in another way.
-    sure = lead.partition(": ")[2].rstrip(".") or (
-        f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
-    )
-    p = p_value(result.p_value)
-    tested = f"measured from {count(result.n_samples)} rows. 0 means no change."
-    if p != "–":
-        tested = f"p-value {p} (how often chance alone shows so large a change), from "
-        tested += f"{count(result.n_samples)} rows. 0 means no change."
-    if result.confidence_level is None:
-        sure = f"estimate {number(result.estimate)} without an interval"
-        sure += ", so chance cannot be ruled out."
-    elif is_half_of_gap(result):
-        half = "The metric is the mean over both groups, so half of this change"
-        sure = f"{tested.removesuffix(' 0 means no change.')} {half}: {sure}."
-    else:
-        sure += f"; {tested}"
+    if rest.startswith("Largest"):
+        change, _, rest = rest.partition(": ")
     if gap and result.verdict == NO_EFFECT:
         gap = f"Chance alone can explain this: {gap[0].lower()}{gap[1:]}"
-    headline, compared = _headline(report, result), report._compared
+    sure = _how_sure(result, lead.partition(": ")[2].rstrip("."))
+    columns, headline, compared = report.by_column, _headline(report, result), report._compared
+    word = _word(result) if compared is None else compared.word
     if alone := [name for names in columns_alone(report).values() for name in names]:
         headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
         sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
-    word = _word(result) if compared is None else compared.word
-    effect = ""
-    if word in _LIMITED and not alone:
+    elif word in _LIMITED:  # a verdict with a limit stands before what was found
         headline, effect = _LIMITED[word].format(limit=report.limit), headline
-    paragraphs = [
-        # A verdict with a limit stands before what was found.
+    explained = "(A is the group, T is the task: what is predicted.)" * ("→" in link[1])
+    texts = [
         Text(effect) if effect else None,
         None if compared is None else Text(_of_limit(report, result), "Limit:"),
         None if result.labelled else Text(_REFERENCE, "Reference rows:"),
         Text(gap) if gap else None,
         _everybody(report),
         Text(rest, f"{change}:" * bool(change)) if rest else None,
+        Text(sure, "How sure:", link=link, after=explained),
     ]
-    card = Card(
+    return Card(
         word,
         SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
         report.verdict,
@@ -217,19 +217,30 @@ def _opening(report: AuditReport, numbered: Mapping[str, str]) -> list[Item | No
             (name_of(name), verdict, SIDE_OF[verdict])
             for name, verdict in columns.reindex(columns=["column", "verdict"]).to_numpy()
         ],
-        texts=[
-            *(text for text in paragraphs if text is not None),
-            Text(
-                sure,
-                "How sure:",
-                link=(numbered[name], f"Metric: {heading(name)}"),
-                after="(A is the group, T is the task: what is predicted.)"
-                if "→" in metric_name(name)
-                else "",
-            ),
-        ],
+        texts=[text for text in texts if text is not None],
     )
-    return [card, bars_of(report, result), columns_table(columns, result, report.limit)]
+
+
+def _how_sure(result: AuditResult, stated: str) -> str:
+    """Return estimate, interval and test; `stated` is what the sentence has of the first two."""
+    if result.confidence_level is None:
+        return (
+            f"estimate {number(result.estimate)} without an interval, so chance cannot be ruled "
+            "out."
+        )
+    # A metric of a user's own file may say it in another way.
+    stated = stated or (
+        f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
+    )
+    rows, p = f"{count(result.n_samples)} rows.", p_value(result.p_value)
+    tested = f"measured from {rows}"
+    if p != "–":
+        tested = f"p-value {p} (how often chance alone shows so large a change), from {rows}"
+    if is_half_of_gap(result):
+        return (
+            f"{tested} The metric is the mean over both groups, so half of this change: {stated}."
+        )
+    return f"{stated}; {tested} 0 means no change."
 
 
 def _of_limit(report: AuditReport, result: AuditResult) -> str:
@@ -352,23 +363,21 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     """Yield the numbers behind the verdict, and the other metrics: a line each, and on demand."""
     if report.primary is None:
         return
-    result = report[report.primary]
-    compared = report._compared
+    result, compared = report[report.primary], report._compared
     limited = "" if compared is None else f"limit ±{report.limit:g}: {compared.word}"
     measured = _metric(report.primary, result, numbered[report.primary], limited=limited)
     yield Section("How was the verdict measured?", [measured], "measured", only="page")
     others = [name for name in report if name != report.primary]
     if not others:
         return
-    several = len(others) > 1
     explained = (
         "The verdict above is about the primary metric, whatever the others find. Each of these "
         "answers another question, on a scale of its own: compare each value with 0, not "
         "with others."
     )
-    explained += (
-        f" Their p-values and verdicts are adjusted for {len(others)} metrics (Holm)." * several
-    )
+    if len(others) > 1:
+        explained += f" Their p-values and verdicts are adjusted for {len(others)} metrics (Holm)."
+    caption = "Other metrics: estimate and interval, 0 marked"
     details = [
         Section(
             f"{heading(name)}: {_asks(report, name)}",
@@ -377,40 +386,32 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
         )
         for name in others
     ]
-    table = summary_table(
-        report,
-        others,
-        numbered,
-        id="others-table",
-        caption="Other metrics: estimate and interval, 0 marked",
-    )
-    yield Section(
-        "What do other metrics say?", [Text(explained), table, *details], "others", only="page"
-    )
+    table = summary_table(report, others, numbered, id="others-table", caption=caption)
+    items = [Text(explained), table, *details]
+    yield Section("What do other metrics say?", items, "others", only="page")
 
 
 def _metric(
     name: str, result: AuditResult, key: str, *, conclusion: bool = False, limited: str = ""
 ) -> Section:
     """Return what one metric says: numbers, sentence, pairs and words."""
-    numbers, p, title = [number(result.estimate)], p_value(result.p_value), metric_name(name)
+    numbers, at, title = [number(result.estimate)], key.removeprefix("audit"), metric_name(name)
     if result.confidence_level is not None:
         numbers.append(f"{level_of(result.confidence_level)} interval {interval_of(result)}")
-    numbers += [f"p {p}" if "<" in p else f"p = {p}"] if p != "–" else []
-    numbers += [limited] * bool(limited)
+    if not math.isnan(result.p_value):
+        numbers.append(p_equals(result.p_value))
+    beside = published(result)
+    # The question stands above what is folded.
+    question, sentence = ("", result.sentence) if conclusion else (result.question, None)
     return Section(
         heading(name),
         [
-            Text(
-                "" if conclusion else result.question,  # which stands above what is folded
-                link=(f"term-{key}", f"Definition of {metric_name(name)}"),
-                quiet=True,
-            ),
-            Figures(_word(result), SIDE_OF[result.verdict], numbers),
-            Text(result.sentence) if conclusion else None,
-            Text(beside) if (beside := published(result)) else None,
-            strongest_pairs(f"pairs{key.removeprefix('audit')}", title, result),
-            *word_tables(f"words{key.removeprefix('audit')}", result),
+            Text(question, link=(f"term-{key}", f"Definition of {title}"), quiet=True),
+            Figures(_word(result), SIDE_OF[result.verdict], numbers + [limited] * bool(limited)),
+            None if sentence is None else Text(sentence),
+            Text(beside) if beside else None,
+            strongest_pairs(f"pairs{at}", title, result),
+            *word_tables(f"words{at}", result),
         ],
         key,
     )
@@ -421,36 +422,23 @@ def _metric(
 
 def _errors(report: AuditReport) -> Section:
     """Return rows, rates and selection rates of groups."""
-    kind, columns = report.context.get("data_kind"), report.context.get("group_columns", ())
-    groups, rates = groups_table(report), rates_table(report)
-    explained = Text(
-        "Amplification compares predictions with labels; it does not say which group is predicted "
-        "wrongly more often. These rates do: accuracy counts all errors, the last two each kind.",
-        link=("terms", "Definitions"),
-    )
-    if not report.context.get("labelled", True):
-        explained = Text(
-            "These rows have no labels, so nothing in them is right or wrong. They are compared "
-            "with the reference: the rows that the model was trained on, or real rows if the model "
-            "generated these. Both are samples, and intervals count the chance in both.",
-            link=("terms", "Definitions"),
-        )
+    context, groups, rates = report.context, groups_table(report), rates_table(report)
+    kind, labelled = context.get("data_kind"), context.get("labelled", True)
+    title = "Who bears the errors?" if kind != "texts" else "Rows of each group"
+    if not labelled:
+        title = "How often is each task in each group?"
+    explained = Text(_ERRORS if labelled else _NO_ERRORS, link=("terms", "Definitions"))
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
         explained = Text("No text is right or wrong, so rows are counted, and no errors.")
     elif kind == "numbers":
-        instead = "Error rates are of classes, and the task is a number."
-        explained = Text(explained.text.replace("These rates do.", instead))
-    ratio = None
-    if rates is not None and any(title.startswith("Impact ratio") for title in rates.columns):
-        ratio = Text(ratios_read(as_json(report.context.get("favourable"))), quiet=True)
+        explained = Text(_OF_NUMBERS if labelled else _NO_ERRORS)
+    has_ratio = rates is not None and any("Impact ratio" in column for column in rates.columns)
+    ratio = Text(ratios_read(context), quiet=True) if has_ratio else None
     # The last one is of all columns together: the rates have it.
-    by_column = selection_tables(records(report.selection), columns)[:-1]
-    title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
-    if not report.context.get("labelled", True):
-        title = "How often is each task in each group?"
-    return Section(title, [explained, groups, rates, ratio, *by_column], "errors", only="page")
+    tables = selection_tables(records(report.selection), context.get("group_columns", ()))[:-1]
+    return Section(title, [explained, groups, rates, ratio, *tables], "errors", only="page")
 
 
 # --------------------------------------------------------------------------- limits and terms

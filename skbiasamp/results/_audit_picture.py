@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -13,7 +13,6 @@ from skbiasamp._utils.formatting import (
     group_of,
     growth,
     in_people,
-    number,
     points,
     task_of,
 )
@@ -41,8 +40,8 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     ends = ("base_rate", "predicted_rate")
     known = [row for row in rates_with_reference(report) if row["change"] is not None]
     columns = report.context.get("group_columns", ())
-    for name in next(iter(columns_alone(report).values()), [])[:1]:
-        known, columns = _of_column(report, name), [name]
+    if alone := next(iter(columns_alone(report).values()), []):
+        known, columns = _of_column(report, alone[0]), alone[:1]
     if not known:
         return None
     pair = as_json(result.affected) or max(known, key=lambda row: abs(row["change"]))
@@ -64,30 +63,31 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     pairs = {repr((row["group"], row["task"])): row for row in of_task}
     gap = ""
     if len(rows) == 2:
-        before, after = (round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends)
-        sides = ("the labels", "the predictions")
-        if not result.labelled:
-            sides = ("the reference rows", "these rows")
-        higher = [
-            f" ({group_of(rows[side < 0]['group'], columns)} higher)" for side in (before, after)
-        ]
-        higher = higher if before * after < 0 else ["", ""]
-        gap = (
-            f"Difference between the groups: {points(before)} in {sides[0]}{higher[0]}, "
-            f"{points(after)} in {sides[1]}{higher[1]}{_interval_of_gap(rows)}."
-        )
+        gap = _gap(rows, ends, columns, labelled=result.labelled)
     elif shared:
         gap = (
-            f"All rows together: {in_points(shared).text} percentage points. The "
+            f"All rows together: {in_points(shared)} percentage points. The "
             "verdict compares groups with this."
         )
+
+    def bar(row: dict[str, Any]) -> Bar:
+        verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
+        # What all rows share is part of a pair's change, and of no gap. Of two groups, the verdict
+        # is about their difference.
+        if shared or (n_rows == 2 and verdict != NO_EFFECT):
+            verdict = ""
+        name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
+        change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
+        side = SIDE_OF.get(verdict, "across")
+        return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
+
     task = f"“{task_of(rows[0]['task'])}”"
     asked = f"How often is each group labelled {task}, and how often is it predicted so?"
     if not result.labelled:
         asked = f"How often is {task} in each group of the reference rows, and of these rows?"
     return Bars(
         asked,
-        [_bar(row, pairs, result, columns, shared, n_rows == 2) for row in rows],
+        [bar(row) for row in rows],
         Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
         n_rows - len(rows),
@@ -95,19 +95,23 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     )
 
 
-def _interval_of_gap(rows: list[dict[str, Any]]) -> str:
-    """Return the interval of a difference of two predicted rates, from theirs (Newcombe)."""
-    names = [f"predicted_rate{end}" for end in ("", "_low", "_high")]
-    if any(row.get(name) is None for row in rows for name in names):
-        return ""
-    ends = difference_interval(
-        *sorted(([row[name] for name in names] for row in rows), reverse=True)
-    )
-    return (
-        " (95 % interval of the latter: "
-        + " to ".join(number(100 * end, ".1f") for end in ends)
-        + ")"
-    )
+def _gap(rows: list[dict[str, Any]], ends: Sequence[str], columns: Any, *, labelled: bool) -> str:
+    """Return the difference between two groups before and after, of the rates as they are shown.
+
+    The interval of the latter is made of those of both rates (Newcombe).
+    """
+    gaps = [round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends]
+    names = ("the labels", "the predictions") if labelled else ("the reference rows", "these rows")
+    sides = [f"{points(gap)} in {name}" for gap, name in zip(gaps, names, strict=True)]
+    if gaps[0] * gaps[1] < 0:
+        higher = [group_of(rows[gap < 0]["group"], columns) for gap in gaps]
+        sides = [f"{side} ({name} higher)" for side, name in zip(sides, higher, strict=True)]
+    interval, after = "", [f"predicted_rate{end}" for end in ("", "_low", "_high")]
+    shares = [[row.get(name) for name in after] for row in rows]
+    if None not in (*shares[0], *shares[1]):
+        low, high = (in_points(end, ".1f") for end in difference_interval(*sorted(shares)[::-1]))
+        interval = f" (95 % interval of the latter: {low} to {high})"
+    return f"Difference between the groups: {', '.join(sides)}{interval}."
 
 
 def gap_of_largest(report: AuditReport, column: str) -> str:
@@ -135,25 +139,6 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
         for name in _MEANS:
             whole[name] += row["n"] * row[name]
     return [row | {name: row[name] / row["n"] for name in _MEANS} for row in sums.values()]
-
-
-def _bar(
-    row: dict[str, Any],
-    pairs: Mapping[str, dict[str, Any]],
-    result: AuditResult,
-    columns: Any,
-    shared: float,
-    gap: bool,
-) -> Bar:
-    verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
-    change = f"{in_points(row['change']).text} percentage points, {in_people(row['change'])}"
-    if shared:  # which is a part of the pair's change, and of no gap
-        verdict = ""
-    if gap and verdict != NO_EFFECT:  # the verdict is about the difference of the two
-        verdict = ""
-    side = SIDE_OF.get(verdict, "across")
-    name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
-    return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
 
 
 def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:

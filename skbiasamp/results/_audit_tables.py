@@ -25,14 +25,15 @@ from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
 from skbiasamp.render.slider import against_limit
 from skbiasamp.results._content import (
     Cells,
+    classes_wanted,
     count,
     ends,
     estimates_table,
     in_points,
     interval_mark,
-    known_columns,
     naming_of_pairs,
     shown,
+    table_columns,
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
@@ -47,10 +48,6 @@ from skbiasamp.results.thresholds import (
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
 _UNCOUNTED = "adds 0"
-_RATIO = (
-    "Impact ratio: {rate} divided by the highest of any group. Simultaneous intervals hold for all "
-    "groups of a task together, whichever of them truly has the highest rate. {wanted}"
-)
 
 
 def interval_of(result: AuditResult) -> str:
@@ -70,12 +67,15 @@ def summary_table(
         return None
     adjusted = pd.Series(report.p_adjusted)
     rows = records(report.summary.assign(p_adjusted=adjusted).loc[names].reset_index())
-    several = ["Adjusted p"] * (len(report) > 2)
-    columns = known_columns("Verdict", "Estimate", "Interval", "p-value", *several)
-    if any(report[name].differs for name in names):
-        columns["Published value"] = lambda row: Cell(
+    published = {
+        "Published value": lambda row: Cell(
             number(row["value"]) if report[row["audit"]].differs else "the same", row["value"]
         )
+    }
+    columns = table_columns(
+        *("Verdict", "Estimate", "Interval", "p-value", "Adjusted p" * (len(report) > 2)),
+        published if any(report[name].differs for name in names) else {},
+    )
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
         name = row["audit"]
@@ -96,10 +96,8 @@ def columns_table(
         {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
         | {"groups": combined.table["group"].nunique(), **numbers}
     )
-    columns = known_columns("Verdict") | {"Groups": shown("groups", count)}
-    columns |= known_columns("Estimate", "Interval", "Adjusted p")
-    if limit is not None:
-        columns["Limit"] = lambda row: Cell(against_limit(row["low"], row["high"], limit))
+    groups: Cells = {"Groups": shown("groups", count)}
+    columns = table_columns("Verdict", groups, "Estimate", "Interval", "Adjusted p", _limit(limit))
     return estimates_table(
         rows,
         columns,
@@ -108,6 +106,13 @@ def columns_table(
         caption="Each sensitive column by itself. Its verdict is adjusted for their number",
         first="Sensitive column",
     )
+
+
+def _limit(limit: float | None) -> Cells:
+    """Return the column that says where an interval lies, if there is a limit."""
+    if limit is None:
+        return {}
+    return {"Limit": lambda row: Cell(against_limit(row["low"], row["high"], limit))}
 
 
 def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
@@ -121,19 +126,15 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
         intervals = "intervals hold for all thresholds together"
-    columns |= known_columns("Estimate", "Interval")
-    if (limit := report.limit) is not None:
-        columns["Limit"] = lambda row: Cell(against_limit(row["low"], row["high"], limit))
     nearest = at_base_rate(curve)
     if nearest is None:
         return None
     in_use = nearest_to(curve, predicted_share(report))
     at = [int((curve["predicted_rate"] - share).abs().argmin()) for share in _SHARES]
     at += [list(curve["threshold"]).index(row["threshold"]) for row in (nearest, in_use)]
-    rows = records(curve.iloc[sorted(set(at))])
     return estimates_table(
-        rows,
-        columns,
+        records(curve.iloc[sorted(set(at))]),
+        table_columns(columns, "Estimate", "Interval", _limit(report.limit)),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
             "notes": ("as often as labelled",) * (row == nearest)
@@ -147,18 +148,14 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
 
 
 def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | None:
-    """Return a result's pairs, strongest first."""
+    """Return a result's pairs, strongest first; those of few rows last."""
     if not len(result.table):
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
-    few = [row.get("n") is not None and row["n"] < FEWEST_ROWS for row in rows]
-    rows = [row for last in (False, True) for row, of in zip(rows, few, strict=True) if of is last]
+    rows.sort(key=_has_few_rows)
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
-
-    def form(value: Any) -> str:
-        return rate(value) if result.percent else amount(value)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         """Colour a pair if it is significant, by the same rule as in plots."""
@@ -170,21 +167,20 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
             sure = significant(row["p_adjusted"], low, high, level)
             drawn["side"] = ("above" if value > 0 else "below") if sure else "across"
             drawn["says"] = f"{'significant' if sure else 'not significant'}, {drawn['says']}"
-        says = uncounted if row["notes"][:1] == (uncounted,) else drawn["says"]
-        return drawn | {"says": says, "name": named(row), "notes": row["notes"]}
+        if uncounted in row["notes"]:
+            drawn["says"] = uncounted
+        return drawn | {"name": named(row), "notes": row["notes"]}
 
-    sizes = {abs(row["amplification"] or 0) for row in rows}
-    columns: Cells = {
-        title: shown(key, form) for key, title in result.columns.items() if key in rows[0]
-    }
+    form = rate if result.percent else amount
+    compared = {title: shown(key, form) for key, title in result.columns.items() if key in rows[0]}
     if result.percent and rows[0].get("delta") is not None:
-        columns["Change, percentage points"] = lambda row: in_points(row["delta"])
-    columns["Amplification"] = shown("amplification")
+        compared["Change, percentage points"] = shown("delta", in_points)
+    columns = compared | {"Amplification": shown("amplification")}
     # Shares of two groups mirror each other: their numbers are those of the metric.
+    sizes = {abs(row["amplification"] or 0) for row in rows}
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
-        several = ["Adjusted p"] * (len(rows) > 1)
-        columns |= known_columns("Interval", *several)
-        columns["Rows of the task" if _of_tasks(result) else "Rows"] = shown("n", count)
+        n = {"Rows of the task" if _of_tasks(result) else "Rows": shown("n", count)}
+        columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
@@ -200,13 +196,17 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         id=table_id,
         caption=name
         + f": {heading.lower()}s, strongest first" * bool(rows[1:])
-        + f", those with fewer than {FEWEST_ROWS} rows last" * (any(few) and not all(few))
+        + f", those with fewer than {FEWEST_ROWS} rows last"
+        * (_has_few_rows(rows[-1]) and not _has_few_rows(rows[0]))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
         first=heading,
         marks="Amplification and interval",
-        axis=Axis.around(row[end] for row in rows for end in ("amplification", "low", "high")),
     )
+
+
+def _has_few_rows(row: Mapping[str, Any]) -> bool:
+    return row.get("n") is not None and row["n"] < FEWEST_ROWS
 
 
 def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
@@ -274,21 +274,24 @@ def groups_table(report: AuditReport) -> Table | None:
     # With one task, the rates have all of it.
     if not rows or (rated and len(report.context.get("tasks", ())) == 1):
         return None
+    key, marks, caption = "share", "Share of rows", "Groups"
+    if rated:
+        key, marks = "accuracy", "Accuracy"
+        caption = "Groups: accuracy of the model, with 95 % intervals"
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
-        value = row.get("accuracy") if rated else row["share"]
-        drawn = interval_mark(value, row.get("accuracy_low"), row.get("accuracy_high"))
+        drawn = interval_mark(row.get(key), row.get(f"{key}_low"), row.get(f"{key}_high"))
         name = group_of(row["group"], columns)
-        return drawn | {"name": name, "side": "plain", "says": rate(value)}
+        return drawn | {"name": name, "side": "plain", "says": rate(row.get(key))}
 
     return Table.of(
         rows,
-        known_columns("Rows", "Share of rows", *["Accuracy"] * rated),
+        table_columns("Rows", "Share of rows", "Accuracy" * rated),
         mark,
         id="groups-table",
-        caption="Groups" + (": accuracy of the model, with 95 % intervals" if rated else ""),
+        caption=caption,
         first="Group",
-        marks="Accuracy" if rated else "Share of rows",
+        marks=marks,
         axis=Axis(0.0, 1.0, percent=True),
     )
 
@@ -322,70 +325,68 @@ def rates_table(report: AuditReport) -> Table | None:
     rows = sorted(rates_with_reference(report), key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
-    apart = not report.context.get("labelled", True)
+    labelled, predicted = (name in rows[0] for name in ("base_rate", "predicted_rate"))
+    apart = not report.context.get("labelled", True)  # from the rows of the reference
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
-    wanted = _wanted(as_json(report.context.get("favourable")))
-    predicted, labelled = (name in rows[0] for name in ("predicted_rate", "base_rate"))
-    edges = ("base_rate", "predicted_rate")
-    columns = known_columns("Rows", *["Labelled so"] * (labelled and not apart))
-    if apart and labelled:
-        columns["Reference"] = shown("base_rate", rate)
+    columns: list[str | Cells] = ["Rows"]
+    if labelled:
+        columns.append({"Reference": shown("base_rate", rate)} if apart else "Labelled so")
     if predicted:
-        columns["Predicted so" if not apart else "Rate"] = with_interval("predicted_rate")
-        if labelled:
-            columns["Change, percentage points"] = lambda row: in_points(row["change"])
-        errors = ("Accuracy", "True positive rate", "False positive rate")
-        (ratio,) = known_columns("Impact ratio").values()
-        columns[f"Impact ratio of {wanted}" if wanted else "Impact ratio"] = ratio
-        columns |= known_columns(*errors * (labelled and not apart))
-    caption, marks = "labelled", "Labels"
-    if predicted:
-        caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
-        marks = "From labels to predictions" if labelled else "Predictions"
-    if apart and labelled:
-        caption = "of the reference (ring) and of these rows (dot), with 95 % intervals"
+        columns.append({"Rate": with_interval("predicted_rate")} if apart else "Predicted so")
+        columns.append("Change, percentage points" * labelled)
+        wanted = wanted_in(report.context)
+        ratio = table_columns("Impact ratio")["Impact ratio"]
+        columns.append({f"Impact ratio of {wanted}": ratio} if wanted else "Impact ratio")
+        if labelled and not apart:
+            columns += ["Accuracy", "True positive rate", "False positive rate"]
+    caption, marks = "labelled (ring) and predicted (dot)", "From labels to predictions"
+    if not labelled:
+        caption, marks = "predicted (dot)", "Predictions"
+    elif apart:
+        caption = "of the reference (ring) and of these rows (dot)"
         marks = "From the reference to these rows"
+    caption += ", with 95 % intervals"
+    if not predicted:
+        caption, marks = "labelled", "Labels"
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
-        ring, dot = (row.get(end) for end in edges)
-        says = [rate(row[end]) for end in edges if end in row]
-        return {
-            "name": named(row),
-            "says": f"from {says[0]} to {says[1]}" if len(says) == 2 else says[0],
-            "span": None if row["change"] is None else (ring, dot),
-            "ring": ring,
-            "dot": dot,
-        }
+        ring, dot = row.get("base_rate"), row.get("predicted_rate")
+        span = None if row["change"] is None else (ring, dot)
+        says = f"from {rate(ring)} to {rate(dot)}"
+        if not (labelled and predicted):
+            says = rate(ring if labelled else dot)
+        return {"name": named(row), "says": says, "span": span, "ring": ring, "dot": dot}
 
     return Table.of(
         rows,
-        columns,
+        table_columns(*columns),
         mark,
         id="rates-table",
         caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows),
         first=heading,
         marks=marks,
-        axis=Axis.around((row.get(end) for row in rows for end in edges), percent=True),
+        percent=True,
     )
 
 
-def ratios_read(favourable: Any) -> str:
-    """Return what impact ratios compare; `favourable` names what people want, if it is known."""
-    if not (wanted := _wanted(favourable)):
-        return _RATIO.format(
-            rate="selection rate",
-            wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
-            "not, it is the reverse. favourable= names the class that people want.",
-        )
-    return _RATIO.format(
-        rate=f"the share of a group for which {wanted} is predicted",
-        wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
+def ratios_read(context: Mapping[str, Any]) -> str:
+    """Return what impact ratios compare, and what a low one means."""
+    shares = "selection rate"
+    means = (
+        "A low ratio is a disadvantage only if it is an advantage to be selected; if not, it is "
+        "the reverse. favourable= names the class that people want."
+    )
+    if wanted := wanted_in(context):
+        shares = f"the share of a group for which {wanted} is predicted"
+        means = f"A low ratio is a disadvantage: {wanted} was declared as what people want."
+    return (
+        f"Impact ratio: {shares} divided by the highest of any group. Simultaneous intervals hold "
+        "for all groups of a task together, whichever of them truly has the highest rate. "
+        f"{means}"
     )
 
 
-def _wanted(favourable: Any) -> str:
+def wanted_in(context: Mapping[str, Any]) -> str:
     """Return the names of the classes that people want, if they were declared."""
-    if favourable is None:
-        return ""
-    names = favourable if isinstance(favourable, list) else [favourable]
-    return listed([f"'{task_of(name)}'" for name in names])
+    names = [f"'{task_of(name)}'" for name in classes_wanted(context)]
+    return listed(names) if names else ""

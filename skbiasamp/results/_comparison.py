@@ -18,7 +18,6 @@ from skbiasamp._utils.formatting import (
     REVERSES,
     amount,
     group_of,
-    level_of,
     name_of,
     number,
     rate,
@@ -26,6 +25,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.render.document import Document
+from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._json import PAIR, TESTS, OfKind, OfMetric, may_lack
 from skbiasamp.results._shown import Shown, of_frame
 from skbiasamp.results.kinds import Kind
@@ -250,8 +250,7 @@ class ComparisonResult(Shown, OfMetric):
         verdict, row = self.verdict(model), self._row(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
         shown = f"{self.kind.mean}{number(value)}" + f" {self.unit}" * bool(self.unit)
-        level = level_of(self.confidence_level or 0.95)
-        interval = f"{level} confidence interval {number(low)} to {number(high)}"
+        interval = interval_in_words(self.confidence_level, low, high)
         if verdict == NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."

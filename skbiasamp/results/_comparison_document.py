@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,6 @@ from skbiasamp._utils.formatting import (
     DIRECTION_OF,
     NO_DIFFERENCE,
     REVERSES,
-    SIDE_OF,
     amount,
     group_of,
     level_of,
@@ -21,12 +20,9 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
-    p_value,
     points,
     rate,
-    task_of,
 )
-from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
     Bullets,
     Card,
@@ -47,11 +43,13 @@ from skbiasamp.results._content import (
     estimates_table,
     facts,
     in_points,
-    known_columns,
     limits_section,
     naming_of_pairs,
+    only_task,
+    p_equals,
     record,
     shown,
+    table_columns,
     verdict_cell,
     with_interval,
 )
@@ -81,96 +79,92 @@ def comparison_document(report: ComparisonReport) -> Document:
     if report.primary is None:
         sections = [differences_section(report.differences), limits_section(_limits(report))]
         return document_of(context, f"Matched pairs: models compared with {reference}", sections)
-    verdicts, models = report[report.primary].verdicts, report.models
-    notes = {model: note.replace("->", "→") for model, note in report.notes.items()}
-    names = [name_of(model) for model in models]
+    primary, steps = report[report.primary], Bullets(_steps(report), numbered=True)
+    names = [name_of(model) for model in report.models]
     several = names[0] if len(names) == 1 else f"{len(names)} models"
-    compared = {"Models": f"{listed(names, _MOST_NAMED)}, compared with {reference}"}
-    known = {name: text for name, text in facts(context).items() if name != "Model"}
-    cards: list[Item | None] = [
-        Card(
-            verdicts[model],
-            SIDE_OF[verdicts[model]],
-            sentence,
-            name=name_of(model),
-            notes=[Text(notes[model], "Metrics disagree.")] if model in notes else [],
-        )
-        for model, sentence in report.verdicts.items()
-    ]
-    about = f"Metric: {metric_name(report.primary)}. Reference: {reference}."
-    if weighted := context.get("weighted"):
-        about += (
-            f" All rates, shares and accuracies are {weighted}: each stratum counts in every group "
-            "by its share of all rows."
-        )
-    changes = [_changes(report, model, i) for i, model in enumerate(models, 1)]
-    questions = Terms([(metric_name(name), result.question) for name, result in report.items()])
-    own_scale = Text(
-        "Compare each difference with 0, not with other metrics: every metric has its own scale.",
-        quiet=True,
-    )
-    asked = Section("What each metric asks", [questions], only="page")
-    every = [*_differences(report), own_scale, asked]
-    steps = Bullets(_steps(report), numbered=True)
+    compared = f"{listed(names, _MOST_NAMED)}, compared with {reference}"
+    changes = [_changes(report, model, i) for i, model in enumerate(report.models, 1)]
     settings = {
         f"{metric_name(name)}: parameters": result.params for name, result in report.items()
     }
     return document_of(
         context,
         f"Bias amplification: {several} compared with {reference}",
-        facts=compared | known,
+        facts={"Models": compared} | facts(context, without="Model"),
         metric=metric_name(report.primary),
         sections=[
-            Section("Verdict", [*cards, Text(about, quiet=True)], "verdict", leading=True),
+            Section("Verdict", _verdicts(report, primary), "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
             differences_section(report.differences),
             Section("What changed, and for whom?", changes, "changed"),
             Section("Accuracy", [_accuracy(report)], "accuracy"),
-            Section("Differences by every metric", every, "differences"),
+            Section("Differences by every metric", _differences(report), "differences"),
             limits_section(_limits(report)),
             record(context, report._schema, report.data_files, settings),
         ],
     )
 
 
+def _verdicts(report: ComparisonReport, primary: ComparisonResult) -> list[Item | None]:
+    """Return the verdict about each model, and what it is about."""
+    notes = {
+        model: [Text(note.replace("->", "→"), "Metrics disagree.")]
+        for model, note in report.notes.items()
+    }
+    cards = [
+        Card.of(primary.verdict(model), text, name=name_of(model), notes=notes.get(model, []))
+        for model, text in report.verdicts.items()
+    ]
+    about = f"Metric: {metric_name(str(report.primary))}. Reference: {name_of(report.reference)}."
+    if weighted := report.context.get("weighted"):
+        about += (
+            f" All rates, shares and accuracies are {weighted}: each stratum counts in every group "
+            "by its share of all rows."
+        )
+    return [*cards, Text(about, quiet=True)]
+
+
 def _steps(report: ComparisonReport) -> list[Text]:
-    """Return what to do next, in its order."""
+    """Return what to do next: of each model, then of the choice."""
     primary = report[str(report.primary)]
-    reference = name_of(report.reference)
-    accuracies = {row["model"]: row["difference"] for row in _accuracies(report)}
-    every = [report.reference, *report.models]
-    amplify = [model for model in every if primary.own_verdict(model) == AMPLIFIES]
-    steps = []
-    for model, verdict in primary.verdicts.items():
-        name, (value, low, high) = name_of(model), primary.judged(model)
-        if verdict == REVERSES:
-            text = f"'{name}' turns the association around: this is no reduction."
-            steps.append(Text(text, "Reversal.", "Check its predictions, and do not use it."))
-        elif verdict == NO_DIFFERENCE:
-            rows = rows_to_find(primary, abs(value), (low, high))
-            text = f"These rows do not separate '{name}' from '{reference}'."
-            if primary.n_samples < rows < MOST_ROWS:
-                text += (
-                    f" About {round_up(rows):,} rows like these would find a difference of "
-                    f"{abs(value):.4f} with a probability of 80 %."
-                )
-            steps.append(Text(text, "Precision.", "Audit more rows, or decide by accuracy."))
-        elif DIRECTION_OF.get(verdict, 0) > 0 >= accuracies.get(model, math.nan):
-            text = f"'{name}' {verdict} than '{reference}', and is no more accurate."
-            action = f"Keep '{reference}', unless something else speaks for '{name}'."
-            steps.append(Text(text, "No gain.", action))
-        elif DIRECTION_OF.get(verdict, 0) < 0 and accuracies.get(model, 0) < 0:
-            cost = points(accuracies[model])
-            text = f"'{name}' {verdict} than '{reference}', and its accuracy is {cost} lower."
-            text += _largest_change_of_errors(report, model)
-            steps.append(Text(text, "Cost.", "Decide which errors do most harm before you choose."))
-    level = "A difference that was used to choose a model is too large on average."
+    steps = [_step(report, primary, model) for model in report.models]
+    choice = "A difference that was used to choose a model is too large on average."
+    amplify = [
+        f"{name_of(row['model'])} ({number(row['estimate'])})"
+        for row in records(primary.table)
+        if row.get("verdict") == AMPLIFIES
+    ]
     if amplify:
-        own = dict(zip(primary.table["model"], primary.table["estimate"], strict=True))
-        named = [f"{name_of(model)} ({number(own[model])})" for model in amplify]
-        level = f"By themselves, these models amplify: {listed(named, _MOST_NAMED)}."
+        choice = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
     action = "Audit the model that you choose (skbiasamp audit), on other rows."
-    return [*steps, Text(level, "Choice.", action)]
+    return [*(step for step in steps if step is not None), Text(choice, "Choice.", action)]
+
+
+def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Text | None:
+    """Return what to do about one model, if anything."""
+    name, reference, verdict = name_of(model), name_of(report.reference), primary.verdict(model)
+    if verdict == REVERSES:
+        text = f"'{name}' turns the association around: this is no reduction."
+        return Text(text, "Reversal.", "Check its predictions, and do not use it.")
+    if verdict == NO_DIFFERENCE:
+        value, low, high = primary.judged(model)
+        text = f"These rows do not separate '{name}' from '{reference}'."
+        rows = rows_to_find(primary, abs(value), (low, high))
+        if primary.n_samples < rows < MOST_ROWS:
+            text += (
+                f" About {round_up(rows):,} rows like these would find a difference of "
+                f"{abs(value):.4f} with a probability of 80 %."
+            )
+        return Text(text, "Precision.", "Audit more rows, or decide by accuracy.")
+    gain = {row["model"]: row["difference"] for row in _accuracies(report)}.get(model, math.nan)
+    text = f"'{name}' {verdict} than '{reference}', and"
+    if DIRECTION_OF.get(verdict, 0) > 0 >= gain:
+        action = f"Keep '{reference}', unless something else speaks for '{name}'."
+        return Text(f"{text} is no more accurate.", "No gain.", action)
+    if DIRECTION_OF.get(verdict, 0) < 0 and gain < 0:
+        text += f" its accuracy is {points(gain)} lower.{_largest_change_of_errors(report, model)}"
+        return Text(text, "Cost.", "Decide which errors do most harm before you choose.")
+    return None
 
 
 # --------------------------------------------------------------------------- what changed
@@ -183,9 +177,8 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
         result for result in report.values() if "gained" in result.pairs and len(result.pairs)
     ]
     first = min(counted, key=lambda result: (result.direction is None, result.rank), default=None)
-    title = f"{name_of(model)} compared with {name_of(report.reference)}"
     return Section(
-        title,
+        f"{name_of(model)} compared with {name_of(report.reference)}",
         [
             None if first is None else changed_pairs(f"pairs-{i}", first, model),
             *_churn(f"churn-{i}", report[str(report.primary)], model),
@@ -195,66 +188,37 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
     )
 
 
-def _changes_table(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Cells,
-    named: Callable[[Any], Mapping[str, Any]],
-    **options: Any,
-) -> Table:
-    """Return rows with a ``change`` in percentage points on one axis."""
-
-    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
-        says = f"{number(row['change'], '+.2f')} percentage points"
-        return {"says": says, "dot": row["change"], **named(row)}
-
-    axis = Axis.around((row["change"] for row in rows), balanced=True)
-    return Table.of(rows, columns, mark, axis=axis, **options)
-
-
 def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     """Return the rates of both models, the largest change first."""
-    percent = result.percent
+    rows = [row for row in records(result.pairs) if row["model"] == model]
     # Means have units of their own, and one axis has one unit: that of the value.
-    size, scale = ("difference", 100) if percent else ("amplification", 1)
-
-    def judged(row: dict[str, Any]) -> dict[str, Any]:
-        """Return the change and its interval, which follows the sign of the association."""
-        known = row.get("sign") and row["low"] is not None and row["high"] is not None
-        sides = sorted(row["sign"] * row[end] for end in ("low", "high")) if known else (None, None)
-        value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
-        scaled = [None if end is None else end * scale for end in (value, *sides)]
-        return row | dict(zip(("estimate", "low", "high"), scaled, strict=True))
-
-    pairs = (row for row in records(result.pairs) if row["model"] == model)
-    rows = list(map(judged, sorted(pairs, key=lambda row: -abs(row[size] or 0))))
+    percent, size = result.percent, "difference" if result.percent else "amplification"
+    rows.sort(key=lambda row: -abs(row[size] or 0))
+    rows = [row | _change(row, percent=percent) for row in rows]
     heading, named = naming_of_pairs(result.pairs, result.group_columns)
     form, signs = (rate, "+.2f") if percent else (amount, "+.4f")
     labels = "Labelled so" if percent else "Labels"
-    if result.churn.empty:  # each model has rows of its own
+    if has_own_rows := result.churn.empty:
         labels = "Training rows"
     change = ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent)))
-    columns = {
-        **known_columns("Rows"),
+    counts = {"Rows gained": shown("gained", count), "Rows lost": shown("lost", count)}
+    if all(row["gained"] is None for row in rows):  # numbers are neither gained nor lost
+        counts = {}
+    rates = {
         labels: shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
         change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
-        "Rows gained": shown("gained", count),
-        "Rows lost": shown("lost", count),
-        **known_columns("Adjusted p"),
     }
-    if all(row["gained"] is None for row in rows):  # numbers have no rows with and without a label
-        del columns["Rows gained"], columns["Rows lost"]
-    tasks = {str(row["task"]): row["task"] for row in rows}
-    task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
+    task = only_task([*{str(row["task"]): row["task"] for row in rows}.values()]) or "each task"
     explained = {
-        "A->T": f"how often {task} is{' predicted' * (not result.churn.empty)} in each group",
+        "A->T": f"how often {task} is{' predicted' * (not has_own_rows)} in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
     return estimates_table(
         rows,
-        columns,
+        table_columns("Rows", rates, counts, "Adjusted p"),
         lambda row: {"side": "plain", "name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: {explained}, the largest change first",
@@ -265,35 +229,44 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     )
 
 
+def _change(row: dict[str, Any], *, percent: bool) -> dict[str, float | None]:
+    """Return the change of a pair and its interval, which follows the sign of the association."""
+    sign, scale = row.get("sign") or 0, 100 if percent else 1
+    value = row["difference"] if percent else (row["amplification"] or 0) * sign
+    ends = (row["low"], row["high"])
+    known = sign and None not in ends
+    low, high = sorted(sign * end for end in ends) if known else (None, None)
+    return {
+        name: None if number is None else number * scale
+        for name, number in {"estimate": value, "low": low, "high": high}.items()
+    }
+
+
 def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | tuple[Table, Text]:
     """Return the share of each group whose prediction changed, and what the test of it says."""
     rows = [row for row in records(result.churn) if row["model"] == model]
     if not rows:
         return ()  # each model has rows of its own
-    p, columns = rows[0]["p_value"], as_json(result.group_columns)
-    p_text = p_value(p) if p is not None and p < 0.001 else f"= {p_value(p)}"
+    p = rows[0]["p_value"]
+    says = f"No clear difference between groups in how many predictions changed ({p_equals(p)})."
     if p is None:
         says = "No test: groups share rows, or one group has none."
     elif p < 0.05:
-        says = f"Predictions changed more often in some groups than in others (p {p_text})."
-    else:
-        says = f"No clear difference between groups in how many predictions changed (p {p_text})."
-    rows.sort(key=lambda row: -(row["share"] or 0))
+        says = f"Predictions changed more often in some groups than in others ({p_equals(p)})."
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
-        name, says = group_of(row["group"], columns), rate(row["share"])
-        return {"name": name, "says": says, "dot": row["share"]}
+        name = group_of(row["group"], as_json(result.group_columns))
+        return {"name": name, "says": rate(row["share"]), "dot": row["share"]}
 
-    cells: Cells = {"Share": shown("share", rate), "Changed": shown("changed", count)}
     table = Table.of(
-        rows,
-        cells | known_columns("Rows"),
+        sorted(rows, key=lambda row: -(row["share"] or 0)),
+        table_columns({"Share": shown("share", rate), "Changed": shown("changed", count)}, "Rows"),
         mark,
         id=table_id,
         caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",
         first="Group",
         marks="Share of the group's rows",
-        axis=Axis.around((row["share"] for row in rows), percent=True),
+        percent=True,
     )
     return table, Text(says)
 
@@ -319,7 +292,7 @@ def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
     return [
         row
         | {f"{key}, reference": old.get(key) for key in _RATES}
-        | {"change": (row["accuracy"] - old["accuracy"]) * 100}
+        | {"change": row["accuracy"] - old["accuracy"]}
         for row, old in zip(own, before, strict=True)
         if row.get("accuracy") is not None
     ]
@@ -347,6 +320,21 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
     )
 
 
+def _changes_table(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Cells,
+    named: Callable[[Any], Mapping[str, Any]],
+    **options: Any,
+) -> Table:
+    """Return rows with the ``change`` of a rate, in percentage points on one axis."""
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        says = f"{in_points(row['change'], '+.2f')} percentage points"
+        return {"says": says, "dot": row["change"] * 100, **named(row)}
+
+    return Table.of(rows, columns, mark, balanced=True, **options)
+
+
 # --------------------------------------------------------------------------- every metric
 
 
@@ -366,12 +354,11 @@ def _accuracy(report: ComparisonReport) -> Item | None:
         elif len(report.rates) and "base_rate" not in report.rates:
             reason = "the audited rows have no labels"
         return Text(f"Not measured: {reason}.")
-
     return _changes_table(
-        [row | {"change": row["difference"] * 100} for row in rows],
+        [row | {"change": row["difference"]} for row in rows],
         {
             "Accuracy": shown("accuracy", rate),
-            "Difference, percentage points": lambda row: in_points(row["difference"], "+.2f"),
+            "Difference, percentage points": shown("change", partial(in_points, form="+.2f")),
         },
         lambda row: {
             "name": name_of(row["model"]),
@@ -386,40 +373,23 @@ def _accuracy(report: ComparisonReport) -> Item | None:
 
 def _differences(report: ComparisonReport) -> list[Item | None]:
     """Return the values of all models by each metric, and their differences to the reference."""
-    rows = []
-    for name, result in report.items():
-        for row in records(result.table):
-            model = row["model"]
-            values = {"metric": metric_name(name), "own": row["estimate"]}
-            judged = result.judged(model) if model != report.reference else (None, None, None)
-            values |= dict(zip(("estimate", "low", "high"), as_json(judged), strict=True))
-            known = {} if model == report.reference else {"verdict": result.verdict(model)}
-            rows.append({"model": model, "p_adjusted": row["p_adjusted"], **values, **known})
+    rows = [row for name, result in report.items() for row in _compared(name, result)]
+    questions = Terms([(metric_name(name), result.question) for name, result in report.items()])
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
-        name = {"group": row["metric"], "name": name_of(row["model"])}
-        return name if "verdict" in row else {**name, "side": "plain", "says": "reference"}
-
-    def doubtful(row: Mapping[str, Any]) -> bool:
-        """Return whether an interval excludes 0, and the test for several models finds nothing."""
-        excludes = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
-        return excludes and row["verdict"] == NO_DIFFERENCE
+        reference = {} if "verdict" in row else {"side": "plain", "says": "reference"}
+        return {"group": row["metric"], "name": name_of(row["model"]), **reference}
 
     def verdict(row: Mapping[str, Any]) -> Cell:
         if "verdict" not in row:
             return Cell("reference")
         cell = verdict_cell(row["verdict"])
-        return replace(cell, text=cell.text + "*" * doubtful(row))
+        return replace(cell, text=cell.text + "*" * row["doubtful"])
 
-    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
+    values: Cells = {"Estimate": shown("own"), "Difference": shown("estimate")}
     table = estimates_table(
         rows,
-        {
-            "Estimate": shown("own"),
-            "Difference": shown("estimate"),
-            **known_columns("Interval", "Adjusted p"),
-            "Verdict": verdict,
-        },
+        table_columns(values, "Interval", "Adjusted p", {"Verdict": verdict}),
         named,
         id="differences-table",
         caption=f"Differences to {name_of(report.reference)}: below 0 less, above 0 more",
@@ -428,7 +398,33 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
         balanced=True,
         brief=("Estimate", "Difference", "Interval", "Verdict"),
     )
-    return [table, Text(footnote) if any(map(doubtful, rows)) else None]
+    footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
+    own_scale = (
+        "Compare each difference with 0, not with other metrics: every metric has its own scale."
+    )
+    return [
+        table,
+        Text(footnote) if any(row.get("doubtful") for row in rows) else None,
+        Text(own_scale, quiet=True),
+        Section("What each metric asks", [questions], only="page"),
+    ]
+
+
+def _compared(name: str, result: ComparisonResult) -> Iterator[dict[str, Any]]:
+    """Yield a row for each model; the reference has neither a difference nor a verdict.
+
+    A verdict is doubtful if the interval excludes 0, and the test for several models finds nothing.
+    """
+    names = {"own": "estimate", "estimate": "difference", "p_adjusted": "p_adjusted"}
+    names |= {"low": "difference_low", "high": "difference_high"}
+    for row in records(result.table):
+        numbers = {key: row[column] for key, column in names.items()}
+        own = {"metric": metric_name(name), "model": row["model"], **numbers}
+        if row["model"] != result.reference:
+            low, high, verdict = own["low"], own["high"], result.verdict(row["model"])
+            excludes = low is not None and (low > 0 or high < 0)
+            own |= {"verdict": verdict, "doubtful": excludes and verdict == NO_DIFFERENCE}
+        yield own
 
 
 def _limits(report: ComparisonReport) -> dict[str, str]:

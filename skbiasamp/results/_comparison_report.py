@@ -71,18 +71,8 @@ class ComparisonReport(Report[ComparisonResult]):
     """
 
     _schema = "skbiasamp.ComparisonReport/1"
-    _last = (
-        "context",
-        "reference",
-        "primary",
-        "verdicts",
-        "notes",
-        "results",
-        "accuracy",
-        "rates",
-        "matched",
-        "data_files",
-    )
+    _first = ("context", "reference", "primary", "verdicts", "notes", "results")
+    _last = ("matched", "data_files")
     _always = ("accuracy", "rates", "context")
     _newer = ("citation", "matched")
 
@@ -122,13 +112,7 @@ class ComparisonReport(Report[ComparisonResult]):
 
         None if models were compared within matched pairs only.
         """
-        if not self.results:
-            return None
-        ranked = sorted(self.results, key=lambda name: self.results[name].rank)
-        able = (
-            name for name in ranked if {*self.results[name].verdicts.values()} != {NOT_MEASURED}
-        )
-        return next(able, ranked[0])
+        return self._lowest_rank(lambda result: {*result.verdicts.values()} != {NOT_MEASURED})
 
     @property
     def verdict(self) -> str:

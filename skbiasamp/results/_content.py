@@ -10,6 +10,7 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
+    level_of,
     name_of,
     number,
     p_value,
@@ -17,7 +18,6 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
     task_of,
 )
-from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
     Bullets,
     Cell,
@@ -34,6 +34,7 @@ from skbiasamp.results._json import as_json
 Cells = dict[str, Callable[[Any], Cell]]  # by their headings
 
 LIMITS = "What limits these numbers?"
+_NO_TRAINING_LABELS = "none given: the audited labels are used instead"
 _PARAMETER = 200  # characters of a parameter
 _NAMES = 20  # groups and tasks of the record
 _TITLES = {
@@ -55,34 +56,54 @@ _SAYS = {
 # --------------------------------------------------------------------------- title and record
 
 
-def facts(context: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the title says of the rows."""
+def facts(context: Mapping[str, Any], *, without: str = "") -> dict[str, str]:
+    """Return what the title says of the rows, `without` one of the facts."""
     context = as_json(context)
     if not context:
         return {}
-    columns, known_groups = (context.get(key, ()) for key in ("group_columns", "groups"))
-    groups = [group_of(group, columns) for group in known_groups]
-    if len(columns) > 1 and len(groups) > 4:  # of many combinations, the columns
-        sizes = [len({str(group[i]) for group in known_groups}) for i in range(len(columns))]
-        groups = [f"{name_of(name)} ({n})" for name, n in zip(columns, sizes, strict=True)]
-    tasks, target = context.get("tasks", ()), context.get("target")
+    target, n_train, labelled = (context.get(key) for key in ("target", "n_train", "labelled"))
     of = f" of the column {name_of(target)}" * bool(target)
-    n_train, labelled = context.get("n_train"), context.get("labelled", True)
+    apart = labelled is False  # rows without labels are compared with a reference
+    training = "" if n_train is None else f"{n_train:,.15g} rows"
+    has_none = apart or context.get("data_kind") == "texts"
     known = {
         "Model": context.get("model_name") or "not named",
         "Data": context.get("data_name") or "not named",
-        "Rows": context.get("rows", ""),
-        "Groups": "; ".join(groups[:4]) + (f" and {len(groups) - 4:,} more" if groups[4:] else ""),
-        "Task": f"'{task_of(tasks[0])}'{of}" if len(tasks) == 1 else "",
-        "Training labels": ""
-        if context.get("data_kind") == "texts" or not labelled
-        else "none given: the audited labels are used instead"
-        if n_train is None
-        else f"{n_train:,.15g} rows",
-        "Reference": "" if labelled or n_train is None else f"{n_train:,.15g} rows",
-        "Date": context.get("date", ""),
+        "Rows": context.get("rows"),
+        "Groups": _groups(context),
+        "Task": only_task(context.get("tasks", ()), of),
+        "Training labels": "" if has_none else training or _NO_TRAINING_LABELS,
+        "Reference": training * apart,
+        "Date": context.get("date"),
     }
-    return {name: text for name, text in known.items() if text}
+    return {name: text for name, text in known.items() if text and name != without}
+
+
+def _groups(context: Mapping[str, Any]) -> str:
+    """Return some groups; of many combinations, the columns and how many values each has."""
+    columns, known = (context.get(key, ()) for key in ("group_columns", "groups"))
+    groups = [group_of(group, columns) for group in known]
+    if len(columns) > 1 and len(groups) > 4:
+        sizes = [len({str(group[i]) for group in known}) for i in range(len(columns))]
+        groups = [f"{name_of(name)} ({n})" for name, n in zip(columns, sizes, strict=True)]
+    return _first(groups, 4, "; ")
+
+
+def _first(names: Sequence[str], most: int, joint: str) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" * (len(names) > most)
+    return joint.join(names[:most]) + more
+
+
+def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
+    """Return the classes that people want, of which a user declares one or a list."""
+    names = context.get("favourable")
+    return names if isinstance(names, list) else [] if names is None else [names]
+
+
+def only_task(tasks: Sequence[Any], of: str = "") -> str:
+    """Return the name of the task in quotation marks if there is only one, else nothing."""
+    return f"'{task_of(tasks[0])}'{of}" if len(tasks) == 1 else ""
 
 
 def document_of(
@@ -110,27 +131,17 @@ def record(
 ) -> Section:
     """Return what is needed to repeat a report; `settings` are parameters, by their heading."""
     context = as_json(context)
-    columns = context.get("group_columns", ())
     terms: list[tuple[str, str]] = []
     for key, value in context.items():
         if key in ("not_measured", "rows", "data_files") or value is None:
             continue
         if isinstance(value, Mapping):
             terms += [(name, short(text)) for name, text in value.items()]
-        elif isinstance(value, list | tuple):
-            names = [
-                group_of(name, columns) if key == "groups" else task_of(name) for name in value
-            ]
-            more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-            terms.append((key, ("; " if columns else ", ").join(names[:_NAMES]) + more))
         else:
-            terms.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
+            terms.append((key, _recorded(key, value, context)))
     terms += [("JSON schema", schema)] if schema else []
     files = [
-        (
-            file["path"],
-            "{rows_are}: {rows:,} rows, {format}, SHA-256 {sha256}".format_map(file),
-        )
+        (file["path"], "{rows_are}: {rows:,} rows, {format}, SHA-256 {sha256}".format_map(file))
         for file in data_files
     ]
     folded: list[Item | None] = [
@@ -142,6 +153,15 @@ def record(
     made: list[Item] = [Text("This call made the report:"), Code(call)] if call else []
     title = "Date, data, versions and parameters"
     return Section("Record", [*made, Section(title, folded, folded=True)], id="record", only="page")
+
+
+def _recorded(key: str, value: Any, context: Mapping[str, Any]) -> str:
+    """Return a value of a context as text."""
+    if isinstance(value, list | tuple):
+        columns = context.get("group_columns", ())
+        names = [group_of(name, columns) if key == "groups" else task_of(name) for name in value]
+        return _first(names, _NAMES, "; " if columns else ", ")
+    return f"{value:,.15g}" if isinstance(value, int | float) else str(value)
 
 
 def short(value: Any) -> str:
@@ -175,9 +195,15 @@ def shown(key: str, form: Callable[[Any], str] = number) -> Callable[[Mapping[st
     return lambda row: Cell(form(row.get(key)), row.get(key))
 
 
-def in_points(change: float | None, form: str = "+.1f") -> Cell:
-    """Return the cell of a change of a rate, in percentage points."""
-    return Cell(number(None if change is None else change * 100, form), change)
+def in_points(change: float | None, form: str = "+.1f") -> str:
+    """Return a change of a rate in percentage points."""
+    return number(None if change is None else change * 100, form)
+
+
+def p_equals(value: float | None) -> str:
+    """Return a p-value with its sign: "p = 0.023", "p < 0.001"."""
+    text = p_value(value)
+    return f"p {text}" if "<" in text else f"p = {text}"
 
 
 def count(value: Any) -> str:
@@ -202,6 +228,13 @@ def ends(low: Any, high: Any, form: Callable[[Any], str] = number) -> str:
     return f"{form(low).removesuffix(' %')} to {form(high).removesuffix(' %')}"
 
 
+def interval_in_words(
+    level: float | None, low: Any, high: Any, form: Callable[[Any], str] = number
+) -> str:
+    """Return an interval as sentences have it: "95 % confidence interval −0.01 to +0.06"."""
+    return f"{level_of(level or 0.95)} confidence interval {form(low)} to {form(high)}"
+
+
 def verdict_cell(verdict: str) -> Cell:
     """Return the cell of a verdict, sorted by what it says."""
     return Cell(verdict, list(SIDE_OF).index(verdict), side=SIDE_OF[verdict])
@@ -216,16 +249,30 @@ _COLUMNS: Cells = {
     "Rows": shown("n", count),
     "Share of rows": shown("share", rate),
     "Labelled so": shown("base_rate", rate),
+    "Predicted so": with_interval("predicted_rate"),
+    "Selected": shown("selected", count),
+    "Selection rate": with_interval("selection_rate"),
     "Impact ratio": with_interval("impact_ratio", lambda value: number(value, ".2f")),
     "Accuracy": with_interval("accuracy"),
     "True positive rate": with_interval("true_positive_rate"),
     "False positive rate": with_interval("false_positive_rate"),
+    "Expected": shown("expected"),
+    "Difference": shown("difference"),
+    "Change, percentage points": shown("change", in_points),
 }
 
 
-def known_columns(*titles: str) -> Cells:
-    """Return the columns with these headings, for rows that have what they show."""
-    return {title: _COLUMNS[title] for title in titles}
+def table_columns(*parts: str | Cells) -> Cells:
+    """Return columns in their order: known ones by their headings, others with their cells.
+
+    Without a heading there is no column.
+    """
+    columns: Cells = {}
+    for part in parts:
+        if isinstance(part, str):
+            part = {part: _COLUMNS[part]} if part else {}
+        columns |= part
+    return columns
 
 
 # --------------------------------------------------------------------------- tables
@@ -235,24 +282,19 @@ def estimates_table(
     rows: Sequence[Mapping[str, Any]],
     columns: Cells,
     named: Callable[[Any], Mapping[str, Any]],
-    *,
-    balanced: bool = False,
     **options: Any,
 ) -> Table:
     """Return rows with ``estimate``, ``low`` and ``high`` on one axis; a verdict colours a mark.
 
-    `balanced` puts 0 into the middle of the axis. `named` returns the name of a row, and what else
-    its mark has.
+    `named` returns the name of a row, and what else its mark has.
     """
-    keys = ("estimate", "low", "high")
 
     def mark(row: Mapping[str, Any]) -> dict[str, Any]:
         verdict = {"side": SIDE_OF[row["verdict"]]} if "verdict" in row else {}
-        return interval_mark(*(row[key] for key in keys)) | verdict | {**named(row)}
+        drawn = interval_mark(*(row[key] for key in ("estimate", "low", "high")))
+        return drawn | verdict | {**named(row)}
 
-    axis = Axis.around((row[key] for row in rows for key in keys), balanced=balanced)
-    options = {"marks": "Estimate and interval", "axis": axis, **options}
-    return Table.of(rows, columns, mark, **options)
+    return Table.of(rows, columns, mark, **{"marks": "Estimate and interval", **options})
 
 
 def interval_mark(value: Any, low: Any, high: Any) -> dict[str, Any]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._input.errors import InputError
-from skbiasamp._utils.formatting import group_of, level_of, name_of, number, points, rate, task_of
-from skbiasamp.render.document import Bullets, Document, Section, Text
-from skbiasamp.results._content import LIMITS
+from skbiasamp._utils.formatting import group_of, name_of, number, points, rate, task_of
+from skbiasamp.render.document import Bullets, Document, Section
+from skbiasamp.results._content import LIMITS, in_points, interval_in_words
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged, frame_table
 from skbiasamp.results.pair_tables import row_of
@@ -107,27 +109,25 @@ class GroupDifferences(Paged):
             what = f"within {n_pairs:,.0f} pairs, predictions for {group} are {size} {side} "
             what += f"than for {other} on average"
         return (
-            f"{sure}{task}: {what} ({level_of(self.confidence_level)} "
-            f"confidence interval {number(row['low'])} to {number(row['high'])}, "
-            f"p = {row['p_value']:.2g}). The {'rates' if n_pairs is None else 'means'} are "
-            f"{first} and {second}."
+            f"{sure}{task}: {what} ({self._tested(row)}). The "
+            f"{'rates' if n_pairs is None else 'means'} are {first} and {second}."
         )
 
     def _of_model(self, row: dict[str, Any], what: str) -> str:
         """Return how a model's difference differs from that of the reference."""
-        form, scale = ("+.1f", 100) if self.percent else ("+.4g", 1)
+        form = in_points if self.percent else partial(number, form="+.4g")
+        own, before, change = (form(row[name]) for name in ("mean", "mean_other", "difference"))
         unit = " percentage points" * self.percent
-        own, before, change, low, high = (
-            number(scale * row[name], form)
-            for name in ("mean", "mean_other", "difference", "low", "high")
-        )
         sure = "No clear change" if row["low"] <= 0 <= row["high"] else "A change"
         return (
             f"{sure} by '{name_of(row['model'])}': within {row['n_pairs']:,.0f} pairs, the "
             f"difference {what} is {own}{unit}, and {before} by the reference: {change} "
-            f"({level_of(self.confidence_level)} confidence interval {low} to {high}, "
-            f"p = {row['p_value']:.2g})."
+            f"({self._tested(row, form)})."
         )
+
+    def _tested(self, row: dict[str, Any], form: Callable[[Any], str] = number) -> str:
+        interval = interval_in_words(self.confidence_level, row["low"], row["high"], form)
+        return f"{interval}, p = {row['p_value']:.2g}"
 
     def to_document(self) -> Document:
         """Return sentences and tables as plain data, which renderers show.
@@ -151,8 +151,8 @@ class GroupDifferences(Paged):
         if self.rates is not None:
             groups = [group_of(group, columns) for group in self.rates["group"]]
             tables.append(frame_table(self.rates.assign(group=groups), "Rates of each group"))
-        sentences = Bullets([Text(text) for text in self._sentences()])
-        notes = Bullets([Text(text) for text in self.notes])
+        sentences = Bullets.of(self._sentences())
+        notes = Bullets.of(self.notes)
         sections = [Section("Result", [sentences], "verdict", leading=True)]
         sections += [Section("Numbers", tables, "tables"), Section(LIMITS, [notes], "limits")]
         return Document(self.title, sections)

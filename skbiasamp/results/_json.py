@@ -38,7 +38,9 @@ class Stored:
 
     _schema: ClassVar[str]
     _older: ClassVar[tuple[str, ...]] = ()  # schemas that are read too
-    _last: ClassVar[tuple[str, ...]] = ()  # written after other fields, or in addition to them
+    # Written before or after other fields, or in addition to them.
+    _first: ClassVar[tuple[str, ...]] = ()
+    _last: ClassVar[tuple[str, ...]] = ()
     _always: ClassVar[tuple[str, ...]] = ()  # fields that are written although they have a default
     _newer: ClassVar[tuple[str, ...]] = ("citation",)  # left out if they are empty
 
@@ -50,8 +52,9 @@ class Stored:
         content : dict
         """
         own: Any = self
-        first = [field.name for field in fields(own) if field.name not in self._last]
-        values = {name: getattr(self, name) for name in (*first, *self._last)}
+        others = [field.name for field in fields(own) if field.name not in self._last]
+        order = dict.fromkeys([*self._first, *others, *self._last])
+        values = {name: getattr(self, name) for name in order}
         for name in self._newer:
             if name in values and not len(
                 values[name]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skbiasamp._utils.formatting import metric_name
-from skbiasamp.render.document import Bullets, Cell, Document, Section, Table, Terms, Text
+from skbiasamp.render.document import Bullets, Cell, Document, Row, Section, Table, Terms, Text
 from skbiasamp.results._audit_document import audit_document, metric_sentences, what_is_missing
 from skbiasamp.results._audit_glossary import definition
 from skbiasamp.results._audit_tables import rates_table, summary_table
-from skbiasamp.results._content import Cells
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._sentences import reference_labels
@@ -51,30 +50,32 @@ def model_card(report: AuditReport) -> Document:
 
 def _measured_how(report: AuditReport) -> Table:
     """Return the runs, the attacker and the base of each metric, and which pairs it leaves out."""
+    rows = [
+        Row(
+            metric_name(name),
+            [
+                Cell(f"{result.statistics.get('n_runs', 1):.0f}"),
+                Cell(result.statistics.get("attacker", "–")),
+                Cell(_base(result)),
+                Cell(_left_out(result)),
+            ],
+        )
+        for name, result in report.items()
+    ]
+    caption = "How each value was measured; the base is what predictions are compared with"
+    columns = ("Runs", "Attacker", "Base", "Pairs left out")
+    return Table(caption, "Metric", columns, rows, len(rows))
 
-    def base(result: AuditResult) -> str:
-        if result.kind.has_attacker:
-            return "labels" if result.params.get("equalize", "") is None else result.baseline
-        chosen = result.params.get("base", "train")
-        texts = {"test": "labels", "train": reference_labels(result)}
-        return texts.get(str(chosen), "rates of the user's own")
 
-    def left_out(result: AuditResult) -> str:
-        n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
-        few = result.statistics.get("n_small_pairs", 0)
-        parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
-        return ", ".join(parts) or "none"
+def _base(result: AuditResult) -> str:
+    if result.kind.has_attacker:
+        return "labels" if result.params.get("equalize", "") is None else result.baseline
+    texts = {"test": "labels", "train": reference_labels(result)}
+    return texts.get(str(result.params.get("base", "train")), "rates of the user's own")
 
-    columns: Cells = {
-        "Runs": lambda row: Cell(f"{row[1].statistics.get('n_runs', 1):.0f}"),
-        "Attacker": lambda row: Cell(row[1].statistics.get("attacker", "–")),
-        "Base": lambda row: Cell(base(row[1])),
-        "Pairs left out": lambda row: Cell(left_out(row[1])),
-    }
-    return Table.of(
-        list(report.items()),
-        columns,
-        lambda row: {"name": metric_name(row[0])},
-        caption="How each value was measured; the base is what predictions are compared with",
-        first="Metric",
-    )
+
+def _left_out(result: AuditResult) -> str:
+    n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
+    few = result.statistics.get("n_small_pairs", 0)
+    parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
+    return ", ".join(parts) or "none"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, TypeVar
 
 import pandas as pd
@@ -109,6 +110,12 @@ class Report(Paged, Stored, Mapping[str, R]):
     def _papers(self) -> list[str]:
         return [result.citation for result in self.values()]
 
+    def _lowest_rank(self, is_measured: Callable[[R], bool]) -> str | None:
+        """Return the name of the first result by rank that is measured; of the first if none is."""
+        ranked = sorted(self.results, key=lambda name: self.results[name].rank)
+        able = (name for name in ranked if is_measured(self.results[name]))
+        return next(able, next(iter(ranked), None))
+
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
     ) -> Gate:
@@ -203,24 +210,8 @@ class AuditReport(Report[AuditResult]):
     """
 
     _schema = "skbiasamp.AuditReport/2"
-    _last = (
-        "context",
-        "data_files",
-        "primary",
-        "verdict",
-        "results",
-        "groups",
-        "rates",
-        "selection",
-        "matched",
-        "labelled",
-        "labelled_rates",
-        "by_column",
-        "explanation",
-        "curve",
-        "passed",
-        "findings",
-    )
+    _first = ("context", "data_files", "primary", "verdict", "results", "groups", "rates")
+    _last = ("findings",)
     _always = ("groups", "rates", "findings", "context")
 
     results: dict[str, AuditResult]
@@ -245,13 +236,9 @@ class AuditReport(Report[AuditResult]):
         Directional A->T; leakage if the labels are balanced; T->A if only the sensitive feature
         is predicted. In general the result with the lowest `rank` that can be measured.
         """
-        ranked = sorted(self.results, key=lambda name: self.results[name].rank)
-        able = (
-            name
-            for name in ranked
-            if not math.isnan(self.results[name].value) and self.results[name].verdict != CANNOT
+        return self._lowest_rank(
+            lambda result: not math.isnan(result.value) and result.verdict != CANNOT
         )
-        return next(able, next(iter(ranked), None))
 
     @property
     def limit(self) -> float | None:
@@ -278,7 +265,7 @@ class AuditReport(Report[AuditResult]):
         """
         return differences_of(self.matched, self.context, self.labelled, self.labelled_rates)
 
-    @property
+    @cached_property
     def _compared(self) -> GateCheck | None:
         """The primary result, compared with the limit."""
         if self.limit is None or self.primary is None:

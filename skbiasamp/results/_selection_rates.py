@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from skbiasamp.results._content import (
     document_of,
     facts,
     interval_mark,
-    known_columns,
+    only_task,
     record,
-    shown,
+    table_columns,
     topics,
     with_interval,
 )
@@ -82,7 +83,37 @@ class SelectionRates(Paged):
         -------
         document : Document
         """
-        return selection_document(self)
+        context, rows = self.context, records(self.table)
+        tables = selection_tables(rows, context.get("group_columns", ()))
+        tasks = {str(row["task"]): row["task"] for row in rows}
+        selected = f"Selected: the model predicts {only_task([*tasks.values()]) or 'the task'}."
+        if "score" in context.get("selected", ""):
+            selected = "Selected: a score above the median score of all rows (scoring rate)."
+        if given := context.get("given"):
+            selected += f" Rates are {given}: as if all groups had the strata of all rows."
+        below = _below(rows)
+        opening: list[Item | None] = [Text(selected)]
+        if below:
+            more = len(below) - _MOST_BELOW
+            opening += [
+                Text("Categories with an impact ratio below 0.8, and its 95 % interval:"),
+                Bullets.of(below[:_MOST_BELOW]),
+                Text(f"{more} more are in the tables.", quiet=True) if more > 0 else None,
+            ]
+        else:
+            opening.append(Text("No impact ratio lies below 0.8."))
+        return document_of(
+            context,
+            "Selection rates and impact ratios",
+            facts=facts(context, without="Training labels"),
+            sections=[
+                Section("Below four fifths", opening, "verdict", leading=True),
+                Section("Rates by category", [*tables, _TOGETHER], "tables"),
+                _differences(records(self.differences)),
+                _limits(context),
+                record(context, "", context.get("data_files", ())),
+            ],
+        )
 
 
 def rate_differences(table: pd.DataFrame) -> pd.DataFrame:
@@ -138,15 +169,14 @@ _TITLES = {
 def selection_tables(rows: list[dict[str, Any]], columns: Any) -> list[Table]:
     """Return one table a sensitive column, its categories in the order of the data."""
     several = len({str(row["task"]) for row in rows}) > 1
-    tables = []
-    for i, by in enumerate(dict.fromkeys(row["by"] for row in rows), 1):
-        own = [row for row in rows if row["by"] == by]
-        tables.append(_table(f"selection-{i}", by, own, columns, several=several))
-    return tables
+    return [
+        _table(f"selection-{i}", by, [row for row in rows if row["by"] == by], columns, several)
+        for i, by in enumerate(dict.fromkeys(row["by"] for row in rows), 1)
+    ]
 
 
 def _table(
-    table_id: str, by: str, rows: list[dict[str, Any]], columns: Any, *, several: bool
+    table_id: str, by: str, rows: list[dict[str, Any]], columns: Any, several: bool
 ) -> Table:
     # A few wide intervals would press all others together: their lines end at the margin.
     known = [row[end] for row in rows for end in _RATIO if row[end] is not None]
@@ -160,18 +190,11 @@ def _table(
         says = number(row["impact_ratio"], ".2f")
         return drawn | {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
 
-    errors = ("True positive rate", "False positive rate")
-    cells = known_columns("Rows", "Share of rows")
-    cells |= {
-        "Selected": shown("selected", count),
-        "Selection rate": with_interval("selection_rate"),
-        **known_columns("Impact ratio"),
-        "Four-fifths rule": _four_fifths,
-        **known_columns(*errors * ("true_positive_rate" in rows[0])),
-    }
+    rates = ("Rows", "Share of rows", "Selected", "Selection rate", "Impact ratio")
+    errors = ("True positive rate", "False positive rate") * ("true_positive_rate" in rows[0])
     return Table.of(
         rows,
-        cells,
+        table_columns(*rates, {"Four-fifths rule": _four_fifths}, *errors),
         mark,
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
@@ -207,44 +230,10 @@ def _four_fifths(row: Mapping[str, Any]) -> Cell:
     return Cell(side, value, "interval includes 0.8" * unsure)
 
 
-def selection_document(rates: Any) -> Document:
-    """Return what selection rates say."""
-    context, rows = rates.context, records(rates.table)
-    tables = selection_tables(rows, context.get("group_columns", ()))
-    tasks = {str(row["task"]): task_of(row["task"]) for row in rows}
-    predicted = f"'{next(iter(tasks.values()))}'" if len(tasks) == 1 else "the task"
-    selected = Text(f"Selected: the model predicts {predicted}.")
-    if "score" in context.get("selected", ""):
-        selected = Text("Selected: a score above the median score of all rows (scoring rate).")
-    if given := context.get("given"):
-        text = f"Rates are {given}: as if all groups had the strata of all rows."
-        selected = Text(f"{selected.text} {text}")
-    below = _below(rows)
-    opening: list[Item | None] = [selected, Text("No impact ratio lies below 0.8.")]
-    if below:
-        more = len(below) - _MOST_BELOW
-        opening[1:] = [
-            Text("Categories with an impact ratio below 0.8, and its 95 % interval:"),
-            Bullets([Text(text) for text in below[:_MOST_BELOW]]),
-            Text(f"{more} more are in the tables.", quiet=True) if more > 0 else None,
-        ]
-    return document_of(
-        context,
-        "Selection rates and impact ratios",
-        facts={name: text for name, text in facts(context).items() if name != "Training labels"},
-        sections=[
-            Section("Below four fifths", opening, "verdict", leading=True),
-            Section("Rates by category", [*tables, _TOGETHER], "tables"),
-            _differences(records(rates.differences)),
-            _limits(context),
-            record(context, "", context.get("data_files", ())),
-        ],
-    )
-
-
 def _differences(rows: list[dict[str, Any]]) -> Section:
+    """Return how far the highest rates of a column are above the lowest."""
     cells: Cells = {
-        title: with_interval(key, lambda value: number(value, ".3f"))
+        title: with_interval(key, partial(number, form=".3f"))
         for key, title in _TITLES.items()
         if rows and key in rows[0]
     }
@@ -265,11 +254,13 @@ def _below(rows: Iterable[dict[str, Any]]) -> list[str]:
     low = [
         row for row in rows if row["impact_ratio"] is not None and row["impact_ratio"] < FOUR_FIFTHS
     ]
-    low.sort(key=lambda row: row["impact_ratio_high"] or 0)
     return [
-        f"{name_of(row['by'])}: {group_of(row['category'])}, {number(row['impact_ratio'], '.2f')} "
-        f"({number(row['impact_ratio_low'], '.2f')} to {number(row['impact_ratio_high'], '.2f')})"
-        for row in low
+        "{}: {}, {} ({} to {})".format(
+            name_of(row["by"]),
+            group_of(row["category"]),
+            *(number(row[end], ".2f") for end in _RATIO),
+        )
+        for row in sorted(low, key=lambda row: row["impact_ratio_high"] or 0)
     ]
 
 

@@ -21,6 +21,7 @@ from skbiasamp._utils.formatting import (
     number,
     points,
 )
+from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._result import AuditResult
 
 
@@ -94,24 +95,23 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
             f"Cannot be known: {shown} {result.statistics['assuming']}. In truth it may be any "
             f"value from {number(least)} to {number(most)}, a width of {most - least:.4f}"
         )
-    interval = f"{level_of(result.confidence_level or 0.95)} confidence interval"
-    ends = f"{number(low)} to {number(high)}"
+    interval = interval_in_words(result.confidence_level, low, high)
     if verdict == NO_EFFECT:
         if low == high == 0:
             return "No clear effect: the value is exactly 0"
         if low > 0:
             return (
-                f"No clear effect: {number(value)} ({interval} {ends}), but the attacker on the "
+                f"No clear effect: {number(value)} ({interval}), but the attacker on the "
                 "predictions is not clearly better than a guess that ignores its input"
             )
-        return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
+        return f"No clear effect: {shown} (the {interval} includes 0)"
     about = what if verdict in (AMPLIFIES, REDUCES, REVERSES) else f"about {result.about}"
-    return f"The model {verdict} {about}: {shown} ({interval} {ends})"
+    return f"The model {verdict} {about}: {shown} ({interval})"
 
 
 # What the published value holds beside the estimate.
 _PARTS = {
-    "shift": "for what is predicted more or less often over all rows",
+    "shift": "for what is predicted more or less often over all rows (shift)",
     "selection": "for signs that were fitted to the same labels",
     "small_pairs": "for pairs with fewer than 30 rows",
 }
@@ -122,7 +122,8 @@ def published(result: AuditResult) -> str:
     """Return the published value and its parts, if it is another number than the estimate."""
     if not result.differs or math.isnan(result.value):
         return ""
-    text = f"The formula of the metric's paper gives {number(result.value)}"
+    of = "metric's paper" if result.citation else "metric"
+    text = f"The formula of the {of} gives {number(result.value)}"
     known = {name: result.statistics.get(name) for name in _PARTS}
     parts = {name: part for name, part in known.items() if isinstance(part, float)}
     rest = result.value - result.estimate - sum(parts.values())
@@ -131,8 +132,8 @@ def published(result: AuditResult) -> str:
     says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
     named = [f"{number(part)} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
     return (
-        f"{text}: the estimate of {number(result.estimate)}, {listed(named)}. The verdict is about "
-        "the estimate."
+        f"{text}: {listed([f'the estimate of {number(result.estimate)}', *named])}. The verdict is "
+        "about the estimate."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._io.writing import written
-from skbiasamp.render.document import Cell, Document, Section, Table, Text
+from skbiasamp.render.document import MOST_ROWS, Cell, Document, Row, Section, Table, Text
 from skbiasamp.render.html import as_page, in_notebook
 from skbiasamp.render.markdown import as_markdown
 from skbiasamp.render.text import as_text
@@ -82,13 +82,9 @@ def of_frame(title: str, frame: pd.DataFrame, texts: Sequence[str]) -> Document:
 def frame_table(frame: pd.DataFrame, caption: str = "") -> Table:
     """Return a data frame as it is."""
     first, *columns = map(str, frame)
-    rows = list(zip(*(frame[name].tolist() for name in frame), strict=True))
-    cells = {
-        name: lambda row, i=i, name=name: Cell(_text(name, row[i]))
-        for i, name in enumerate(columns, 1)
-    }
-    name = {"caption": caption, "first": first}
-    return Table.of(rows, cells, lambda row: {"name": _text(first, row[0])}, **name, whole=True)
+    texts = ([_text(str(name), value) for value in frame[name].tolist()] for name in frame)
+    rows = [Row(name, [*map(Cell, cells)]) for name, *cells in zip(*texts, strict=True)]
+    return Table(caption, first, columns, rows[:MOST_ROWS], len(rows), whole=True)
 
 
 def _text(name: str, value: Any) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._utils.formatting import number, rate, side_of_zero
 from skbiasamp.render.document import Bullets, Cell, Document, Section, Table, Terms, Text
-from skbiasamp.results._content import LIMITS, document_of, facts, shown
+from skbiasamp.results._content import LIMITS, document_of, facts, interval_in_words, shown
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
@@ -110,12 +111,12 @@ class AnswerReport(Paged):
         none = [Text("In no category is the bias clearly above or below 0.")]
         if 0 < len(clear) < len(rows):
             clear.append(Text("Everywhere else, no clear bias: the intervals include 0."))
-        about = {name: text for name, text in facts(self.context).items() if text[:4] != "none"}
+        about = facts(self.context, without="Training labels")
         sections = [
             Section("Result", [Text(_QUESTIONS), Bullets(clear or none)], "verdict", leading=True),
             Section("Scores", [table], "tables"),
             Section("How to read this", [Terms(list(_TERMS.items()))], "terms"),
-            Section(LIMITS, [Bullets([Text(text) for text in _LIMITS])], "limits"),
+            Section(LIMITS, [Bullets.of(_LIMITS)], "limits"),
         ]
         return document_of(self.context, "Stereotypes in answers", sections, facts=about)
 
@@ -143,7 +144,7 @@ def _sentence(row: Mapping[str, Any]) -> str:
         value, low, high = (row.get(key) for key in (name, f"{start}low", f"{start}high"))
         if value is None or low is None or high is None or low <= 0 <= high:
             continue
-        ends = f"(95 % confidence interval {number(low, '+.1f')} to {number(high, '+.1f')})"
+        ends = f"({interval_in_words(0.95, low, high, partial(number, form='+.1f'))})"
         if name == "bias":
             # Of the answers that name a group, which the share of wrong ones hides.
             wrong = 1 - row["accuracy"] if row["condition"] == "ambig" else 1

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import pandas as pd
 
 from skbiasamp._io.json import Count, Share, table_reader
-from skbiasamp._utils.formatting import INCONCLUSIVE, SIDE_OF, WITHIN, level_of, number
+from skbiasamp._utils.formatting import INCONCLUSIVE, WITHIN, level_of, number
 from skbiasamp.render.document import Card, Cell, Document, Section, Table
-from skbiasamp.results._content import Cells, count, known_columns, shown, topics
+from skbiasamp.results._content import Cells, count, shown, table_columns, topics
 from skbiasamp.results._json import Stored, records
 from skbiasamp.results._shown import Paged
 
@@ -113,15 +113,13 @@ class Certificate(Paged, Stored):
         document : Document
         """
         word = WITHIN if self.certified else INCONCLUSIVE
-        cells: Cells = {
-            "Amplification": shown("amplification"),
-            **known_columns("p-value"),
+        certified: Cells = {
             "Score": shown("score", lambda value: number(value, ".3f")),
             "Certified": lambda row: Cell("yes" if self._passes(row["p_value"]) else "no"),
         }
         tests = Table.of(
             records(self.tests),
-            cells,
+            table_columns({"Amplification": shown("amplification")}, "p-value", certified),
             lambda row: {"name": number(row["threshold"], ".4g")},
             id="tests",
             caption="Thresholds in the order of their tests",
@@ -144,11 +142,10 @@ class Certificate(Paged, Stored):
             "one that fails, so all certified thresholds hold together (Angelopoulos et al., "
             "2025).",
         }
-        card = Card(word, SIDE_OF[word], self.sentence)
         return Document(
             "Amplification certificate",
             [
-                Section("Verdict", [card], "verdict", leading=True),
+                Section("Verdict", [Card.of(word, self.sentence)], "verdict", leading=True),
                 Section("Tests", [tests], "thresholds"),
                 Section("What the certificate rests on", [topics(rests)], "assumptions"),
             ],

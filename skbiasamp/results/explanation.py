@@ -26,9 +26,14 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
     task_of,
 )
-from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Document, Item, Section, Table, Text
-from skbiasamp.results._content import document_of, record, with_interval
+from skbiasamp.results._content import (
+    document_of,
+    in_points,
+    interval_in_words,
+    record,
+    with_interval,
+)
 from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
@@ -199,7 +204,27 @@ class Explanation(Paged, Stored):
         -------
         document : Document
         """
-        return explanation_document(self)
+        parts = [
+            Section(
+                name.capitalize(),
+                [
+                    None if name == "gaps" else _waterfall(self, name),
+                    Bullets.of(sentences_of(self, name)),
+                ],
+                name,
+            )
+            for name in self.tables
+        ]
+        return document_of(
+            self.context,
+            "Where the amplification comes from",
+            sections=[
+                Section("Verdict", [Text(self.audit.sentence)], "verdict", leading=True),
+                *parts,
+                Section("Findings", _findings(self), "findings"),
+                record(self.context, self._schema),
+            ],
+        )
 
 
 def reversal(
@@ -242,58 +267,28 @@ _CAUTION = (
 )
 
 
-def explanation_document(explanation: Explanation) -> Document:
-    """Return what an explanation says."""
-    tables = [
-        Section(
-            name.capitalize(),
-            [
-                None if name == "gaps" else _waterfall(explanation, name),
-                Bullets([Text(text) for text in sentences_of(explanation, name)]),
-            ],
-            name,
-        )
-        for name in explanation.tables
-    ]
-    return document_of(
-        explanation.context,
-        "Where the amplification comes from",
-        sections=[
-            Section("Verdict", [Text(explanation.audit.sentence)], "verdict", leading=True),
-            *tables,
-            Section("Findings", _findings(explanation), "findings"),
-            record(explanation.context, explanation._schema),
-        ],
-    )
-
-
 def explanation_section(explanation: Explanation | None) -> Section:
     """Return what the page of an audit says: what was asked, on at most one screen."""
-    title, items = "Where it comes from", list[Item | None]()
+    items: list[Item | None] = []
     if explanation is not None:
-        asked = [name for name in ("decision", "strata", "features") if name in explanation.tables]
-        for name in asked:
-            texts = [*sentences_of(explanation, name)]
-            if name == "strata":  # the table says these
-                texts = [
-                    next(sentences_of(explanation, "conditional")),
-                    *sentences_of(explanation, "gaps"),
-                ]
-            bullets = Bullets([Text(text) for text in texts[:_MOST_SENTENCES]])
-            items += [_waterfall(explanation, name, _MOST_PARTS), bullets]
-        if asked:
+        for name in ("decision", "strata", "features"):
+            if name in explanation.tables:
+                texts = [*sentences_of(explanation, name)]
+                if name == "strata":  # the table says these
+                    within = next(sentences_of(explanation, "conditional"))
+                    texts = [within, *sentences_of(explanation, "gaps")]
+                waterfall = _waterfall(explanation, name, _MOST_PARTS)
+                items += [waterfall, Bullets.of(texts[:_MOST_SENTENCES])]
+        if items:
             items.append(Text("Parts say where the value arises, not what causes it.", quiet=True))
         items += _findings(explanation)
-    return Section(title, items, "why")
+    return Section("Where it comes from", items, "why")
 
 
 def _findings(explanation: Explanation) -> list[Item | None]:
-    given = explanation.context["given"]
-    caution = Text(_CAUTION.format(given=listed([name_of(name) for name in given] or [""])))
-    return [
-        Bullets([Text(text) for text in explanation.findings]),
-        caution if given else None,
-    ]
+    given = [name_of(name) for name in explanation.context["given"]]
+    caution = Text(_CAUTION.format(given=listed(given))) if given else None
+    return [Bullets.of(explanation.findings), caution]
 
 
 def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> Table:
@@ -301,51 +296,45 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
 
     Beyond the `most` largest, parts are summed.
     """
-    table = explanation.tables[name]
-    rows = [{**row, "name": _named(explanation, row["part"], name)} for row in _rows(table)]
-    shown = [row for row in rows if not _is_zero(row)]
-    if most is not None and len(shown) > most + 1:
-        largest = sorted(shown, key=lambda row: -abs(row["value"]))[:most]
-        rest = sum(row["value"] for row in shown if row not in largest)
-        left = {"name": f"{len(shown) - most} others", "value": rest, "low": None, "high": None}
-        shown = [row for row in shown if row in largest] + [left]
-    rows, reached, title = shown, 0.0, _SUMS.get(name, "value")
-    shown = []
-    for row in rows:
-        if row.get("part") in _PLAIN and len(shown) > 0 and title == "value" and name != "change":
+    parts = [
+        row | {"name": _named(explanation, row["part"], name)}
+        for row in _rows(explanation.tables[name])
+        if not _is_zero(row)
+    ]
+    if most is not None and len(parts) > most + 1:
+        largest = sorted(parts, key=lambda row: -abs(row["value"]))[:most]
+        others = [row["value"] for row in parts if row not in largest]
+        parts = [row for row in parts if row in largest]
+        parts.append(_sum(f"{len(others)} others", sum(others)))
+    rows, reached, title = list[dict[str, Any]](), 0.0, _SUMS.get(name, "value")
+    for part in parts:
+        if part.get("part") in _PLAIN and rows and title == "value" and name != "change":
             title = "value by the paper's formula"
-            shown.append(_sum("estimate, as in the verdict", reached))
-        row["from"], reached = reached, reached + row["value"]
-        shown.append(row | {"to": reached})
-    shown.append(_sum(title, reached))
+            rows.append(_sum("estimate, as in the verdict", reached))
+        rows.append(part | {"from": reached, "to": reached + part["value"]})
+        reached += part["value"]
+    rows.append(_sum(title, reached))
     level = level_of(explanation.context["confidence_level"])
     return Table.of(
-        shown,
+        rows,
         {"Value": with_interval("value", number, _ENDS)},
-        _mark,
+        lambda row: {
+            "name": row["name"],
+            "side": side_of_zero(row["value"], row["low"], row["high"]),
+            "says": f"from {number(row['from'])} to {number(row['to'])}",
+            "dot": row["to"],
+            "span": (row["from"], row["to"]),
+        },
         id=f"why-{name}",
         caption=f"Parts of the {title}, with {level} intervals: each begins where the one "
         "above it ends",
         first="Part",
         marks="Waterfall",
-        axis=Axis.around([row["to"] for row in shown]),
     )
 
 
 def _sum(name: str, value: float) -> dict[str, Any]:
     return {"name": name, "value": value, "from": 0.0, "to": value, "low": None, "high": None}
-
-
-def _mark(row: Mapping[str, Any]) -> dict[str, Any]:
-    side = side_of_zero(row["value"], row["low"], row["high"])
-    says = f"from {number(row['from'])} to {number(row['to'])}"
-    return {
-        "name": row["name"],
-        "side": side,
-        "says": says,
-        "dot": row["to"],
-        "span": (row["from"], row["to"]),
-    }
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -358,16 +347,15 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def sentences_of(explanation: Explanation, name: str) -> Iterator[str]:
     """Yield a sentence for each part of a table."""
-    rows = _rows(explanation.tables[name])
     if name == "gaps":
         yield from _of_gaps(explanation)
         return
-    zero = [_named(explanation, row["part"], name) for row in rows if _is_zero(row)]
+    rows = _rows(explanation.tables[name])
     yield from (_of_part(explanation, row, name) for row in rows if not _is_zero(row))
     if name == "decision":
         decided = sum(row["value"] for row in rows if row["part"] in ("rounding", "threshold"))
         yield f"Decisions in place of scores (rounding and threshold): {number(decided)} in all."
-    if zero:
+    if zero := [_named(explanation, row["part"], name) for row in rows if _is_zero(row)]:
         yield f"{listed(zero)}: exactly 0."
 
 
@@ -381,12 +369,11 @@ def part_name(part: Any, columns: Sequence[Any]) -> str:
     return name_of(part) if part in _PLAIN else group_of(part, columns)
 
 
-def _interval(explanation: Explanation, row: Mapping[str, Any], *, percent: bool = False) -> str:
+def _interval(explanation: Explanation, row: Mapping[str, Any], form: Any = number) -> str:
     if row["low"] is None:
         return ""
-    shown = [number(100 * row[end], "+.1f") if percent else number(row[end]) for end in _ENDS]
-    level = level_of(explanation.context["confidence_level"])
-    return f" ({level} confidence interval {' to '.join(shown)})"
+    level = explanation.context["confidence_level"]
+    return f" ({interval_in_words(level, row['low'], row['high'], form)})"
 
 
 def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> str:
@@ -400,11 +387,12 @@ def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> st
             " It is a proxy: alone it predicts the group (accuracy "
             f"{rate(row['predicts_group'])}, groups weighted equally)."
         )
-    meaning = _MEANINGS[table if table in _MEANINGS and part not in _PLAIN else part]
-    return (
-        f"{_named(explanation, part, table)}: {verb}{number(value)}{_interval(explanation, row)}. "
-        f"{meaning.format(more=_more(value, side), proxy=proxy)}"
+    more = "more strongly than" if value > 0 else "less strongly than"
+    meaning = _MEANINGS[table if table in _MEANINGS and part not in _PLAIN else part].format(
+        more="about as strongly as" if side == "across" else more, proxy=proxy
     )
+    interval = _interval(explanation, row)
+    return f"{_named(explanation, part, table)}: {verb}{number(value)}{interval}. {meaning}"
 
 
 def _of_gaps(explanation: Explanation) -> Iterator[str]:
@@ -421,13 +409,12 @@ def _of_gaps(explanation: Explanation) -> Iterator[str]:
             continue
         names = " minus ".join(group_of(name, context["sensitive"]) for name in (group, other))
         explained, inside, alone = (
-            number(100 * part[name]["value"], "+.1f")
-            for name in ("explained", "unexplained", "no overlap")
+            in_points(part[name]["value"]) for name in ("explained", "unexplained", "no overlap")
         )
-        interval = _interval(explanation, part["unexplained"], percent=True)
+        interval = _interval(explanation, part["unexplained"], in_points)
         apart = f", and {alone} come from strata without rows of both groups"
         yield (
-            f"{names}, task {task_of(task)}: {number(100 * whole, '+.1f')} percentage points in "
+            f"{names}, task {task_of(task)}: {in_points(whole)} percentage points in "
             f"{of}. Strata ({given}) explain {explained}, and {inside} remain within them{interval}"
             f"{apart * (not _is_zero(part['no overlap']))}."
         )
@@ -435,9 +422,3 @@ def _of_gaps(explanation: Explanation) -> Iterator[str]:
 
 def _is_zero(row: Mapping[str, Any]) -> bool:
     return not any(abs(row[name] or 0.0) > _NOISE for name in ("value", *_ENDS))
-
-
-def _more(value: float, side: str) -> str:
-    if side == "across":
-        return "about as strongly as"
-    return "more strongly than" if value > 0 else "less strongly than"

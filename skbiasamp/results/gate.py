@@ -213,20 +213,20 @@ class Gate(Exported):
         -------
         text : str
         """
-        checks = self.with_outcome(outcome)
-        if not checks and outcome != PASSED:
+        names = [check.name for check in self.with_outcome(outcome)]
+        if not names and outcome != PASSED:
             return f"No check ended so: {outcome}."
-        names = listed([check.name for check in checks]) if checks else ""
         within = f"below {self.limit:g}" if self.one_sided else f"within ±{self.limit:g}"
         if outcome == PASSED:
             return f"Passed: every interval lies {within}."
+        of = f"interval of {listed(names)}"
         if outcome == INCONCLUSIVE:
-            return f"Inconclusive: the interval of {names} has values {within} and values outside."
+            return f"Inconclusive: the {of} has values {within} and values outside."
         if outcome == UNDEFINED:
-            return f"Not measured: there is no interval of {names}."
+            return f"Not measured: there is no {of}."
         outside = f"above {self.limit:g}" if self.one_sided else f"outside ±{self.limit:g}"
         reversing = [check.name for check in self.checks if check.verdict == REVERSES]
-        beyond = [check.name for check in self.with_outcome(FAILED) if check.name not in reversing]
+        beyond = [name for name in names if name not in reversing]
         reasons = [f"the interval of {listed(beyond)} lies {outside}"] if beyond else []
         if reversing:
             reasons.append(f"the model reverses the association by {listed(reversing)}")
@@ -386,7 +386,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         )
     table = result.table[result.table["amplification"].notna()]
     intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    outcomes = [limit.outcome(low, high) for low, high in intervals]
+    outcomes = [limit.outcome(*interval) for interval in intervals]
     outcome = _worst(outcomes)
     size = table["amplification"] if limit.one_sided else table["amplification"].abs()
     pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
@@ -395,9 +395,8 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         float(pair[column]) for column in ("amplification", "low_simultaneous", "high_simultaneous")
     )
     n = outcomes.count(FAILED)
-    verdict = f"{n} pair{'s' * (n != 1)} outside the limit"
-    if result.verdict == REVERSES:
-        verdict = REVERSES
+    outside = f"{n} pair{'s' * (n != 1)} outside the limit"
+    verdict = REVERSES if result.verdict == REVERSES else outside
     return _checked(title, result, (estimate, low, high), verdict, result.sentence, limit)
 
 

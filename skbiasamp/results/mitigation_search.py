@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,8 +12,6 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     AMPLIFIES_LESS,
     NO_DIFFERENCE,
-    SIDE_OF,
-    level_of,
     metric_name,
     name_of,
     number,
@@ -24,6 +23,7 @@ from skbiasamp.results._comparison_document import changed_pairs
 from skbiasamp.results._content import (
     Cells,
     estimates_table,
+    interval_in_words,
     limits_section,
     shown,
     with_interval,
@@ -187,7 +187,7 @@ class MitigationSearch(Paged):
         headline = "No candidate is within the limit" if self.best is None else f"Use {self.best!r}"
         if self.best == BASELINE:
             headline = "The model is within the limit as it is"
-        card = Card(verdict, SIDE_OF[verdict], self.sentence, headline=headline)
+        card = Card.of(verdict, self.sentence, headline=headline)
         opening: list[Item] = [card, *map(Text, self._notes(rows))]
         return Document(
             "Search for a mitigation",
@@ -206,8 +206,8 @@ class MitigationSearch(Paged):
         return dict(row)
 
     def _interval(self, row: Mapping[str, Any]) -> str:
-        value, low, high = (number(row[name]) for name in _NUMBERS)
-        return f"{value} ({level_of(self.confidence_level)} confidence interval {low} to {high})"
+        interval = interval_in_words(self.confidence_level, row["low"], row["high"])
+        return f"{number(row['estimate'])} ({interval})"
 
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
         ends = self.measures.drop_duplicates("mitigation").set_index("mitigation")
@@ -226,41 +226,38 @@ class MitigationSearch(Paged):
         cells: Cells = {
             "Amplification": with_interval("estimate", number, ("low", "high")),
             "Change of its size": with_interval("change", number),
-            score: shown(score, lambda value: number(value, ".3f")),
+            score: shown(score, partial(number, form=".3f")),
             "Needs the group": lambda row: Cell("yes" if row["needs_group"] else "no"),
-            "Seconds a fold": shown("seconds", lambda value: number(value, ".1f")),
+            "Seconds a fold": shown("seconds", partial(number, form=".1f")),
             "Status": lambda row: Cell(row["status"]),
         }
-        numbers = [row[name] for row in rows for name in _NUMBERS]
+        ends = [row[name] for row in rows for name in _NUMBERS]
         return estimates_table(
             rows,
             cells,
             lambda row: {
                 "name": name_of(row["candidate"]),
-                "notes": ("winner",) if row["candidate"] == self.best else (),
+                "notes": ("winner",) * (row["candidate"] == self.best),
             },
             id="candidates-table",
             caption=f"{metric_name(self.amplifications[0])} of each candidate, the best first",
             first="Candidate",
             marks="Amplification",
-            axis=Axis.around([*numbers, self.limit, -(self.limit or 0)]),
+            axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
         )
 
     def _picture(self, rows: list[dict[str, Any]], score: str) -> Scatter | None:
-        known = [row for row in rows if row["low"] is not None and row[score] is not None]
-        if not known:  # without intervals
-            return None
-        return Scatter(
+        points = [
+            (name_of(row["candidate"]), row[score], *(row[name] for name in _NUMBERS))
+            for row in rows
+            if row["low"] is not None and row[score] is not None
+        ]
+        caption = (
             f"{metric_name(self.amplifications[0])} against {score}: the line joins candidates "
-            "that no other beats on both",
-            [
-                (name_of(row["candidate"]), row[score], *(row[name] for name in _NUMBERS))
-                for row in known
-            ],
-            x=score,
-            limit=self.limit,
-            best=self.best,
+            "that no other beats on both"
         )
+        scatter = Scatter(caption, points, x=score, limit=self.limit, best=self.best)
+        return scatter if points else None  # without intervals
 
     def _pairs(self) -> Table | None:
         """Return the rates of each pair before and after."""

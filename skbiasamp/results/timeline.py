@@ -17,14 +17,12 @@ from skbiasamp._utils.formatting import (
     ALARM,
     NO_ALARM,
     NOT_MEASURED,
-    SIDE_OF,
     group_of,
     level_of,
     listed,
     metric_name,
     name_of,
     number,
-    p_value,
     task_of,
 )
 from skbiasamp.render.axis import Axis
@@ -40,15 +38,15 @@ from skbiasamp.render.document import (
 )
 from skbiasamp.render.periods import typical
 from skbiasamp.results._content import (
-    Cells,
     document_of,
     facts,
     interval_mark,
-    known_columns,
     limits_section,
     naming_of_pairs,
+    p_equals,
     record,
     shown,
+    table_columns,
     with_interval,
 )
 from skbiasamp.results._json import PAIR, OfKind, OfMetric, as_json, records
@@ -206,10 +204,8 @@ class Timeline(Paged, OfMetric):
     @property
     def sentence(self) -> str:
         """What the watch says: verdict first."""
-        watched = self._watched
+        watched, start = self._watched, self.reference["name"]
         known = watched.dropna(subset=["value"])
-        n = len(watched)
-        start = self.reference["name"]
         if self.verdict == NOT_MEASURED:
             return (
                 "Not measured: there is no period after the reference that has a value. Add "
@@ -219,11 +215,11 @@ class Timeline(Paged, OfMetric):
             "If nothing had changed, the chance of any alarm over the whole watch would be at "
             f"most {level_of(self.alpha)}."
         )
-        ref = number(self.reference["value"])
         if self.verdict == NO_ALARM:
             return (
-                f"No alarm in {n} period{'s' * (n != 1)}: there is no clear evidence that the "
-                f"value changed from the reference ({ref}, {start}). The last value is "
+                f"No alarm in {len(watched)} period{'s' * (len(watched) != 1)}: there is no clear "
+                "evidence that the value changed from the reference "
+                f"({number(self.reference['value'])}, {start}). The last value is "
                 f"{number(known['value'].iloc[-1])} in {known['period'].iloc[-1]}. {kept}"
             )
         since = watched[(watched["period"] == self.onset).cummax()].dropna(subset=["value"])
@@ -231,12 +227,11 @@ class Timeline(Paged, OfMetric):
             float(np.average(since[column], weights=since["n"]))
             for column in ("value", "difference")
         )
-        p = p_value(float(watched["p_adjusted"].min()))
         text = (
             f"Alarm: the model changed, most likely in {self.onset} (first alarm: "
             f"{self.first_alarm}). Since then, the value is {number(mean)} on average. This is "
             f"{number(abs(gap), '.4f')} {'higher' if gap > 0 else 'lower'} than the reference "
-            f"({start}) shows with as many rows (p {p if p.startswith('<') else '= ' + p}, "
+            f"({start}) shows with as many rows ({p_equals(watched['p_adjusted'].min())}, "
             "adjusted for all periods). "
         )
         causes = [cause for cause in self.causes if cause != "the value"]
@@ -274,12 +269,36 @@ class Timeline(Paged, OfMetric):
         -------
         document : Document
         """
-        return timeline_document(self)
+        context, periods = self.context, records(self.periods)
+        metric = metric_name(self.name)
+        span = f"{periods[0]['period']} to {periods[-1]['period']}"
+        known = facts(context, without="Training labels")
+        last = {"Periods": f"{len(periods)}, {span}", "Date": known.pop("Date", "")}
+        noted = [Text(note) for note in _noted(self.notes)]
+        settings = {f"{metric}: parameters": self.params}
+        return document_of(
+            context,
+            "Bias amplification over time",
+            about=span,
+            facts={name: text for name, text in (known | last).items() if text},
+            metric=metric,
+            sections=[
+                Section("Verdict", _opening(self, periods), "verdict", leading=True),
+                Section("What to do next", _next(self), "next", only="page", leading=True),
+                Section("Which groups?", _pairs(self), "pairs", only="page"),
+                Section("Every period", [_periods(periods)], "periods"),
+                Section(
+                    "What was left out, or is unusual?",
+                    [Bullets(noted[:_MOST_NOTES]) if noted else _NOTHING],
+                    "notes",
+                ),
+                limits_section(_LIMITS),
+                record(context, self._schema, context.get("data_files", []), settings),
+            ],
+        )
 
 
 _MOST = 3
-
-
 _MOST_NAMES = 6
 _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
@@ -303,69 +322,56 @@ _STEPS = {
     ),
     NO_ALARM: (
         "Keep the watch: add each period when its labels are known.",
+        "",  # how large a change would be found
         "Audit all periods together once (skbiasamp audit): no change does not mean that the "
         "reference is without amplification.",
     ),
 }
-_NUMBERS: Cells = {
-    "Expected": shown("expected"),
-    "Difference": shown("difference"),
-    **known_columns("Adjusted p"),
-}
+_NUMBERS = table_columns("Expected", "Difference", "Adjusted p")
 
 
-def timeline_document(timeline: Timeline) -> Document:
-    """Return what a watch says."""
-    context, periods = timeline.context, records(timeline.periods)
-    verdict, metric = timeline.verdict, metric_name(timeline.name)
-    span = f"{periods[0]['period']} to {periods[-1]['period']}"
-    known = facts(context)
-    known.pop("Training labels", None)
-    known |= {"Periods": f"{len(periods)}, {span}", "Date": known.pop("Date", "")}
-    headline = {ALARM: f"Changed since {timeline.onset}", NO_ALARM: "No clear change"}.get(
-        verdict, "Nothing to compare yet"
+def _opening(timeline: Timeline, periods: list[dict[str, Any]]) -> list[Item | None]:
+    """Return the verdict and the picture."""
+    verdict, reference = timeline.verdict, as_json(timeline.reference["value"])
+    headline = {ALARM: f"Changed since {timeline.onset}", NO_ALARM: "No clear change"}
+    level = timeline.confidence_level
+    of = "" if level is None else f", with the {level_of(level)} interval of each period"
+    chart = Chart(
+        f"The value over time{of}",
+        timeline.sentence,
+        periods,
+        reference,
+        timeline.onset,
+        _versions(timeline),
     )
-    changed = [(period, name_of(version)) for period, version in timeline.version_changes]
-    steps = [Text(step) for step in _STEPS.get(verdict, _STEPS[NO_ALARM])]
-    if verdict != ALARM and (error := _error_of_a_period(timeline)):
+    empty = reference is None or all(row["value"] is None for row in periods)
+    return [
+        Card.of(
+            verdict, timeline.sentence, headline=headline.get(verdict, "Nothing to compare yet")
+        ),
+        Text(f"Metric: {metric_name(timeline.name)}. {timeline.question}".strip(), quiet=True),
+        None if empty else chart,
+    ]
+
+
+def _versions(timeline: Timeline) -> list[tuple[str, str]]:
+    return [(period, name_of(version)) for period, version in timeline.version_changes]
+
+
+def _next(timeline: Timeline) -> list[Item | None]:
+    """Return what to do next."""
+    steps = _STEPS.get(timeline.verdict, _STEPS[NO_ALARM])
+    delay = ""
+    if error := _error_of_a_period(timeline):
         delay = (
             f"The standard error of a period is about {error:.4f}. A lasting change of twice as "
             "much is usually found within 10 periods, a smaller one later, or in longer periods."
         )
-        steps.insert(1, Text(delay))
-    begun = "; ".join(f"{period}: version {version}" for period, version in changed)
-    next_steps: list[Item | None] = [
-        Bullets(steps, numbered=True),
-        Text(f"Versions of the model began in {begun}.") if changed else None,
+    begun = "; ".join(f"{period}: version {version}" for period, version in _versions(timeline))
+    return [
+        Bullets.of((step or delay for step in steps if step or delay), numbered=True),
+        Text(f"Versions of the model began in {begun}.") if begun else None,
     ]
-    opening: list[Item | None] = [
-        Card(verdict, SIDE_OF[verdict], timeline.sentence, headline=headline),
-        Text(f"Metric: {metric}. {timeline.question}".strip(), quiet=True),
-        _chart(timeline, periods, changed),
-    ]
-    noted = [Text(note) for note in _noted(timeline.notes)]
-    left_out = [Bullets(noted[:_MOST_NOTES])] if noted else [_NOTHING]
-    return document_of(
-        context,
-        "Bias amplification over time",
-        about=span,
-        facts={name: text for name, text in known.items() if text},
-        metric=metric,
-        sections=[
-            Section("Verdict", opening, "verdict", leading=True),
-            Section("What to do next", next_steps, "next", only="page", leading=True),
-            Section("Which groups?", _pairs(timeline), "pairs", only="page"),
-            Section("Every period", [_periods(periods)], "periods"),
-            Section("What was left out, or is unusual?", left_out, "notes"),
-            limits_section(_LIMITS),
-            record(
-                context,
-                timeline._schema,
-                context.get("data_files", []),
-                {f"{metric}: parameters": timeline.params},
-            ),
-        ],
-    )
 
 
 def _error_of_a_period(timeline: Timeline) -> float:
@@ -388,19 +394,6 @@ def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _chart(
-    timeline: Timeline, periods: list[dict[str, Any]], changed: list[tuple[str, str]]
-) -> Chart | None:
-    """Return the picture, or None if no period has a value."""
-    reference = as_json(timeline.reference["value"])
-    if reference is None or all(row["value"] is None for row in periods):
-        return None
-    level = timeline.confidence_level
-    of = "" if level is None else f", with the {level_of(level)} interval of each period"
-    caption = f"The value over time{of}"
-    return Chart(caption, timeline.sentence, periods, reference, timeline.onset, changed)
-
-
 def _periods(periods: list[dict[str, Any]]) -> Table:
     """Return the periods, the latest first."""
     of_size = typical([row["n"] for row in periods])
@@ -415,9 +408,7 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
 
     return Table.of(
         periods[::-1],
-        known_columns("Rows")
-        | {"Value": with_interval("value", number, ("low", "high"))}
-        | _NUMBERS,
+        table_columns("Rows", {"Value": with_interval("value", number, ("low", "high"))}, _NUMBERS),
         mark,
         id="periods-table",
         caption="Every period, the latest first",
@@ -450,7 +441,7 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     span = first if first == last else f"{first} to {last}"
     table = Table.of(
         rows,
-        known_columns("Rows") | {"Value": shown("value")} | _NUMBERS,
+        table_columns("Rows", {"Value": shown("value")}, _NUMBERS),
         mark,
         id="pairs-table",
         caption=f"What each group and task adds, {span} (ring: expected from the reference)",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from skbiasamp._input.spelling import spelt
 from skbiasamp._utils.formatting import group_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.results import AuditReport, AuditResult, Finding
+from skbiasamp.results import AuditReport, AuditResult, Finding, classes_wanted
 
 ALPHA = 0.05
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
@@ -58,8 +58,7 @@ class Audited:
     @property
     def favourable(self) -> list[Any]:
         """The classes or tasks that people want; none if the user names none."""
-        names = self.report.context.get("favourable", [])
-        return names if isinstance(names, list) else [names]
+        return classes_wanted(self.report.context)
 
     def is_favourable(self, task: Any) -> bool:
         """Whether people want a class or task; text names a number that is written so."""
