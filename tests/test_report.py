@@ -148,7 +148,7 @@ def test_a_size_is_judged_by_its_estimate_which_has_a_direction(fields, verdict)
     assert result.verdict == verdict
     assert f"{fields['estimate']:+.4f}".replace("-", "−") in result.sentence
     assert "mean change" in result.sentence
-    assert "The formula of the metric's paper gives +0.0710." in " ".join(repr(result).split())
+    assert "The formula of the metric gives +0.0710." in " ".join(repr(result).split())
     change = "change by 7.1 percentage points on average (variance 0.00123); this is a size"
     assert change in result.sentence
 

@@ -234,8 +234,8 @@ def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_n
     assert result.verdict == "no clear effect"
     assert "published" not in result.sentence  # whoever reads numbers finds all parts beside it
     assert (
-        "The formula of the metric's paper gives +0.1000: the estimate of 0.0000, +0.1000 for what "
-        "is predicted more or less often over all rows."
+        "The formula of the metric's paper gives +0.1000: the estimate of 0.0000 and +0.1000 for "
+        "what is predicted more or less often over all rows (shift)."
     ) in " ".join(repr(result).split())
 
 
