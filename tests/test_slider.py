@@ -197,6 +197,24 @@ def test_the_threshold_in_use_has_the_value_of_the_verdict(rows):
     assert cells["Limit"].text == page["limit"]
 
 
+def test_an_interval_for_all_thresholds_is_not_shorter_than_that_of_the_verdict():
+    """The sign of a group near the mean is open, which lengthens the lower end alone."""
+    rng = np.random.default_rng(7)
+    group = rng.choice(list("abc"), N, p=[0.45, 0.45, 0.1])
+    y = (rng.random(N) < np.select([group == "a", group == "b"], [0.4, 0.54], 0.46)).astype(int)
+    score = rng.random(N) + 0.3 * y + 0.3 * (group == "b") + 0.2 * (group == "c")
+    report = skbiasamp.audit(
+        y, (score > 0.7).astype(int), sensitive_features=group, y_score=score, random_state=0
+    )
+    verdict = report["directional A->T"]
+    assert verdict.estimate - verdict.low > 1.5 * (verdict.high - verdict.estimate)
+    interval = said(report.to_html())["amplification-interval"].replace("−", "-")
+    low, high = map(float, interval.split(" to "))
+    assert low < verdict.low
+    assert verdict.high < high < verdict.high + (verdict.high - verdict.estimate)
+    assert low > verdict.low - (verdict.high - verdict.estimate)
+
+
 def test_lines_are_of_the_groups_that_are_furthest_apart():
     n = 4000
     rng = np.random.default_rng(2)

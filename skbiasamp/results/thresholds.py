@@ -42,7 +42,7 @@ def slider_of(report: Any) -> Slider | None:
     above = counts.transpose(1, 0, 2)
     sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
     ends = curve[["low", "high"]].sub(curve["estimate"], axis=0).abs().to_numpy().T
-    errors = ends / ndtri(0.975)
+    half = ends.min(axis=0)
     in_use = nearest_to(curve, predicted_share(report))["threshold"]
     return Slider(
         caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
@@ -53,18 +53,18 @@ def slider_of(report: Any) -> Slider | None:
         amplification=[0.0, *curve["estimate"]],
         counted=(large | ~large.any()).tolist(),
         start=1 + list(curve["threshold"]).index(in_use),
-        reach=_reach(above, sign, errors).tolist(),
+        reach=_reach(above, sign, half / ndtri(0.975), ends - half).tolist(),
         limit=report.limit,
     )
 
 
-def _reach(above: Array, signs: list[int], errors: Array) -> Array:
+def _reach(above: Array, signs: list[int], errors: Array, more: Array) -> Array:
     """Return how far intervals of accuracy reach, and those of amplification down and up.
 
     They hold at all thresholds together: they are standard errors times a quantile of the largest
     of all deviations, in drawn tables, at the `signs` of the labels. The errors of the
-    amplification, down and up, are known; they count weights, and so do those of the accuracy in
-    proportion.
+    amplification are known; they count weights, and so do those of the accuracy in proportion.
+    `more` is what signs that are open add to either end.
     """
     cells = np.maximum(-np.diff(above, axis=-1, append=0), 0)
     share = cells.ravel() / cells.sum()
@@ -76,15 +76,11 @@ def _reach(above: Array, signs: list[int], errors: Array) -> Array:
     ]
     spread = np.std(away, axis=1)
     most = np.abs(away / np.where(spread > 0, spread, np.inf)[:, None]).max(axis=2)
-    least = np.nan_to_num(errors.min(axis=0), nan=np.inf)  # wrong signs make the other end longer
-    known = np.isfinite(least) & (spread[1, 1:] > 0)
-    scale = np.median(least[known] / spread[1, 1:][known]) if known.any() else 1.0
+    known = np.isfinite(errors) & (spread[1, 1:] > 0)
+    scale = np.median(errors[known] / spread[1, 1:][known]) if known.any() else 1.0
     of_accuracy, of_amplification = np.quantile(most, 0.95, axis=1)
-    down, up = np.insert(np.nan_to_num(errors), 0, 0.0, axis=1)
-    reach: Array = np.stack(
-        [of_accuracy * scale * spread[0], of_amplification * down, of_amplification * up]
-    )
-    return reach
+    ends = np.insert(np.nan_to_num(of_amplification * errors + more), 0, 0.0, axis=1)
+    return np.vstack([of_accuracy * scale * spread[0], ends])
 
 
 def _at_signs(above: Array, signs: list[int]) -> tuple[Array, Array]:
