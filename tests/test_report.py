@@ -57,13 +57,8 @@ def a_result(auditor=None, pairs=(), columns=(), statistics=None, **fields):
         "params": auditor.get_params(),
         **fields,
     }
-    result = AuditResult(
-        metric=auditor.metric,
-        direction=auditor.direction,
-        table=table,
-        statistics=statistics or {},
-        **fields,
-    )
+    declared = auditor._declaration_for(AuditResult)
+    result = AuditResult(table=table, statistics=statistics or {}, **declared | fields)
     return auditor._declared(result, columns)
 
 
@@ -71,15 +66,9 @@ def attacked(auditor, data, model, **fields):
     table = pd.DataFrame({"quality_data": data, "quality_model": model, "delta": 0.1})
     table = table.assign(group="(all)", task="(all)", amplification=0.1)
     fields = {"value": 0.1, "low": 0.05, "high": 0.15, "statistics": {}, **fields}
-    result = AuditResult(
-        metric=auditor.metric,
-        direction=auditor.direction,
-        confidence_level=0.95,
-        n_samples=100,
-        table=table,
-        params=auditor.get_params(),
-        **{"p_value": 0.01} | fields,
-    )
+    fields = {"confidence_level": 0.95, "n_samples": 100, "p_value": 0.01, **fields}
+    fields["params"] = auditor.get_params()
+    result = AuditResult(table=table, **auditor._declaration_for(AuditResult) | fields)
     return auditor._declared(result, ())
 
 
@@ -148,7 +137,7 @@ def test_a_size_is_judged_by_its_estimate_which_has_a_direction(fields, verdict)
     assert result.verdict == verdict
     assert f"{fields['estimate']:+.4f}".replace("-", "−") in result.sentence
     assert "mean change" in result.sentence
-    assert "The formula of the metric gives +0.0710." in " ".join(repr(result).split())
+    assert "The formula of the metric's paper gives +0.0710." in " ".join(repr(result).split())
     change = "change by 7.1 percentage points on average (variance 0.00123); this is a size"
     assert change in result.sentence
 

@@ -462,13 +462,19 @@ class BaseAuditor(Declaration):
         """Return the auditor that measures the models of ordered cells alike."""
         return self
 
-    @abstractmethod
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
+        raise InputError(
+            "{metric} cannot compare models: derive it from CooccurrenceAuditor or AttackAuditor.",
+            metric=type(self).__name__,
+        )
 
-    @abstractmethod
     def _runs(self, cells: Contingency) -> Runs:
         """Measure the models of ordered cells, which are runs of trainings."""
+        raise InputError(
+            "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
+            metric=type(self).__name__,
+        )
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

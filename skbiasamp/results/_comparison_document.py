@@ -415,16 +415,17 @@ def _compared(name: str, result: ComparisonResult) -> Iterator[dict[str, Any]]:
 
     A verdict is doubtful if the interval excludes 0, and the test for several models finds nothing.
     """
-    names = {"own": "estimate", "estimate": "difference", "p_adjusted": "p_adjusted"}
-    names |= {"low": "difference_low", "high": "difference_high"}
     for row in records(result.table):
-        numbers = {key: row[column] for key, column in names.items()}
-        own = {"metric": metric_name(name), "model": row["model"], **numbers}
-        if row["model"] != result.reference:
-            low, high, verdict = own["low"], own["high"], result.verdict(row["model"])
-            excludes = low is not None and (low > 0 or high < 0)
+        model: str = row["model"]
+        ends: tuple[Any, ...] = (None, None, None)
+        own = {"metric": metric_name(name), "model": model, "own": row["estimate"]}
+        if model != result.reference:
+            ends, verdict = result.judged(model), result.verdict(model)
+            _, low, high = ends
+            excludes = low > 0 or high < 0
             own |= {"verdict": verdict, "doubtful": excludes and verdict == NO_DIFFERENCE}
-        yield own
+        shown_ends = zip(("estimate", "low", "high"), as_json(ends), strict=True)
+        yield {**own, "p_adjusted": row["p_adjusted"], **dict(shown_ends)}
 
 
 def _limits(report: ComparisonReport) -> dict[str, str]:

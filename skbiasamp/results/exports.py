@@ -24,7 +24,7 @@ _PACKAGE = f"""@software{{skbiasamp,
   version = {{{__version__}}}
 }}"""
 # The first reference of a docstring: authors. Title. Venue and year.
-_REFERENCE = re.compile(r"\.\. \[1\] ([^.]+)\. (.+?[.?]) (?:(.+?),? )?(\d{4})\b", re.DOTALL)
+_REFERENCE = re.compile(r"\.\. \[1\] ([^.]+)\.\s+(.+?[.?])\s+(?:(.+?),?\s+)?(\d{4})\b", re.DOTALL)
 
 
 @cache
