@@ -10,12 +10,13 @@ from matplotlib.figure import Figure
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from skbiasamp import DirectionalAuditor
+from skbiasamp import DirectionalAuditor, DPAAuditor
 from skbiasamp._utils.palette import ABOVE, BELOW, SERIES
 from skbiasamp.datasets import load_compas
 from skbiasamp.plotting import (
     AmplificationDisplay,
     ComparisonDisplay,
+    MitigationDisplay,
     TimelineDisplay,
     WaterfallDisplay,
 )
@@ -171,10 +172,93 @@ def differences():
     return figure
 
 
+def mitigations():
+    """The search of "Mitigations"."""
+    figure, (axes,) = _sheet(7.0, 3.6)
+    MitigationDisplay.from_result(_examples_of("mitigation.md")["result"], ax=axes)
+    return figure
+
+
+def attackers():
+    """The DPA of "Leakage": what an attacker that knows the group guesses."""
+    names = _examples_of("predictability.md")
+    row = DPAAuditor("A->T", random_state=0).audit(**names["labels"]).table.iloc[0]
+    figure, (axes,) = _sheet(6.6, 1.8)
+    bars = {"the predictions": "quality_model", "equally accurate random labels": "quality_data"}
+    for place, column in enumerate(bars.values()):
+        share = 100 * row[column]
+        axes.barh(place, share, 0.6, color=PALE if place else ABOVE)
+        axes.text(share + 1, place, f"{share:.1f} %", va="center", color=INK)
+    axes.set(xlim=(0, 100), xlabel="% guessed correctly by an attacker that knows the group")
+    axes.set_yticks(range(len(bars)), list(bars))
+    axes.axvline(50, color=PALE, linestyle=":", linewidth=1.2)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def verdicts():
+    """What an interval says, without and with a limit."""
+    figure, (axes,) = _sheet(6.6, 2.4)
+    cases = [
+        ("reduces", -0.05, 0.02, "above the limit"),
+        ("no clear effect", -0.005, 0.012, "within the limit"),
+        ("no clear effect", 0.01, 0.03, "inconclusive"),
+        ("amplifies", 0.05, 0.02, "above the limit"),
+    ]
+    for place, (verdict, value, reach, limit) in enumerate(cases):
+        colour = {"reduces": BELOW, "amplifies": ABOVE}.get(verdict, PALE)
+        axes.plot([value - reach, value + reach], [place, place], color=colour, linewidth=2)
+        axes.plot(value, place, "o", color=colour)
+        axes.text(-0.135, place, verdict, va="center", fontsize=10, color=INK)
+        axes.text(0.09, place, limit, va="center", fontsize=10, color=INK)
+    axes.axvline(0, color=INK, linewidth=1)
+    for side in (-0.02, 0.02):
+        axes.axvline(side, color=PALE, linestyle=":", linewidth=1.2)
+    axes.text(0.09, len(cases) - 0.3, "with the limit ±0.02", fontsize=10, color=PALE)
+    axes.set(xlim=(-0.14, 0.15), ylim=(-0.5, len(cases)), yticks=[], xticks=[-0.02, 0, 0.02])
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return figure
+
+
+def numbers():
+    """The waiting times of "Numeric tasks"."""
+    figure, (axes,) = _sheet(6.6, 2.0)
+    table = _examples_of("related.md")["result"].table
+    for place, row in enumerate(table.to_dict("records")):
+        colour = {"f": WOMEN, "m": MEN}[row["group"]]
+        axes.annotate(
+            "",
+            (row["observed"], place),
+            (row["base"], place),
+            arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.5, "shrinkA": 3},
+        )
+        axes.plot(row["base"], place, "o", color="white", markeredgecolor=INK, markersize=9)
+    axes.set_yticks(range(len(table)), table["group"])
+    axes.set(xlim=(24, 46), ylim=(-0.5, len(table) - 0.5))
+    axes.set_xlabel("mean days: labels (circle), predictions (arrow)")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+FIGURES = (
+    contingency,
+    directions,
+    signs,
+    first_audit,
+    timeline,
+    waterfall,
+    differences,
+    mitigations,
+    attackers,
+    verdicts,
+    numbers,
+)
+
+
 def draw(app):
     folder = Path(app.srcdir) / "generated" / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (contingency, directions, signs, first_audit, timeline, waterfall, differences):
+    for make in FIGURES:
         # No date and no random ids: the same picture at each build.
         figure = make()
         figure.savefig(folder / f"{make.__name__}.svg", metadata={"Date": None})

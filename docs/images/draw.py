@@ -1,10 +1,13 @@
-"""Draw the pictures of the README and of docs/concepts.md again.
+"""Draw the pictures of the README, of docs/concepts.md and of docs/reports.md again.
 
-python docs/images/draw.py
+python docs/images/draw.py   # with chromium for report.png, the page of a report
 """
 
 import doctest
 import runpy
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -72,9 +75,22 @@ def save(name):
     plt.gcf().savefig(FOLDER / name, metadata={"Date": None})
 
 
+def picture_of_page(report, chromium):
+    """Write what a reader of the report's page sees first."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        report.to_html(page)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        options += ["--window-size=1000,960", f"--screenshot={FOLDER / 'report.png'}"]
+        subprocess.run([chromium, *options, page.as_uri()], check=True, capture_output=True)
+
+
 if __name__ == "__main__":
     plt.rcParams["svg.hashsalt"] = "skbiasamp"
     runpy.run_path(str(ROOT / "examples" / "audit" / "plot_compas_thresholds.py"))
     save("compas-thresholds.svg")
-    first_audit(of_readme()["report"])
+    report = of_readme()["report"]
+    first_audit(report)
     save("first-audit.svg")
+    if chromium := shutil.which("chromium"):
+        picture_of_page(report, chromium)
