@@ -37,19 +37,9 @@ from sklearn.pipeline import make_pipeline
 from test_answers import ITEM, answers_to_items
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.metrics.base import INTERNAL
 
 # Methods of auditors that other packages of skbiasamp call: no part of the public API.
-INTERNAL = {
-    "count_audited",
-    "count_models",
-    "estimate_of",
-    "for_report",
-    "learn_reference",
-    "learn_signs",
-    "pairs_of",
-    "rewritten",
-    "values_of_draws",
-}
 # A call of them opens the network, or is of what users do not make.
 LEFT_OUT = {
     "fetch_imsitu_annotations",

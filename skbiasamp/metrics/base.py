@@ -32,6 +32,22 @@ from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
 
 _LABELS = ("sensitive_features", "sample_weight")
+# Methods that other packages of skbiasamp call: no part of the public API. Rows are counted once
+# (`count_`), measured as `audit` measures them (`_of`), and a watch learns what stays the same
+# (`learn_`). Counted metrics have `pairs_of` too.
+INTERNAL = frozenset(
+    {
+        "count_audited",
+        "count_models",
+        "estimate_of",
+        "for_report",
+        "learn_reference",
+        "learn_signs",
+        "pairs_of",
+        "rewritten",
+        "values_of_draws",
+    }
+)
 
 
 class BaseAuditor(Declaration):
@@ -398,10 +414,6 @@ class BaseAuditor(Declaration):
         """Raise if the metric cannot do without training labels."""
 
     # ------------------------------------------------------------------ what other packages call
-
-    # No part of the public API. Rows are counted once (`count_`), measured as `audit` measures
-    # them (`_of`), and a watch learns what stays the same (`learn_`). Counted metrics have
-    # `pairs_of` too.
 
     def count_models(
         self, y_true: Any, labels: dict[str, Any], columns: dict[str, Any] | None = None
