@@ -188,9 +188,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         else:
             thresholds = np.ravel(numbers_of(self.thresholds, "thresholds"))
         rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
-        # A change of a group also changes the rate of all rows, with which it is compared.
-        share = np.bincount(rows.group) / len(tested)
-        worth = sign / len(sign) - share * sign.mean()
+        sizes = np.bincount(rows.group)
+        worth = rows.at(np.array([-np.inf])).share * sizes  # of the change of a group's rate
         for threshold in thresholds:
             decided = rows.scores >= threshold
             p = self._p_value(block_means(decided - 1.0 * rows.positive, rows.group, worth), worth)
@@ -217,7 +216,7 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             else "the rows that order",
             n_tested=len(tested),
             n_ordering=n_first,
-            n_blocks=int(np.bincount(rows.group).min()),
+            n_blocks=int(sizes.min()),
             tests=table,
         )
         return self
