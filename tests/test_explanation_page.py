@@ -210,6 +210,9 @@ def test_a_waterfall_ends_at_the_value():
     np.testing.assert_allclose(starts[1:-1], np.cumsum(widths[:-2]), atol=EXACT)
     assert starts[-1] == 0
     assert widths[-1] == pytest.approx(explanation.value, abs=EXACT)
+    left, right = display.ax_.get_xlim()
+    ends = [end for bar in display.bars_ for end in bar.get_bbox().intervalx]
+    assert left < min(ends) < max(ends) < right
     labels = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert labels == [*explanation.decision["part"], "value"]
     strata = WaterfallDisplay.from_explanation(explanation, table="strata")

@@ -125,6 +125,7 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         colour = colours_of(size)
         colour[pale, 3] = 0.4
         look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
+        ax.use_sticky_edges = False  # no bar ends at the frame, as if it were cut off
         self.bars_ = ax.barh(np.arange(len(size)), size, **look)
         note = "pale: the interval includes 0" if pale.any() else ""
         sides = Kind.SIGNED.sides
