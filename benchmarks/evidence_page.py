@@ -17,6 +17,9 @@ probabilities are known. If nothing changes, {false} % of audits report an effec
 {worst_false} % in the worst setting. Intervals include the true value in {covered} % on average,
 and in {worst_covered} % in the worst setting.
 
+![Histograms: in most settings, false verdicts are below 6 % and coverage is above
+94 %.](generated/figures/evidence.svg)
+
 - **False verdicts**: the share of data sets whose verdict is an effect although nothing changes. If
   there is an effect, the share with the opposite verdict. It should be 5 % or less.
 - **Coverage**: the share of 95 % intervals that include the true value of the estimate. For metrics

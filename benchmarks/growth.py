@@ -3,6 +3,7 @@
     python benchmarks/growth.py                    # the curves, about ten minutes, 0.2 GB of disk
     python benchmarks/growth.py --short            # seconds: only checks that it runs
     python benchmarks/growth.py --write benchmarks/results/growth.md   # and docs/images/growth.svg
+    python benchmarks/growth.py --draw benchmarks/results/growth.md    # only the picture
 
 Every point is measured in a process of its own, so that its peak of memory is its own.
 """
@@ -10,6 +11,7 @@ Every point is measured in a process of its own, so that its peak of memory is i
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,8 @@ from skbiasamp import (
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.metrics import multi_attribute_amplification
 
+ROOT = Path(__file__).resolve().parents[1]
+PICTURE = "docs/images/growth.svg"
 ROWS_OF_GROUPS = 200_000
 ROWS_OF_TASKS = 5_000
 
@@ -297,48 +301,55 @@ def judged(curves):
     return rows
 
 
-def draw(curves, path):
-    import matplotlib
+def curves_of(text):
+    """Return the curves of a page that `page` made, with the medians of its times."""
+    curves = {name: [] for name in CURVES}
+    names = {series.title: name for name, series in CURVES.items()}
+    row = r"^\| (.+?) \| ([\de,]+) \| ([\d.]+) (m?s) \(.*?\) \| \d+ \| (\d+) \|$"
+    for title, size, number, unit, peak in re.findall(row, text, re.MULTILINE):
+        seconds = float(number) / (1000 if unit == "ms" else 1)
+        cost = {"seconds": [seconds], "peak": float(peak)}
+        curves[names[title]].append((int(float(size.replace(",", ""))), cost))
+    return curves
 
-    matplotlib.use("svg")
-    from matplotlib import pyplot, ticker
 
-    figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.2), layout="constrained")
-    together = [("memory", "duckdb", "polars", "interval"), ("groups",), ("tasks",)]
-    together += [("sets",), ("resamples",)]
-    for axis, names in zip(axes.flat, together, strict=False):
+def draw(curves):
+    from matplotlib import ticker
+    from sheet import NOTE, TEXT, sheet
+
+    figure, axes = sheet(8.4, rows=4)
+    rows = ("memory", "duckdb", "polars", "interval")
+    panels = [
+        ("seconds", rows),
+        ("seconds", ("tasks", "groups")),
+        ("seconds", ("sets", "resamples")),
+    ]
+    panels += [("peak of the process, MB", rows[:3])]
+    for axis, (title, names) in zip(axes, panels, strict=True):
         for name, color in zip(names, SERIES, strict=False):
             sizes = [size for size, _ in curves[name]]
-            seconds = [median(cost) for _, cost in curves[name]]
+            costs = [cost["peak"] if "MB" in title else median(cost) for _, cost in curves[name]]
             label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
-            axis.loglog(sizes, seconds, "o-", color=color, label=label, markersize=4)
-        low, high = axis.get_ylim()
-        subs = (1.0,) if high / low > 50 else (1.0, 2.0, 5.0)  # few decades need ticks between
-        axis.yaxis.set_major_locator(ticker.LogLocator(subs=subs))
-        axis.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-        if sizes[-1] < 100:
-            axis.set_xticks(sizes, sizes)
+            axis.plot(sizes, costs, "o-", color=color, label=label, markersize=4)
+        axis.set(xscale="log", xlabel="rows" if names[0] in rows else "number of them")
+        axis.set_title(title, fontsize=TEXT, loc="left")
+        if "MB" in title:
+            axis.set_ylim(bottom=0)
+        else:
+            axis.set_yscale("log")
+            axis.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
         for scale in (axis.xaxis, axis.yaxis):
             scale.set_minor_formatter(ticker.NullFormatter())
-        axis.set_xlabel(CURVES[names[0]].unit)
-        axis.set_ylabel("seconds")
-        if len(names) > 1:
-            axis.legend(fontsize=8, frameon=False)
-    axis = axes.flat[-1]
-    for name, color in zip(together[0][:3], SERIES, strict=False):
-        sizes = [size for size, _ in curves[name]]
-        peaks = [cost["peak"] for _, cost in curves[name]]
-        label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
-        axis.semilogx(sizes, peaks, "o-", color=color, label=label, markersize=4)
-    axis.set_ylim(bottom=0)
-    axis.set_xlabel("rows")
-    axis.set_ylabel("peak of the process, MB")
-    axis.legend(fontsize=8, frameon=False)
-    for axis in axes.flat:
-        axis.spines[["top", "right"]].set_visible(False)
+        axis.legend(fontsize=NOTE, frameon=False)
         axis.grid(alpha=0.25)
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    return figure
+
+
+def write_picture(curves):
+    sys.path.append(str(ROOT / "docs" / "_extensions"))
+    from sheet import write
+
+    write(lambda: draw(curves), ROOT / PICTURE)
 
 
 def page(curves, picture, *, short):
@@ -376,6 +387,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--short", action="store_true", help="small sizes: a check")
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
+    parser.add_argument("--draw", metavar="FILE", type=Path, help="draw a written page again")
     parser.add_argument("--folder", metavar="PATH", help="where the temporary folder is made")
     parser.add_argument("--point", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -383,14 +395,17 @@ def main():
         name, size, path = arguments.point
         print(json.dumps(point(name, int(size), path)))
         return
+    if arguments.draw:
+        write_picture(curves_of(arguments.draw.read_text("utf-8")))
+        return
     if arguments.short and arguments.write:
         parser.error("--short measures nothing worth writing down.")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         curves = measure(Path(folder), short=arguments.short)
     picture = None
     if arguments.write:
-        picture = "images/growth.svg"
-        draw(curves, arguments.write.parent / picture)
+        picture = f"../../{PICTURE}"
+        write_picture(curves)
     text = page(curves, picture, short=arguments.short)
     print(text)
     if arguments.write:

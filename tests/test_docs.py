@@ -94,6 +94,41 @@ def test_pictures_are_described(page):
     assert all(len(alt) > 40 for alt in pictures)
 
 
+@pytest.fixture
+def sheet(monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.syspath_prepend(DOCS / "_extensions")
+    return importlib.import_module("sheet")
+
+
+@pytest.mark.parametrize(
+    ("x", "words", "options", "fault"),
+    [
+        (0.1, "0.02", {"fontsize": 8}, "'0.02' has 8.0 points"),
+        (0.7, "longer than it should be", {}, "'longer than it should be' is cut off"),
+        (0.1, "-0.02", {}, "'-0.02' has a hyphen for a minus sign"),
+        (0.5, "1", {}, "'1' is over '2'"),
+    ],
+)
+def test_a_picture_that_a_reader_cannot_read_is_refused(sheet, tmp_path, x, words, options, fault):
+    def make():
+        figure, (axes,) = sheet.sheet(2.0)
+        axes.axis("off")
+        figure.text(x, 0.5, words, **options)
+        figure.text(0.5, 0.5, "2")
+        return figure
+
+    with pytest.raises(ValueError, match=f"^it.svg: {re.escape(fault)}$"):
+        sheet.write(make, tmp_path / "it.svg")
+
+
+def test_pictures_are_as_wide_as_a_phone(sheet):
+    pages = "".join(page.read_text("utf-8") for page in PAGES)
+    for name in re.findall(r"\]\((images/.*?\.svg)\)", pages):
+        width = float(re.search(r'<svg .*?width="([\d.]+)pt"', (DOCS / name).read_text())[1])
+        assert width == pytest.approx(72 * sheet.WIDTH), name
+
+
 @every_page
 def test_links_between_pages_lead_somewhere(page):
     made = {"api", "auto_examples/index"}

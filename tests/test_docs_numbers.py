@@ -408,21 +408,21 @@ CLAIMS = {
     },
     "index": {
         "COMPAS, {:,} defendants": rows_of_compas,
-        "African-American at {:.2f}, with an interval that includes 0; Caucasian at {:.2f}, with":
+        "African-American at {:.2f}, 0 included; Caucasian at {:.2f}, above":
         lambda: examples_of("docs/index.md")["report"]["directional A->T"].table["amplification"],
     },
     "getting-started": {
         "COMPAS, {:,} people": rows_of_compas,
         "move by {:.1f} percentage points on average":
         lambda: [100 * examples_of("docs/getting-started.md")["result"].value],
-        "African-American at {:.2f}, with an interval that includes zero; Caucasian at {:.2f}":
+        "African-American at {:.2f}, 0 included; Caucasian at {:.2f}, above":
         lambda: examples_of("docs/getting-started.md")["result"].table["amplification"][:2],
     },
     "concepts": {
         'predicts "cooks" for {:g} % of the women and {:g} % of the men': rates_of_cooks,
         "differ by {:.0f} to {:.0f} percentage points between groups, and amplification is at most "
         "{:.2f}.": differences_of_errors,
-        "between {:.2f} and {:.2f}. Below it": amplification_at_thresholds,
+        "between −{:.2f} and {:.2f}; false": lambda: abs(amplification_at_thresholds()),
     },
     "comparing": {
         "if the models are alike: {} % in the worst setting":
