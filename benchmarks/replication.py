@@ -88,6 +88,8 @@ computes the published values. Of {all}, {same} are the same, {explained} differ
 we could name, and {needs} need images or models that are not available here. All values, beside the
 published ones and with the reasons, are in [one file](../benchmarks/results/replication.md).
 
+![Bars of results by paper: same, explained, without data.](generated/figures/replication.svg)
+
 {counts}
 
 Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).

@@ -363,6 +363,24 @@ def evidence():
     return figure
 
 
+def replication():
+    """The first table of "Replication"."""
+    lines = re.findall(r"^\| (.*) \|$", (DOCS / "replication.md").read_text("utf-8"), re.MULTILINE)
+    (_, *kinds), *papers = (line.split(" | ") for line in lines[:7])
+    figure, (axes,) = sheet(4.2)
+    for place, (_, *cells) in enumerate(papers):
+        left = 0
+        for kind, cell, colour in zip(kinds, cells, SERIES, strict=True):
+            count = int(cell.replace("–", "0"))
+            axes.barh(place, count, 0.7, left=left, color=colour, label=None if place else kind)
+            left += count
+        axes.text(left + 0.3, place, f"{left}", va="center", fontsize=TEXT)
+    axes.set_yticks(range(len(papers)), [fill(paper, 16) for paper, *_ in papers], fontsize=NOTE)
+    axes.set(ylim=(len(papers) - 0.5, -0.5), xlim=(0, 21), xlabel="tables and figures")
+    figure.legend(loc="outside lower left", fontsize=NOTE, frameon=False)
+    return figure
+
+
 FIGURES = (
     contingency,
     directions,
@@ -379,6 +397,7 @@ FIGURES = (
     grid_search,
     data_sets,
     evidence,
+    replication,
 )
 
 
