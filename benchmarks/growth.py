@@ -112,7 +112,7 @@ APART = ("scores", "weights", "numbers", "label sets")
 MOST_SECONDS, MOST_MEMORY = 10, 2_000
 
 DESCRIBED = """\
-Six panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
+Four panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
 memory, with DuckDB and with polars; those of the interval alone are flat. Seconds over groups,
 tasks, sets of tasks and resamples rise to straight lines. The peak of memory over rows is flat."""
 
