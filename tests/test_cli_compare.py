@@ -170,7 +170,8 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
         assert f"{name} champion {one.table['value'][0]:+.4f} – – reference {row}" in table
         assert f"{row} {one.verdict('challenger')}" in table
     new, old = (float((test[name] == test["hired"]).mean()) for name in ("new", "old"))
-    accuracy = f"champion {old:.1%} 0.00 reference challenger {new:.1%} {100 * (new - old):+.2f}"
+    change = f"{100 * (new - old):+.2f}"
+    accuracy = f"champion {old:.1%} 0.00 – reference challenger {new:.1%} {change}"
     assert accuracy.replace("%", " %") in next(part for part in parts if "Accuracy" in part)
     changed = (test["new"] != test["old"])[test["sex"] == "f"]
     row = f"sex = f {changed.mean() * 100:.1f} % {changed.sum()} {len(changed)}"

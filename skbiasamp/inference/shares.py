@@ -16,7 +16,8 @@ from scipy import sparse, stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of
-from skbiasamp.inference.influence import unit_sums
+from skbiasamp.inference.influence import unit_sums, variance_of
+from skbiasamp.inference.intervals import FEW, change_reach
 
 _Z = float(stats.norm.isf(0.025))
 _HALVINGS = 36
@@ -172,6 +173,25 @@ def _score(pairs: _Pairs, ratio: Array, side: int) -> Array:
         corrected = 2 * (score + skew) / (1 + root)
     nearer = np.minimum if side == 1 else np.maximum
     return nearer(score, corrected) * np.sqrt(1 - 1 / np.maximum(n + n_other, 1))
+
+
+def mean_change_interval(cells: Cells, change: Array) -> tuple[float, float]:
+    """Return the 95 % interval of a mean of what changes in each row between two models.
+
+    A row counts in each of its groups, as in the mean of its groups.
+    """
+    groups = labels_of(cells, "group")
+    times = groups.scores(np.ones(groups.width))
+    share = times / (cells.weight @ times)
+    value = float(cells.weight @ (share * change))
+    reach = _Z * np.full(2, variance_of(cells, share * (change - value)) ** 0.5)
+    moved, n = unit_sums(cells, (share * change)[None])
+    gained, lost = (float(n @ (side * moved[0] > 1e-12)) for side in (1, -1))
+    if gained + lost < FEW:  # as far as so few may reach, by how much each of them moves the mean
+        each = n @ np.abs(moved[0]) / (gained + lost) if gained + lost else 1 / n.sum()
+        few = change_reach(gained, lost, n.sum(), confidence_level=0.95)
+        reach = np.maximum(reach, few * n.sum() * each)
+    return value - float(reach[0]), value + float(reach[1])
 
 
 # --------------------------------------------------------------------------- sets of rows

@@ -16,10 +16,11 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
+from skbiasamp.inference.shares import mean_change_interval
 from skbiasamp.metrics.directional import compare_tables, compares_tables
 from skbiasamp.metrics.inputs import check_class, count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
-from skbiasamp.report._groups import describe_groups
+from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
 from skbiasamp.report.evidence import context_of, described_files
@@ -246,6 +247,11 @@ def _described(
         rows.append({"model": model, "accuracy": float((n * right).sum(min_count=1) / n.sum())})
     accuracy = pd.DataFrame(rows)
     accuracy["difference"] = accuracy["accuracy"] - accuracy["accuracy"][0]
+    first = cells[reference]
+    if accuracy["difference"].notna().all() and first.summed != "tasks":
+        right_rows = [right_shares(cells[model]) for model in models]
+        ends = [mean_change_interval(first, right - right_rows[0]) for right in right_rows[1:]]
+        accuracy[["difference_low", "difference_high"]] = [(np.nan, np.nan), *ends]
     return accuracy, pd.concat(tables, ignore_index=True)
 
 

@@ -303,10 +303,17 @@ def _impact_ratios(shares: Shares, sets: str, counted: Array) -> dict[str, Array
 def _accuracies(test: Contingency, right: Shares) -> dict[str, Array]:
     """Return the accuracy of each group, over all tasks."""
     if test.classes is not None and len(test.tasks) > 1:  # only one of several classes is right
-        both = test.both("task")
-        hit = sum(column(both, "task_pred", j) for j in range(len(test.tasks)))
-        right = _together([RowSets.of_groups(both).shares(np.asarray(hit) > 0)])
+        right = _together([RowSets.of_groups(test).shares(right_shares(test))])
     share = right.share.mean(axis=1)
     # A mean over tasks varies less than one task of as many rows: its interval is not too narrow.
     low, high = share_interval(share, right.rows.min(axis=1))
     return {"accuracy": share, "accuracy_low": low, "accuracy_high": high}
+
+
+def right_shares(test: Contingency) -> Array:
+    """Return the share of each row's tasks that is predicted rightly; of classes, 0 or 1."""
+    if test.classes is not None and len(test.tasks) > 1:
+        both = test.both("task")
+        return np.asarray(sum(column(both, "task_pred", j) for j in range(len(test.tasks))))
+    tasks = _rows_by_task(test, "task_pred")
+    return np.asarray(sum(rows.true == rows.predicted for rows in tasks) / len(tasks))

@@ -40,6 +40,7 @@ from skbiasamp.results._content import (
     Cells,
     count,
     document_of,
+    ends,
     estimates_table,
     facts,
     in_points,
@@ -330,7 +331,9 @@ def _changes_table(
 
     def mark(row: Mapping[str, Any]) -> dict[str, Any]:
         says = f"{in_points(row['change'], '+.2f')} percentage points"
-        return {"says": says, "dot": row["change"] * 100, **named(row)}
+        low, high = row.get("low"), row.get("high")
+        span = None if low is None or high is None else (100 * low, 100 * high)
+        return {"says": says, "dot": row["change"] * 100, "span": span, **named(row)}
 
     return Table.of(rows, columns, mark, balanced=True, **options)
 
@@ -354,18 +357,21 @@ def _accuracy(report: ComparisonReport) -> Item | None:
         elif len(report.rates) and "base_rate" not in report.rates:
             reason = "the audited rows have no labels"
         return Text(f"Not measured: {reason}.")
+    form = partial(in_points, form="+.2f")
+    named = {"change": "difference", "low": "difference_low", "high": "difference_high"}
     return _changes_table(
-        [row | {"change": row["difference"]} for row in rows],
+        [row | {name: row.get(key) for name, key in named.items()} for row in rows],
         {
             "Accuracy": shown("accuracy", rate),
-            "Difference, percentage points": shown("change", partial(in_points, form="+.2f")),
+            "Difference": shown("change", form),
+            "Interval": lambda row: Cell(ends(row["low"], row["high"], form) or "–", row["low"]),
         },
         lambda row: {
             "name": name_of(row["model"]),
             "notes": ("reference",) * (row["model"] == report.reference),
         },
         id="accuracy-table",
-        caption="Accuracy of the models",
+        caption="Accuracy; differences in percentage points, with 95 % intervals",
         first="Model",
         marks="Difference in percentage points",
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 import pandas as pd
@@ -20,11 +22,13 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._content import in_points, interval_in_words
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack
 from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report, differences_of
 
-_ACCURACY = {"model": str, "accuracy": float, "difference": float}
+_ACCURACY = {"model": str, **dict.fromkeys(("accuracy", "difference"), float)}
+_ACCURACY |= may_lack(float, "difference_low", "difference_high")
 _RATES = {"model": str, **PAIR, **DIFFERENCES, **may_lack(Name, "impact_ratio_interval")}
 
 
@@ -41,8 +45,8 @@ class ComparisonReport(Report[ComparisonResult]):
     results : dict of str to ComparisonResult
         The comparisons, by metric and direction.
     accuracy : DataFrame
-        One row a model: its ``accuracy`` with ``low`` and ``high``, and the ``difference`` to the
-        reference's.
+        One row a model: its ``accuracy``, and the ``difference`` to the reference's with
+        ``difference_low`` and ``difference_high``, a 95 % interval by the same rows.
     rates : DataFrame
         One row for each model, group and task: base rate, predicted rate, true and false positive
         rate.
@@ -139,6 +143,10 @@ class ComparisonReport(Report[ComparisonResult]):
                     change = "the same"
                 elif size == points(0):
                     change = f"less than {points(0.001)} {more}"
+                low, high = (row.get(f"difference_{end}", math.nan) for end in ("low", "high"))
+                if not math.isnan(low):
+                    form = partial(in_points, form="+.2f")
+                    change += f" ({interval_in_words(0.95, low, high, form)})"
                 sentences[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
         return sentences
 
