@@ -15,7 +15,7 @@ from skbiasamp._utils.formatting import (
     rate,
     task_of,
 )
-from skbiasamp.results import AuditResult, gap_of, reference_labels
+from skbiasamp.results import AuditResult, by_guessing, gap_of, reference_labels
 from skbiasamp.results.pair_tables import beside_all
 
 
@@ -115,9 +115,10 @@ def how_well_guessed(result: AuditResult, auditor: Any, attack: tuple[str, str])
     if auditor.equalize is None:
         other = f"the true {labels}"
     on_labels, on_model = (form(float(result.table[name].mean())) for name in auditor.columns)
+    others = filter(None, (f"{on_labels} {source} {other}", by_guessing(result, form)))
     text = (
         f"{intro}, an attacker guesses the {target} {how.format(on_model)}, compared with "
-        f"{on_labels} {source} {other}."
+        f"{' and '.join(others)}."
     )
     best = result.statistics.get("in_sample_model")
     return text if best is None else f"{text} No attacker exceeds {form(best)} on these rows."

@@ -29,7 +29,7 @@ from skbiasamp.attackers.text_inputs import (
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics._attack_auditor import AttackAuditor
-from skbiasamp.results import AuditResult, conclusion
+from skbiasamp.results import AuditResult, by_guessing, conclusion
 from skbiasamp.text import WordMasker
 
 UNKNOWN = "<unk>"
@@ -231,12 +231,11 @@ class TextAuditor(AttackAuditor):
             f"{self._guessed} is",
             "accuracy": "the share of right guesses is",
         }.get(name, f"its {name} is")
+        others = filter(None, (f"{form(data)} from human texts", by_guessing(result, form)))
         text += (
             f" An attacker reads the model's texts and guesses the {self._guessed}: {what} "
-            f"{form(model)}, compared with {form(data)} from human texts"
+            f"{form(model)}, compared with {' and '.join(others)}."
         )
-        chance = result.statistics["chance_model"]
-        text += f" and {form(chance)} by guessing." if self.percent else "."
         return text + _named(result)
 
 

@@ -12,6 +12,7 @@ from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS
 from skbiasamp.results._selection_rates import SelectionRates
 from skbiasamp.results._selection_rates import rate_differences as rate_differences
+from skbiasamp.results._sentences import by_guessing as by_guessing
 from skbiasamp.results._sentences import conclusion as conclusion
 from skbiasamp.results._sentences import gap_of as gap_of
 from skbiasamp.results._sentences import is_half_of_gap as is_half_of_gap

@@ -8,7 +8,7 @@ import pandas as pd
 
 from skbiasamp.render.document import Document
 from skbiasamp.results._result import SIMULTANEOUS, AuditResult
-from skbiasamp.results._sentences import published
+from skbiasamp.results._sentences import by_guessing, published
 from skbiasamp.results._shown import of_frame
 from skbiasamp.results.pair_tables import uncounted
 
@@ -35,7 +35,9 @@ def _title(result: AuditResult) -> str:
         text += f", p = {result.p_value:.3g}"
     rows = f"{result.n_samples:,.15g} row{'s' * (result.n_samples != 1)}"
     if "attacker" in result.statistics:
-        return f"{text} ({rows}, {result.statistics['attacker']} attacker)"
+        guessing = by_guessing(result, "{:.4f}".format)
+        known = [rows, f"{result.statistics['attacker']} attacker", *[guessing] * bool(guessing)]
+        return f"{text} ({', '.join(known)})"
     group, task = result.pair_of
     if all(isinstance(task, tuple) for task in result.table["task"]):
         task = "set of tasks"

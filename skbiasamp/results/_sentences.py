@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -178,3 +179,14 @@ def reference_labels(result: AuditResult) -> str:
     if not result.labelled:
         return "reference rows"
     return "training labels" if result.params.get("reference") == "train" else "labels"
+
+
+def by_guessing(result: AuditResult, form: Callable[[float], str]) -> str:
+    """Return what guesses that ignore their input reach, if that is a share of rows."""
+    chances = [result.statistics.get(f"chance_{side}", math.nan) for side in ("data", "model")]
+    if not result.percent or any(map(math.isnan, chances)):
+        return ""
+    labels, predictions = map(form, chances)
+    if labels == predictions:
+        return f"{labels} by guessing"
+    return f"{labels} (labels) and {predictions} (predictions) by guessing"
