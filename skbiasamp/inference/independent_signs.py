@@ -2,7 +2,7 @@
 
 An amplification is a sign times a change. If both come from the same rows, they share noise: a
 rate that is high by chance has a positive sign, and the predictions are seldom as high. Then a
-model that changes nothing seems to reduce. The sign of an association X that counts part of the
+model that changes nothing seems to reduce. The sign of an association X that includes part of the
 change C, X + λC with λ = −Cov(X, C) / Var(C), is uncorrelated with C. If labels and predictions
 are exchangeable, λ is a half.
 """
@@ -190,7 +190,7 @@ def _sign(association: Array, above_only: bool) -> Array:
 
 
 def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:
-    """Return ends of an estimate, or of the difference of two, that count their doubts."""
+    """Return ends of an estimate, or of the difference of two, that include their doubts."""
     low, high = ends[0] - other.bias, ends[1] + own.bias
     return np.stack([low - own.turned * (low > 0), high + other.turned * (high < 0)])
 

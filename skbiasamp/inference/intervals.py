@@ -62,7 +62,7 @@ def including(ends: Array, other: Any) -> Array:
 
 
 def _further(value: Any, ends: Array, error: Any) -> Array:
-    """Return the ends of intervals that also count an independent error."""
+    """Return the ends of intervals that also include an independent error."""
     return _around(value, np.hypot(ends - value, error))
 
 
@@ -347,7 +347,7 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors:
 
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, train: Contingency, level: float) -> Bounds:
-    """Return bounds that also count the error of training rates, if these are compared with."""
+    """Return bounds that also include the error of training rates, if these are compared with."""
     errors = errors_of_base(pairs, train, bounds.sign)
     if errors is NO_ERRORS:
         return bounds

@@ -186,7 +186,7 @@ class CooccurrenceAuditor(BaseAuditor):
             Their weights. A whole number counts as that many rows.
         reference_is_sample : bool, default=True
             Where predictions are compared with training labels: whether these rows are a sample,
-            whose error the intervals count. False: they are the whole population, so that their
+            whose error the intervals include. False: they are the whole population, so that their
             rates and signs are known.
         **columns : column name or list of names
             If `y_train` is a frame: `target`, `sensitive` and `weight` name its columns.

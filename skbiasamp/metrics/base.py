@@ -220,8 +220,8 @@ class BaseAuditor(Declaration):
             a frame, may stand in their place.
         y_preds : dict of array-like, or of lists of them
             The predictions of each model, by its name. Lists are runs of a training procedure,
-            two or more each: the means over runs are then compared, with an interval that counts
-            runs and rows.
+            two or more each: the means over runs are then compared, with an interval that
+            includes the uncertainty of runs and rows.
         %(sensitive_features)s
         sensitive_preds : dict of array-like, default=None
             The sensitive feature as each model predicts it, for task → group.
@@ -257,8 +257,8 @@ class BaseAuditor(Declaration):
         """Measure several training runs of one model on the same rows.
 
         Models that differ only in their seed can differ in their amplification. The estimate is
-        the mean over runs. Its interval counts that other runs would differ, and that other rows
-        would.
+        the mean over runs. Its interval includes how other runs would differ, and how other
+        rows would.
 
         Parameters
         ----------

@@ -281,7 +281,7 @@ def mean_of_results(
     """Return the mean of audits of the same rows, with models of several runs.
 
     `rows` is its variance by the rows. None: it is not known what the resamples of the audits
-    share. The interval then counts the whole error of the rows, and is too wide if models vary.
+    share. The interval then includes the whole error of the rows: too wide if models vary.
     `of_pairs` are columns of its table that are no means.
     """
     values = np.array([result.estimate for result in results])

@@ -51,7 +51,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         What predictions are compared with. "test": the labels of the audited rows. "train": the
         training labels. A data frame: rates of your own, P(task | group) for "A->T" and
         P(group | task) for "T->A", taken as known. If they come from a sample, such as a survey,
-        call `fit` with its counts and use "train": the interval then counts the sample's error.
+        call `fit` with its counts and use "train": the interval then has the sample's error.
         Signs are those of these rates: P(task | group) against its mean over groups, each as
         large as it is in training, and P(group | task) against the group's share there.
     sign : DataFrame of groups × tasks, default=None

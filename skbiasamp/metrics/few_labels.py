@@ -58,7 +58,7 @@ class _Powered(NamedTuple):
     def variance(self, of: Any, *, more: float = 1.0) -> Any:
         """Return the variance of sums of rates, each column of `of` times the tasks.
 
-        It counts `more` rows in which people and machine differ: few labels may have none.
+        It adds `more` rows in which people and machine differ: few labels may have none.
         """
         rare = more * (np.square(of) / len(self.of_labelled) ** 2).sum(axis=0)
         return rare + sum(((part @ of) ** 2).sum(axis=0) for part in self[2:])
@@ -119,7 +119,7 @@ def prediction_powered_rates(
         \lambda = \frac{\mathrm{Cov}(y, f)}{(1 + n/N) \, \mathrm{Var}(f)}
 
     by group and task, with λ between 0 and 1: it is 0 if machine labels are of no use. Intervals
-    are those of the normal distribution. They count one more row of each group in which people
+    are those of the normal distribution. They add one row of each group in which people
     and machine differ, since few labels may have none by chance; ``standard_error`` does not. A
     group needs 30 human labels or more.
 

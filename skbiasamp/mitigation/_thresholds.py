@@ -85,7 +85,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         Amplification and score of the thresholds on new rows. The rows that chose them flatter
         them, and by how much is measured in folds, in which the other folds choose.
     amplification_interval_, score_interval_ : tuple of float
-        Their intervals, which count the choice.
+        Their intervals, which include the uncertainty of the choice.
     groups_ : tuple
         The groups.
     classes_, n_features_in_, feature_names_in_

@@ -212,8 +212,8 @@ def audit_rashomon(
     audited rows would be one with few errors there, and thus with little amplification.
 
     The mean over good models, and differences between classes, have the intervals of
-    ``auditor.audit_runs`` and ``auditor.compare``: they count that other models would be drawn, and
-    other audited rows.
+    ``auditor.audit_runs`` and ``auditor.compare``: they include how other models would
+    differ, and other audited rows.
 
     References
     ----------

@@ -193,8 +193,8 @@ def selection_table(
 def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd.DataFrame:
     """Return one row for each of several sensitive columns: estimate, interval and verdict.
 
-    It is of the first auditor that was chosen, if its value is signed. A verdict counts all
-    columns: p-values are adjusted by Holm's method.
+    It is of the first auditor that was chosen, if its value is signed. A verdict allows for
+    all columns: p-values are adjusted by Holm's method.
     """
     if not chosen or test.summed == "tasks" or not chosen[0][0].kind.is_signed:
         return pd.DataFrame()

@@ -70,7 +70,7 @@ _HEADLINES = {
     REDUCES: "The model reduces {amplified}.",
     REVERSES: "The model reverses {amplified}.",
     REVEALS_LESS: f"The model reveals less {_LESS_THAN}.",
-    NO_EFFECT: "No clear effect: this audit does not show amplification.",
+    NO_EFFECT: f"{NO_EFFECT.capitalize()}: this audit does not show amplification.",
     CANNOT: "Cannot amplify: {cannot}.",
     CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     NOT_MEASURED: "Not measured.",
@@ -92,7 +92,7 @@ _OF_NUMBERS = f"{_NO_LEVEL} Error rates are of classes, and the task is a number
 _NO_ERRORS = (
     "These rows have no labels, so nothing in them is right or wrong. They are compared with the "
     "reference: the rows that the model was trained on, or real rows if the model generated "
-    "these. Both are samples, and intervals count the chance in both."
+    "these. Both are samples, and intervals include the chance in both."
 )
 
 # Why a metric may differ from the verdict: what it compares.
@@ -261,7 +261,7 @@ def _of_columns(report: AuditReport) -> str:
         f"{verdict} {_association(report.context, names)}"
         for verdict, names in columns_alone(report).items()
     ]
-    return f"The model {listed(clauses)}. No clear effect of all columns together."
+    return f"The model {listed(clauses)}. {NO_EFFECT.capitalize()} of all columns together."
 
 
 def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
@@ -332,7 +332,9 @@ def _headline(report: AuditReport, result: AuditResult) -> str:
             f"The model {verdict} the difference in {task} between {first} and {other}{of}{worse}."
         )
     if verdict == NO_EFFECT:
-        return f"No clear effect on the difference in {task} between {first} and {other}{of}."
+        return (
+            f"{NO_EFFECT.capitalize()} on the difference in {task} between {first} and {other}{of}."
+        )
     return headline
 
 

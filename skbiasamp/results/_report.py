@@ -281,8 +281,8 @@ class AuditReport(Report[AuditResult]):
     def summary(self) -> pd.DataFrame:
         """One row for each result: published value, estimate, interval, p-value and verdict.
 
-        The primary result was chosen before looking. The verdicts of the others count their number,
-        by `p_adjusted`.
+        The primary result was chosen before looking. The verdicts of the others are adjusted for
+        their number: `p_adjusted`.
         """
         columns = ("value", "estimate", "low", "high", "p_value")
         rows = [{key: getattr(result, key) for key in columns} for result in self.results.values()]

@@ -99,13 +99,13 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     interval = interval_in_words(result.confidence_level, low, high)
     if verdict == NO_EFFECT:
         if low == high == 0:
-            return "No clear effect: the value is exactly 0"
+            return f"{NO_EFFECT.capitalize()}: the value is exactly 0"
         if low > 0:
             return (
-                f"No clear effect: {number(value)} ({interval}), but the attacker on the "
+                f"{NO_EFFECT.capitalize()}: {number(value)} ({interval}), but the attacker on the "
                 "predictions is not clearly better than a guess that ignores its input"
             )
-        return f"No clear effect: {shown} (the {interval} includes 0)"
+        return f"{NO_EFFECT.capitalize()}: {shown} (the {interval} includes 0)"
     about = what if verdict in (AMPLIFIES, REDUCES, REVERSES) else f"about {result.about}"
     return f"The model {verdict} {about}: {shown} ({interval})"
 

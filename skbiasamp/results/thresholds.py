@@ -16,7 +16,7 @@ from skbiasamp.results._json import records
 
 _READ = Text(
     "Accuracy and amplification have 95 % confidence intervals that hold for all thresholds "
-    "together, so they count the choice of one. A threshold that is chosen by the estimates looks "
+    "together, so they include the choice of one. A threshold that is chosen by the estimates looks "
     "better than it is: read its interval, or check it on other rows.",
     quiet=True,
 )

@@ -310,7 +310,7 @@ _LIMITS = {
     "Independent rows": "The rule treats rows of a group as independent. If the same people "
     "return, or days of the week differ, alarms may come from that: use longer periods.",
     "Intervals": "The interval of a period is for this period alone. Over many periods, some "
-    "intervals exclude the reference by chance: only the alarm counts all periods.",
+    "intervals exclude the reference by chance: only the alarm allows for all periods.",
 }
 _NOTHING = Text("Nothing: every period has rows of every group.")
 _STEPS = {

@@ -108,7 +108,7 @@ def precision(audited: Audited) -> Findings:
     if primary.n_samples < rows < MOST_ROWS and report.limit is None:
         many = f": about {round_up(rows):,} rows like these in all would find {shown[0]}"
     yield (
-        f"No clear effect does not mean no effect: {values} "
+        f"{NO_EFFECT.capitalize()} does not mean no effect: {values} "
         f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "
         "of audits of this size would find it.",
         f"Audit more rows if a value in this range would matter{many}.",
