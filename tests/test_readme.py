@@ -67,7 +67,8 @@ def test_the_command_audits_files_of_these_rows(names, tmp_path, monkeypatch, ca
     assert program == "skbiasamp"
     assert main(arguments) == 1  # the interval lies above the limit
     assert f"{names['report']['directional A->T'].value:+.4f}" in capsys.readouterr().out
-    assert (tmp_path / "report.html").is_file()
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "African-American and Caucasian (race), to the disadvantage of African-American." in page
 
 
 def test_every_metric_of_the_table_exists():
