@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -284,33 +284,34 @@ def _estimates(
 ) -> tuple[Array, Array, Doubt]:
     """Return the estimate at every threshold, its standard error, and what its signs leave open.
 
-    Signs and errors change slowly along the curve: both are computed at so many thresholds.
-    Errors and doubts are interpolated between them, and signs are those of the last one.
+    Signs and errors change slowly along the curve, so they are computed at a few thresholds. From
+    one of these to the next the signs stay, and errors and doubts are interpolated.
     """
-    at = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
-    ranks = np.rint(_numbers_of(test, "task_pred") * n_levels - 0.5)
-    # Thresholds between those of `at` do not matter, so that few distinct rows are left.
-    few = distinct(_with_predictions(test, np.searchsorted(at, ranks, side="right") / len(at)))
-    passed = np.rint(_numbers_of(few, "task_pred") * len(at))
-    estimates, known = np.empty(n_levels + 1), None
-    errors, doubts = np.empty(len(at)), np.empty((len(at), 2))
-    for i, (low, high) in enumerate(pairwise([*at.tolist(), n_levels + 1])):
-        cells = _with_predictions(few, passed > i)
+    computed = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
+    estimates, known_sign = np.empty(n_levels + 1), None
+    errors, doubts = np.empty(len(computed)), np.empty((len(computed), 2))
+    for i, cells in enumerate(_at_levels(test, n_levels, computed)):
         train, pairs = auditor.pairs_of(cells)
         signs = signs_of(pairs, train, cells)
-        sign, doubts[i] = signs.used, signs.doubt(pairs)
-        slopes = pairs.estimate_gradient(sign)
-        if known is None or not np.array_equal(sign, known):
-            # The second is what the rates of the labels are if group and task are independent.
-            known, before = sign, pairs.mean(sign, pairs.base - pairs.centres[0])
+        doubts[i], slopes = signs.doubt(pairs), pairs.estimate_gradient(signs.used)
+        errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        if known_sign is None or not np.array_equal(signs.used, known_sign):
+            known_sign = signs.used
+            of_labels = pairs.mean(known_sign, pairs.base - pairs.centres[0])
             # A positive also changes the rate of all rows, with which its group is compared.
             worth = _worth(test, pairs, slopes) - slopes.sum(axis=0) / test.total
-            above = _above(test, worth, n_levels)
-        estimates[low:high] = above[low:high] - before
-        errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
-    everywhere = np.arange(n_levels + 1)
-    turned, bias = (np.interp(everywhere, at, doubt) for doubt in doubts.T)
-    return estimates, np.interp(everywhere, at, errors), Doubt(turned, bias)
+            estimates[computed[i] :] = _above(test, worth, n_levels)[computed[i] :] - of_labels
+    levels = np.arange(n_levels + 1)
+    turned, bias = (np.interp(levels, computed, doubt) for doubt in doubts.T)
+    return estimates, np.interp(levels, computed, errors), Doubt(turned, bias)
+
+
+def _at_levels(test: Contingency, n_levels: int, at: Array) -> Iterator[Contingency]:
+    """Return the decisions at some thresholds; rows that none of these separates are one cell."""
+    ranks = np.rint(_numbers_of(test, "task_pred") * n_levels - 0.5)
+    few = distinct(_with_predictions(test, np.searchsorted(at, ranks, side="right") / len(at)))
+    n_passed = np.rint(_numbers_of(few, "task_pred") * len(at))
+    return (_with_predictions(few, n_passed > i) for i in range(len(at)))
 
 
 def _numbers_of(cells: Contingency, side: SideName) -> Array:

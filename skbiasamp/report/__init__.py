@@ -195,52 +195,38 @@ def audit(
 def _audited(asked: Asked) -> AuditReport:
     """Read and measure the rows that were asked for."""
     asked.check_columns()
-    of_rows, how, columns = asked.of_rows, asked.how, asked.columns
-    y_true, y_score, given, random_state = (
-        getattr(asked, name) for name in ("y_true", "y_score", "given", "random_state")
-    )
-    source = RowSource(y_true, of_rows | {"y_pred": asked.y_pred}, columns, how)
+    y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
+    how, columns, random_state = asked.how, asked.columns, asked.random_state
+    source = RowSource(y_true, asked.of_rows | {"y_pred": asked.y_pred}, columns, how)
     if given is not None and is_contingency(y_true):
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, known, columns, evidence = read_evidence(rows, asked, train)
-        test = _count_rows(rows, known, columns, train, **how)
-        weights = rows if "weight" in columns else known.get("sample_weight")
+        rows, labels, columns, evidence = read_evidence(rows, asked, train)
+        test = _count_rows(rows, labels, columns, train, **how)
+        weights = rows if "weight" in columns else labels.get("sample_weight")
         n_weights = len(weights) if isinstance(weights, Sized) else None
-    own = asked.own
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
-    if evidence.partly is not None and (in_parts or y_score is not None):
+    partly = evidence.partly
+    if partly is not None and (in_parts or y_score is not None):
         text = "Scores, strata and attributions need rows whose labels and groups are known."
         raise InputError(text)
     if not evidence.is_alone or train is not None:
         _check_rows(test, train, asked)
-    if evidence.partly is None and not evidence.is_alone and own is None:
+    if partly is None and not evidence.is_alone and own is None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
     scored = None
     if y_score is not None:
-        every = source.labels | {"y_score": y_score}
-        scored = count_labels(source.y_true, every, {}, scores=True, **source.how)
-    chosen = _auditors_of(own, test, train, scored, evidence)
+        with_scores = source.labels | {"y_score": y_score}
+        scored = count_labels(source.y_true, with_scores, {}, scores=True, **source.how)
 
     def measured(auditor: Any, rows: Contingency) -> AuditResult:
         result: AuditResult = auditor.audit(rows)
-        partly = evidence.partly
         return result if partly is None else partly.bounded(auditor, result, random_state)
 
+    chosen = _auditors_of(own, test, train, scored, evidence)
     results = run_each("audit", chosen, random_state, measured) | evidence.results
-    context = context_of(test, train, asked.names, asked.call, reads=asked.reads)
-    context |= _declared(asked, test)
-    context["not_measured"] = not_measured(test, scored, chosen=bool(own), reads=asked.reads)
-    if evidence.without and own is None:
-        context["not_measured"]["Other metrics"] = evidence.without
-    is_labels, favourable = asked.reads == "labels", asked.favourable
-    by_group, rates = describe_groups(test, labels=is_labels, favourable=favourable)
-    tables = dict(evidence.tables)
-    # With one sensitive column, `rates` already holds these numbers.
-    if is_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):
-        tables["selection"] = selection_table(test, favourable=favourable)
-        tables["by_column"] = audit_columns([] if own else chosen, test, random_state)
+    tables = evidence.tables | _tables_of_groups(asked, test, chosen)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
         scores = asked.score if y_score is None else chances
@@ -248,15 +234,30 @@ def _audited(asked: Asked) -> AuditReport:
         tables["explanation"] = explained(source, train, *of_parts)
     if scored is not None and own is None:
         tables |= threshold_tables(source, y_score, test, scored, train)
+    context = context_of(test, train, asked.names, asked.call, reads=asked.reads)
+    context |= _declared(asked, test)
+    context["not_measured"] = not_measured(test, scored, chosen=bool(own), reads=asked.reads)
+    if evidence.without and own is None:
+        context["not_measured"]["Other metrics"] = evidence.without
     files = described_files(audited_files, training_files)
-    report = AuditReport(results, by_group, rates, context=context, data_files=files, **tables)
+    report = AuditReport(results, context=context, data_files=files, **tables)
     if report.limit is not None and report.primary is not None:
         report.gate(report.limit, on=report.primary)  # raises if the limit is none of this metric
-    report.findings.extend(evidence.findings)
-    report.findings.extend(
-        findings_of(Audited(report, test, train, scored, n_weights, asked.reads))
-    )
+    audited = Audited(report, test, train, scored, n_weights, asked.reads)
+    report.findings.extend([*evidence.findings, *findings_of(audited)])
     return report
+
+
+def _tables_of_groups(asked: Asked, test: Contingency, chosen: list[Any]) -> dict[str, Any]:
+    """Return the tables of a report about groups, by their names."""
+    are_labels, favourable = asked.reads == "labels", asked.favourable
+    groups, rates = describe_groups(test, labels=are_labels, favourable=favourable)
+    tables: dict[str, Any] = {"groups": groups, "rates": rates}
+    # With one sensitive column, `rates` already holds these numbers.
+    if are_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):
+        tables["selection"] = selection_table(test, favourable=favourable)
+        tables["by_column"] = audit_columns([] if asked.own else chosen, test, asked.random_state)
+    return tables
 
 
 def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:

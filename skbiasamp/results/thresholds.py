@@ -16,8 +16,8 @@ from skbiasamp.results._json import records
 
 _READ = Text(
     "Accuracy and amplification have 95 % confidence intervals that hold for all thresholds "
-    "together, so they include the choice of one. A threshold that is chosen by the estimates looks "
-    "better than it is: read its interval, or check it on other rows.",
+    "together, so they include the choice of one. A threshold that is chosen by the estimates "
+    "looks better than it is: read its interval, or check it on other rows.",
     quiet=True,
 )
 _DRAWS = 400
@@ -61,26 +61,24 @@ def slider_of(report: Any) -> Slider | None:
 def _reach(above: Array, signs: list[int], errors: Array, more: Array) -> Array:
     """Return how far intervals of accuracy reach, and those of amplification down and up.
 
-    They hold at all thresholds together: they are standard errors times a quantile of the largest
-    of all deviations, in drawn tables, at the `signs` of the labels. The errors of the
-    amplification are known; they count weights, and so do those of the accuracy in proportion.
-    `more` is what signs that are open add to either end.
+    They hold at all thresholds together: a standard error times a quantile of the largest deviation
+    of drawn tables, at the `signs` of the labels. `errors` are those of the amplification, `more`
+    is what open signs add to either end. Weights widen both errors in the same proportion.
     """
-    cells = np.maximum(-np.diff(above, axis=-1, append=0), 0)
-    share = cells.ravel() / cells.sum()
-    drawn = np.random.default_rng(0).multinomial(int(np.ceil(cells.sum())), share, _DRAWS)
-    tables = drawn.reshape(-1, *cells.shape)[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    away = [
-        values - middle
-        for values, middle in zip(_at_signs(tables, signs), _at_signs(above, signs), strict=True)
-    ]
-    spread = np.std(away, axis=1)
-    most = np.abs(away / np.where(spread > 0, spread, np.inf)[:, None]).max(axis=2)
-    known = np.isfinite(errors) & (spread[1, 1:] > 0)
-    scale = np.median(errors[known] / spread[1, 1:][known]) if known.any() else 1.0
-    of_accuracy, of_amplification = np.quantile(most, 0.95, axis=1)
-    ends = np.insert(np.nan_to_num(of_amplification * errors + more), 0, 0.0, axis=1)
-    return np.vstack([of_accuracy * scale * spread[0], ends])
+    between = np.maximum(-np.diff(above, axis=-1, append=0), 0)
+    n, share = int(np.ceil(between.sum())), between.ravel() / between.sum()
+    drawn = np.random.default_rng(0).multinomial(n, share, _DRAWS).reshape(-1, *between.shape)
+    tables = drawn[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    both = zip(_at_signs(tables, signs), _at_signs(above, signs), strict=True)
+    deviations = np.stack([draws - observed for draws, observed in both])
+    spread = deviations.std(axis=1)
+    standardised = np.abs(deviations) / np.where(spread > 0, spread, np.inf)[:, None]
+    times_accuracy, times_amplification = np.quantile(standardised.max(axis=2), 0.95, axis=1)
+    of_accuracy, of_amplification = spread[0], spread[1, 1:]  # with no threshold nothing changes
+    known = np.isfinite(errors) & (of_amplification > 0)
+    by_weights = np.median(errors[known] / of_amplification[known]) if known.any() else 1.0
+    ends = np.insert(np.nan_to_num(times_amplification * errors + more), 0, 0.0, axis=1)
+    return np.vstack([times_accuracy * by_weights * of_accuracy, ends])
 
 
 def _at_signs(above: Array, signs: list[int]) -> tuple[Array, Array]:
