@@ -233,6 +233,20 @@ def test_second_moments_serve_every_base_and_sign(train, test, options, predicte
     assert_same_estimates(found, expected)
 
 
+def test_moments_take_the_signs_of_an_auditor(train, test):
+    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor.fit(train[LABELS], sensitive_features=train["group"])
+    like, signs = auditor.contingency_, auditor.y_at_
+    parts = [
+        Contingency.from_frame(lazy_polars(part), like=like, moments=(signs, True), **MANY)
+        for part in (test[: len(test) // 2], test[len(test) // 2 :])
+    ]
+    found = auditor.audit(Contingency.sum(parts))
+    expected = auditor.audit(held(test, MANY, like=like))
+    assert found.value == pytest.approx(expected.value, rel=1e-10)
+    assert_same_estimates(found, expected)
+
+
 def test_a_mean_whose_interval_is_not_known_has_none(train, test):
     for auditor in (
         DirectionalAuditor(n_resamples=99, random_state=0),

@@ -121,7 +121,7 @@ class Contingency(Cells):
         sample_weight : array-like of shape (n_samples,), optional
             Weights; a whole number counts as that many repetitions.
         clusters : array-like of shape (n_samples,), optional
-            An id a row: rows of one person, image or family have the same. They are then resampled
+            One id per row: rows of one person, image or family share it. They are then resampled
             and swapped together. Clusters of equal rows are held once.
         y_preds, sensitive_preds : dict of str to array-like, optional
             Predictions of several models for the same rows, by name, in place of `y_pred` and
@@ -264,7 +264,7 @@ class Contingency(Cells):
         weight : column name, optional
             Weights. Whole ones count as so many rows.
         cluster : column name, optional
-            An id a row: rows of one person, image or family, as `clusters` of `from_labels`.
+            One id per row: rows of one person, image or family, as `clusters` of `from_labels`.
         groups, missing, like, pos_label, max_groups, texts, numbers, threshold
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
@@ -272,7 +272,7 @@ class Contingency(Cells):
             in their probability, or to sum each task by itself, and probabilities. By default
             rows are kept apart in memory, and in queries with up to 12 such columns and no
             probabilities.
-        moments : (array of shape (n_groups, n_tasks), bool), or function, optional
+        moments : (array-like of shape (n_groups, n_tasks), bool), or function, optional
             Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
             a mean over tasks are then summed too, of T̂ − T, or of T̂ if the second is False. A
             function of these sums returns a list of such tuples. `DirectionalAuditor` asks for

@@ -238,7 +238,7 @@ def _asked(moments: Any, like: Any) -> Asked:
         text = "moments must have a sign for each group and task of {like}, {wanted}; got {shape}."
         wanted = (len(like.groups), len(like.tasks))
         raise InputError(text, wanted=wanted, shape=signs.shape)
-    return lambda sums: [] if like is None else [moments]
+    return lambda sums: [] if like is None else [(signs, moments[1])]
 
 
 def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Any]:
