@@ -15,7 +15,7 @@ _MODULES = {
     for alias in statement.names
 }
 
-# Names that were here, and where they are: they work from here for one release.
+# Names that were here, and where they are: they work from here until 0.3.0.
 _MOVED = {
     **dict.fromkeys(
         (
@@ -52,8 +52,7 @@ def __getattr__(name: str) -> Any:
 
         module = importlib.import_module(f"{__name__}.{_MOVED[name]}")
         warn(
-            f"skbiasamp.{name} is now {module.__name__}.{name}. The old name works until the next "
-            "release.",
+            f"skbiasamp.{name} is now {module.__name__}.{name}. The old name works until 0.3.0.",
             FutureWarning,
         )
         return getattr(module, name)

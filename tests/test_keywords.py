@@ -1,6 +1,7 @@
 """Names of keywords and of public names: unknown ones, and those of the last release."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -69,16 +70,19 @@ def test_the_public_names_are_those_of_a_first_year_user():
 @pytest.mark.parametrize("name", MOVED)
 def test_a_moved_name_works_and_says_where_it_is(name):
     where = MOVED[name].__name__
-    with pytest.warns(FutureWarning, match=rf"^skbiasamp\.{name} is now {where}\.{name}\.") as told:
+    words = rf"^skbiasamp\.{name} is now {where}\.{name}\. The old name works until 0\.3\.0\.$"
+    with pytest.warns(FutureWarning, match=words) as told:
         assert getattr(skbiasamp, name) is getattr(MOVED[name], name)
     assert told[0].filename == __file__
     assert name not in skbiasamp.__all__
 
 
-def test_the_old_name_of_auditor_works_for_one_release():
+def test_the_old_name_of_auditor_works_until_the_version_in_the_docs():
+    migration = (Path(__file__).resolve().parents[1] / "docs" / "migration.md").read_text("utf-8")
+    assert "`auditors=` and moved names work until 0.3.0" in migration
     how = {"sensitive_features": SEX, "random_state": 0}
     expected = skbiasamp.audit(HIRED, PREDICTED, auditor=QUIET, **how)
-    with pytest.warns(FutureWarning, match="auditors= of audit is now auditor="):
+    with pytest.warns(FutureWarning, match="auditors= of audit is now auditor=.* until 0.3.0"):
         report = skbiasamp.audit(HIRED, PREDICTED, auditors=QUIET, **how)
     assert report.summary.equals(expected.summary)
     models = {"a": HIRED, "b": PREDICTED}

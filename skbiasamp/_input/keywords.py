@@ -22,7 +22,7 @@ def chosen(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function name itself and the nearest word if a keyword is unknown.
 
-    `renamed` are old names and their new ones: the old name works for one release, with a warning.
+    `renamed` are old names and their new ones: the old name works until 0.3.0, with a warning.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -36,7 +36,7 @@ def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 if new in kwargs:
                     raise InputTypeError(f"Pass {new}= to {name}, without {old}=, its old name.")
                 warn(
-                    f"{old}= of {name} is now {new}=. The old name works until the next release.",
+                    f"{old}= of {name} is now {new}=. The old name works until 0.3.0.",
                     FutureWarning,
                 )
                 kwargs[new] = kwargs.pop(old)
