@@ -15,6 +15,7 @@ import pytest
 from discovery import auditors, public_classes, public_estimators
 from sklearn.linear_model import LogisticRegression
 
+import skbiasamp
 from skbiasamp import DirectionalAuditor, metrics, plotting
 from skbiasamp.testing import check_auditor
 
@@ -83,6 +84,17 @@ def test_the_documented_default_is_the_default(kind):
     for name, shown in entries.items():
         if name in parameters:
             assert ast.literal_eval(shown) == parameters[name].default
+
+
+@pytest.mark.parametrize("name", [one for one in skbiasamp.__all__ if one[0].islower()])
+def test_every_parameter_of_a_function_is_documented(name):
+    function = getattr(skbiasamp, name)
+    if inspect.isfunction(function):
+        entries = re.findall(
+            r"^\**(\w+(?:, \w+)*)(?: : |$)", inspect.getdoc(function), re.MULTILINE
+        )
+        documented = {word for entry in entries for word in entry.split(", ")}
+        assert not set(inspect.signature(function).parameters) - documented
 
 
 @every_auditor

@@ -77,8 +77,8 @@ class _Shared:
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
         Classifier that predicts the target from the input. "auto": "exact" if each distinct input
         has 20 rows or more on average, else a logistic regression (a linear one for a continuous
-        target). Of more than 20,000 distinct scores, the regression learns from the means of 10,000
-        parts. "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network,
+        target). If there are more than 20,000 distinct scores, the regression learns from the means
+        of 10,000 parts. "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network,
         `MLPAttacker`. An estimator: any classifier (or regressor) of scikit-learn or skorch, cloned
         for every draw, fold and target.
     balanced : bool, default=True
@@ -117,12 +117,12 @@ class _Shared:
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows.
     clusters : array-like of shape (n_samples,), default=None
-        An id a row: rows of one person, image or family have the same. They are resampled together,
+        One id per row: rows of one person, image or family share it. They are resampled together,
         standard errors are robust to their dependence, and tests swap whole clusters. None: all
         rows are independent.
     **columns : column name or list of names
         If the first argument is a frame: `target`, `prediction`, `sensitive`,
-        `sensitive_prediction` `weight` and `cluster` name its columns. `given`: columns that make
+        `sensitive_prediction`, `weight` and `cluster` name its columns. `given`: columns that make
         strata, such as department, or their names; groups are then compared within strata.
 
     Attributes

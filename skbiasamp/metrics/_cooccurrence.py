@@ -185,7 +185,7 @@ class CooccurrenceAuditor(BaseAuditor):
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights. A whole number counts as that many rows.
         reference_is_sample : bool, default=True
-            Where predictions are compared with training labels: whether these rows are a sample,
+            If predictions are compared with training labels: whether these rows are a sample,
             whose error the intervals include. False: they are the whole population, so that their
             rates and signs are known.
         **columns : column name or list of names

@@ -273,7 +273,7 @@ class BaseAuditor(Declaration):
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
         clusters : array-like of shape (n_samples,), optional
-            An id a row; rows of one cluster are resampled together.
+            One id per row; rows of one cluster are resampled together.
         method : {"t", "normal"}, default="t"
             "t": Student's t with as many degrees of freedom as runs less one. "normal": 1.96
             standard errors, as in the papers.

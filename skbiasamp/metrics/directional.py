@@ -52,8 +52,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
         training labels. A data frame: rates of your own, P(task | group) for "A->T" and
         P(group | task) for "T->A", taken as known. If they come from a sample, such as a survey,
         call `fit` with its counts and use "train": the interval then has the sample's error.
-        Signs are those of these rates: P(task | group) against its mean over groups, each as
-        large as it is in training, and P(group | task) against the group's share there.
+        Signs are those of these rates: P(task | group) against its mean over groups, weighted by
+        their training shares, and P(group | task) against the group's training share.
     sign : DataFrame of groups × tasks, default=None
         Signs (−1, 0, 1) of your own. None: those of the training labels, or of `base` if it is a
         data frame.

@@ -31,9 +31,9 @@ class LeakageAuditor(AttackAuditor):
     r"""Audit leakage amplification: what predictions reveal about the group beyond labels.
 
     An attacker is a classifier that tries to predict the group from the labels, or from the
-    model's predictions [1]_. Labels get random errors first, until they are as good as the model.
-    Use leakage if groups and tasks are balanced already, if the group may be predictable from
-    many tasks together, or if predictions are scores such as logits.
+    model's predictions [1]_. Labels get random errors first, until they are as accurate as the
+    model. Use leakage if groups and tasks are balanced already, if the group may be predictable
+    from many tasks together, or if predictions are scores such as logits.
 
     .. versionadded:: 0.1
 

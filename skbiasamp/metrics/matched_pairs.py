@@ -144,12 +144,12 @@ class MatchedPairsAuditor(WithOptions):
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature, or several, whose combinations make groups.
         pairs : array-like of shape (n_samples,)
-            An id a row: rows of one pair (or block of more rows) have the same.
+            One id per row: rows of one pair (or block of more rows) share it.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole weights, the same for all rows of a pair, which counts as so many pairs.
         clusters : array-like of shape (n_samples,) or (n_samples, 2), default=None
-            A second id a row, such as the name. Rows with the same are not independent. A table of
-            two columns may have the ids of `pairs` beside it.
+            A second id per row, such as the name: rows that share it depend on each other. A table
+            of two columns may have the ids of `pairs` beside it.
         **columns : column name
             If `y_pred` is a frame: `prediction`, `sensitive`, `pair`, `weight` and `cluster`
             name its columns. ``cluster=["pair", "name"]`` says the same as ``cluster="name"``.
@@ -447,7 +447,7 @@ def matched_difference(
     sensitive_features : array-like of shape (n_samples,)
         The sensitive feature, with two groups.
     pairs : array-like of shape (n_samples,)
-        An id a row: rows of one pair have the same.
+        One id per row: rows of one pair share it.
     pos_label : label, default=None
         The positive class, if predictions are classes.
 

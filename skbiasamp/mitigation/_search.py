@@ -106,8 +106,8 @@ def search(
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
-        The sensitive feature. Every estimator and pipeline step gets it that requests it and has
-        no ``sensitive=`` of its own.
+        The sensitive feature. It goes to every estimator and pipeline step that requests it and
+        has no ``sensitive=`` of its own.
     limit : float or None, default=0.02
         The winner's confidence interval must lie between ``-limit`` and ``limit``. A candidate
         that is clearly outside after the first fold is stopped. None: train all, choose none.
@@ -130,7 +130,7 @@ def search(
     cv : int, cross-validation splitter or iterable of splits, default=5
         The folds. An integer is a number of shuffled folds.
     stratify : {"task", "joint"}, default="task"
-        What folds have equal shares of. "task": each class of `y`. "joint": each pair of group
+        What has equal shares in all folds. "task": each class of `y`. "joint": each pair of group
         and class.
     groups : array-like of shape (n_samples,), default=None
         As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
@@ -148,7 +148,7 @@ def search(
     -------
     result : MitigationSearch
         If a mitigation raises an error, its rows hold the ``error``, a ``FitFailedWarning`` says
-        so, and the other mitigations are kept. An error of the model as it is is raised.
+        so, and the other mitigations are kept. An error of `estimator` itself is raised.
 
     See Also
     --------
@@ -158,9 +158,10 @@ def search(
     Notes
     -----
     Among the candidates within the limit, the winner is the one with the smallest loss of the first
-    score; a gain counts as no loss. Of equal losses, the model as it is wins, then the smallest
-    size. ``change`` is the change of the size of the amplification, ``|candidate| - |none|``. Its
-    interval holds for all candidates together (Bonferroni).
+    score; a gain counts as no loss. If losses are equal, the model as it is wins, then the
+    candidate whose amplification is nearest to 0. ``change`` is the change of the size of the
+    amplification, ``|candidate| - |none|``. Its interval holds for all candidates together
+    (Bonferroni).
 
     References
     ----------

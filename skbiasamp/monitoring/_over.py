@@ -88,12 +88,12 @@ def audit_over(
         Length of a period; weeks are ISO weeks. None: the column holds the names of periods, which
         are sorted.
     reference : int, str or Contingency, default=1
-        What periods are compared with: so many first periods, the period with this name (earlier
-        ones are then shown and not watched), or counts of other rows. The larger it is, the
-        smaller the changes that can be found.
+        What periods are compared with. An integer: that many first periods. A string: the period
+        with this name; earlier periods are then shown and not watched. A `Contingency`: counts of
+        other rows. The larger it is, the smaller the changes that can be found.
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
         Columns of labels, predictions, sensitive features, predicted sensitive features and
-        weights. Without `target` there are no labels: is group and task as associated in the
+        weights. Without `target` there are no labels: are group and task as associated in the
         predictions of each period as in those of the reference?
     version : column name, default=None
         Column of the model's version. Its changes are marked.
@@ -103,8 +103,8 @@ def audit_over(
         counts, these are columns of its groups.
     pair : column name, default=None
         Column of matched pairs: rows with the same id differ only in the group. Two groups, one row
-        of each a pair, and decisions of 0 and 1. Watched is the mean difference within pairs, the
-        first group that sorts minus the other. A pair belongs to the period of its earlier row.
+        of each a pair, and decisions of 0 and 1. The mean difference within pairs is watched: the
+        group that sorts first minus the other. A pair belongs to the period of its earlier row.
     auditor : auditor, default=None
         The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
         ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or

@@ -98,8 +98,8 @@ def audit(
         the task shift the predicted group?).
     y_score : array-like, default=None
         Scores behind the predictions, such as logits or an embedding. Adds leakage of the scores.
-        Probabilities of the tasks add how much of the value they amplify, and how much turning
-        them into decisions adds.
+        Probabilities of the tasks add how much they amplify, and how much turning them into
+        decisions adds.
     given : array-like or column names, default=None
         One column or several whose values make strata, such as department or prior counts. Adds
         how much each stratum contributes, and the amplification within strata: see
@@ -117,9 +117,9 @@ def audit(
         mean.
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
-        An id a row: rows with the same differ in nothing but their group, as prompts in which only
-        the name was swapped. The report then compares groups within pairs, for which no labels are
-        needed. All other intervals take the rows of a pair as a cluster.
+        One id per row: rows that share it differ in nothing but their group, as prompts in which
+        only the name was swapped. The report then compares groups within pairs, for which no labels
+        are needed. All other intervals take the rows of a pair as a cluster.
     labelled : array-like of shape (n_samples,) or column name, default=None
         The labels of people, missing in all rows that people did not read, if a machine made
         `y_pred`. Rates, differences between groups and A->T are then those of people's labels: see
@@ -139,11 +139,11 @@ def audit(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, prediction, sensitive, sensitive_prediction, score, weight, cluster : name or list
+    target, prediction, sensitive, sensitive_prediction, score, weight, cluster, pair : name or list
         Columns of labels, predictions, sensitive features, predicted sensitive features,
-        probabilities, weights and clusters, if `y_true` (and `y_train`) is a frame or a path.
-        Without `target` the audited rows have no labels, and the training labels are in the columns
-        that `prediction` names.
+        probabilities, weights, clusters and pairs, if `y_true` (and `y_train`) is a frame or a
+        path. Without `target` the audited rows have no labels, and the training labels are in the
+        columns that `prediction` names.
     favourable : label or list of labels, default=None
         The class that people want, such as "paid", or the tasks that they want. Impact ratios
         compare how often it is predicted. None: the positive class, and every task.

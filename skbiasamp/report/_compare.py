@@ -99,8 +99,8 @@ def compare(
     %(sample_weight)s
     %(clusters)s
     pairs : array-like of shape (n_samples,), default=None
-        An id a row: rows with the same differ in nothing but their group. Adds which model treats
-        the groups more differently within pairs, for which no labels are needed. All other
+        One id per row: rows that share it differ in nothing but their group. Adds which model
+        treats the groups more differently within pairs, for which no labels are needed. All other
         intervals take the rows of a pair as a cluster.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow.

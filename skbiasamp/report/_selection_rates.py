@@ -68,7 +68,7 @@ def selection_rates(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows.
     clusters : array-like of shape (n_samples,), default=None
-        An id a row: rows of one person, image or family have the same. Intervals then allow for
+        One id per row: rows of one person, image or family share it. Intervals then allow for
         rows of a cluster that are alike. None: all rows are independent.
     given : array-like or column names, default=None
         One column or several whose values make strata, such as department. Rates are then those

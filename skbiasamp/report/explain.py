@@ -97,8 +97,8 @@ def explain(
     attributions : array-like of shape (n_samples, n_features) or shap.Explanation, default=None
         What each feature adds to the score of a row, such as SHAP values of the positive class.
         They add `features`, for one task and arrays: what each feature carries of the difference
-        between groups, and whether it is a proxy: whether `LeakageProbe` predicts the group from
-        the feature alone (of arrays and frames: from its attributions).
+        between groups, and whether it is a proxy, from which alone `LeakageProbe` predicts the
+        group (of arrays and frames: from its attributions).
     y_train : array-like, Contingency, frame or path, default=None
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
