@@ -25,17 +25,19 @@ and in {worst_covered} % in the worst setting.
 - **Coverage**: the share of 95 % intervals that include the true value of the estimate. For metrics
   with signs it is the value in the population at the signs that the result uses.
 
-The table has means over the settings of a question, and its worst setting with the standard error.
-{missed} settings of {n_rows} missed a target (false verdicts above 5 % by more than two standard
-errors, coverage below 92 %, an interval more than 1.25 times as wide as necessary); a few of so
-many do so by chance. Some intervals are wide for a reason:
+Group → task (A→T) asks if the group shifts the predicted task, task → group (T→A) if the task
+shifts the predicted group. The table has means over the settings of a question, and its worst
+setting with the standard error (–: not measured). {missed} settings of {n_rows} missed a target
+(false verdicts above 5 % by more than two standard errors, coverage below 92 %, an interval more
+than 1.25 times as wide as necessary). Chance alone explains a few. Some intervals are wide for a
+reason:
 
 - Folds (`cross_audit`) share training rows, so differences have the cautious variance of Nadeau and
   Bengio. Two or three runs hardly show how much runs vary.
 - A group in which no row changes may still have changes that the sample lacks.
 - A weak association that the model reverses may have either direction.
-- Differential fairness and attackers near chance: the largest of nearly equal numbers, and a guess
-  that cannot get worse, vary less than resamples of them.
+- The largest of nearly equal numbers (differential fairness) and attackers near chance vary less
+  than resamples of them.
 
 {summary}
 

@@ -84,9 +84,10 @@ SUMMARY = """\
 # Replication
 
 For every table and figure of six papers on bias amplification, this page says whether skbiasamp
-computes the published values. Of {all}, {same} are the same, {explained} differ for a reason that
-we could name, and {needs} need images or models that are not available here. All values, beside the
-published ones and with the reasons, are in [one file](../benchmarks/results/replication.md).
+computes the published values. {same} of {all} results are the same, {explained} differ for a
+reason that we could name, and {needs} need images or models that are not available here. All
+values, beside the published ones and with the reasons, are in [one
+file](../benchmarks/results/replication.md).
 
 ![Bars of results by paper: same, explained, without data.](generated/figures/replication.svg)
 

@@ -126,8 +126,8 @@ def summary():
     listed, shown = "\n".join(listed), "\n".join(shown)
     return f"""# Benchmarks: speed and memory
 
-How fast is an audit, and how much memory does it need, compared with other packages, plain loops of
-the published formulas, and limits such as `np.bincount` or an engine's own group-by? {n_met} of
+This page has time and memory of an audit, compared with other packages, plain loops of the
+published formulas, and limits such as `np.bincount` or an engine's own group-by. {n_met} of
 {n_judged} targets are met. Each file comes from a run of its own, with its machine and versions
 ({" and ".join(sorted(versions))}): changes after its date are not in its numbers.
 
@@ -135,11 +135,11 @@ the published formulas, and limits such as `np.bincount` or an engine's own grou
 |---|---|---|
 {listed}
 
-The first row of each file, and every target that is missed. ≥ is how many times faster the library
-is than the computation it is compared with, ≤ how many times slower it may be. Brackets contain
-quartiles of the ratio. Times over data sizes are exponents, fitted to the last sizes: 1 means that
-ten times the rows take ten times as long. "A→T" is the direction group → task: does the group shift
-the predicted task?
+The first row of each file, and every target that is missed. A factor ≥ is how many times faster the
+library is than the computation it is compared with, a factor ≤ how many times slower it may be.
+Brackets contain quartiles of the ratio. Times over data sizes are exponents, fitted to the last
+sizes: 1 means that ten times the rows take ten times as long. "A→T" is the direction group → task:
+does the group shift the predicted task?
 
 | measured | ratio or size | target | met |
 |---|---|---|---|

@@ -183,7 +183,7 @@ def equations(paragraph):
 
 def evaluated(side):
     side = re.sub(r"(?<=\d),(?=\d{3})", "", side).replace("−", "-").replace("×", "*")
-    side = re.sub(r"√(\d+)", r"sqrt(\1)", side).replace("·", "*").strip()
+    side = re.sub(r"√(\d+|\([^()]*\))", r"sqrt(\1)", side).replace("·", "*").strip()
     try:
         return abs(float(eval(side, {"log": math.log, "sqrt": math.sqrt})))
     except ZeroDivisionError:
@@ -425,7 +425,7 @@ CLAIMS = {
         "between −{:.2f} and {:.2f}; false": lambda: abs(amplification_at_thresholds()),
     },
     "comparing": {
-        "if the models are alike: {} % in the worst setting":
+        "between equal models: {} % in the worst setting":
         lambda: [of_evidence("Two models on the same rows")[0][3]],
     },
     "cooccurrence": {
@@ -451,7 +451,7 @@ CLAIMS = {
     },
     "other-evidence": {
         "(2004; {:,} résumés), the difference of callback rates within adverts is {:.2f} "
-        "percentage points, with a standard error of {:.2f}, and of {:.2f} with the {} first":
+        "percentage points. Its standard error is {:.2f}, and {:.2f} with the {} first":
         of_resumes,
         "a difference of {:.1f} percentage points. By the labels of all rows, the rates are {:.1f} "
         "% and {:.1f} %.": machine_and_people,
@@ -462,7 +462,7 @@ CLAIMS = {
         "for example for 55 % instead of {:.0f} %": lambda: (55 - 100 * 0.03,),
         "is about {:.0f} % higher ({}/{}): for example {:.1f} % instead of 50 %":
         lambda: (100 * (1.03 / 0.97 - 1), 1 + 0.03, 1 - 0.03, 50 * 1.03 / 0.97),
-        "for {} of {:,} Caucasians and for {} of {:,} African-Americans. Of each group, {} were":
+        "for {} of {:,} Caucasians and for {} of {:,} African-Americans. {} of each group were":
         high_scores,
         "It is right for {:,} + {:,} of {:,} rows, or {:.2f} %.": guesses_from_scores,
         "for the same {:.2f} %,": lambda: guesses_from_scores()[-1:],

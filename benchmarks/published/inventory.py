@@ -98,8 +98,8 @@ INVENTORY = (
     Item(B, "Table 1", "λ_D of imSitu, original, α = 3 and 2", EXPLAINED,
          "within 0.8 percentage points"),
     Item(B, "Table 1", "λ_D of imSitu, α = 1", IN_PART,
-         "nothing can be learned; by the choice of the epoch, the paper's network has 52.7 of the "
-         "published 54.0"),
+         "nothing can be learned; if the best epoch is chosen, the paper's network has 52.7 "
+         "(published: 54.0)"),
     Item(B, "Table 1", "λ_D of COCO, original", EXPLAINED,
          "within the printed spread, from validation rows"),
     Item(B, "Table 1", "λ_D of COCO, α = 3 and 2", EXPLAINED,

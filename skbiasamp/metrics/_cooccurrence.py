@@ -86,6 +86,11 @@ class CooccurrenceAuditor(BaseAuditor):
         tasks.
     ``question``
         What the metric asks.
+    ``kind``
+        "signed" (default): a value above 0 amplifies. "size": the value has no direction.
+    ``columns``
+        Which columns of the table a pair compares, and their headings: by default
+        ``{"base": "Labels", "observed": "Predictions"}``.
     ``_requires()``
         The predictions that it needs: ``("task_pred",)`` by default.
     ``_sign(labels)``
