@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import has_fit_parameter
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
@@ -96,7 +96,7 @@ def _scores_decisions(scoring: Any, classes: Array) -> bool:
 
 def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
     from fairlearn.postprocessing import ThresholdOptimizer
-    from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
 
     balanced = "balanced_" * (scoring == "balanced_accuracy")
     options = {"predict_method": "auto", "objective": f"{balanced}accuracy_score"}
@@ -108,31 +108,31 @@ def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
             estimator=model, constraints="equalized_odds", **options
         ),
     }
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not has_fit_parameter(last, "sample_weight"):
-        return mitigations
-    if last is not model:
-        model = WeightedPipeline(model)
+    # Their own constraints remove differences that the labels have.
+    model, constraint = WeightsAsRows(model), AmplificationParity(difference_bound=0.005)
     return mitigations | {
-        "ExponentiatedGradient": ExponentiatedGradient(
-            model, DemographicParity(), max_iter=_ITERATIONS
-        ),
-        "ExponentiatedGradient, AmplificationParity": ExponentiatedGradient(
-            model, AmplificationParity(difference_bound=0.005), max_iter=_ITERATIONS
-        ),
-        "GridSearch": GridSearch(model, DemographicParity(), grid_size=_ITERATIONS),
+        "ExponentiatedGradient": ExponentiatedGradient(model, constraint, max_iter=_ITERATIONS),
+        "GridSearch": GridSearch(model, constraint, grid_size=_ITERATIONS),
     }
 
 
-class WeightedPipeline(ClassifierWrapper):
-    """A pipeline whose last step gets the weights, which no step has to request."""
+class WeightsAsRows(ClassifierWrapper):
+    """A classifier that gets weighted rows as copies, as many as the weights say.
 
-    def __init__(self, estimator: Pipeline) -> None:
+    Any classifier and pipeline learns from copies. Weights take scikit-learn's boosting five times
+    as long.
+    """
+
+    def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit the pipeline."""
-        weights = {f"{self.estimator.steps[-1][0]}__sample_weight": sample_weight}
+        """Fit the classifier on as many rows as there are."""
+        reached, n = np.asarray(sample_weight).cumsum(), len(sample_weight)
+        rows = np.searchsorted(reached, (np.arange(n) + 0.5) / n * reached[-1])
+        labels = np.asarray(y)[rows]
+        # Of two classes small weights may leave one.
+        model = self.estimator if np.ptp(labels) else DummyClassifier(strategy="prior")
         with config_context(enable_metadata_routing=False):
-            self.estimator_ = clone(self.estimator).fit(X, y, **weights)
+            self.estimator_ = clone(model).fit(_safe_indexing(X, rows), labels)
         return self
