@@ -305,10 +305,15 @@ def test_the_same_seed_gives_the_same_network(biased):
     pd.testing.assert_frame_equal(one.history_, other.history_)
 
 
-def test_torchs_own_random_numbers_stay_untouched(biased):
+def test_torchs_own_random_numbers_stay_untouched(biased, monkeypatch):
+    """Those of a GPU, too, if the CPU trains: torch.manual_seed would seed both."""
+    seeds_of_gpus = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds_of_gpus.append)
     before = torch.get_rng_state()
-    fitted(biased, module=Forgetful, adversary=forgetful_adversary)
+    model = fitted(biased, module=Forgetful, adversary=forgetful_adversary, device="cpu")
+    model.predict(biased.data)
     assert torch.equal(torch.get_rng_state(), before)
+    assert seeds_of_gpus == []
 
 
 def test_a_pickle_predicts_the_same(biased):

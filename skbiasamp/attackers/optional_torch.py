@@ -36,5 +36,10 @@ def seeded(seed: int, device: Any = None) -> Iterator[None]:
     torch = import_torch()
     devices = None if device is None else [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
+        if devices is None:
+            torch.manual_seed(seed)
+        else:  # torch.manual_seed seeds what is not restored, too, and formats a traceback
+            torch.default_generator.manual_seed(seed)
+            if devices:
+                torch.cuda.manual_seed(seed)
         yield
