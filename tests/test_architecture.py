@@ -47,12 +47,18 @@ def layer_of(parts):
     return max((".".join(parts[:n]) for n in (1, 2)), key=lambda one: (one in HEIGHT, len(one)))
 
 
-def imported_layers(path):
-    """Yield the layers a file imports, wherever in the file it does."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imports_of(path):
+    """Return the import statements of a file, wherever in the file they are."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def imported_layers(imports):
+    """Yield the layers that import statements name."""
+    for node in imports:
         names = []
         if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name} imports relatively"
+            assert node.level == 0, "imports relatively"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -72,10 +78,12 @@ def files_of_layers():
     ("layer", "path"),
     [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()],
 )
-def test_a_layer_imports_only_from_below(layer, path):
+def test_a_module_imports_only_from_below_and_nothing_private(layer, path):
     assert layer in HEIGHT, f"{layer} has no place: give it one in LAYERS"
-    upward = {other for other in imported_layers(path) if HEIGHT[other] > HEIGHT[layer]}
+    imports = imports_of(path)
+    upward = {other for other in imported_layers(imports) if HEIGHT[other] > HEIGHT[layer]}
     assert not upward
+    assert not list(private_imports(imports, layer.split(".")[0]))
 
 
 @pytest.mark.parametrize(
@@ -90,25 +98,17 @@ def test_a_layer_imports_only_from_below(layer, path):
 def test_the_gate_sees_an_upward_import(tmp_path, statement):
     file = tmp_path / "layer.py"
     file.write_text(statement)
-    assert set(imported_layers(file)) == {"metrics"}
+    assert set(imported_layers(imports_of(file))) == {"metrics"}
 
 
-def private_imports(path, package):
-    """Yield what a module imports from other packages although its name is private there."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def private_imports(imports, package):
+    """Yield what a package imports from others although its name is private there."""
+    for node in imports:
         if isinstance(node, ast.ImportFrom) and node.module.startswith("skbiasamp."):
             _, home, *modules = node.module.split(".")
             names = [*modules, *(alias.name for alias in node.names)]
             if home != package and any(re.match("_(?!_)", name) for name in names):
                 yield f"{node.module}: {', '.join(names[len(modules) :])}"
-
-
-@pytest.mark.parametrize(
-    ("layer", "path"),
-    [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()],
-)
-def test_a_package_imports_no_private_name_of_another(layer, path):
-    assert not list(private_imports(path, layer.split(".")[0]))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_package_imports_no_private_name_of_another(layer, path):
 def test_the_gate_sees_a_private_import(tmp_path, statement, private):
     file = tmp_path / "module.py"
     file.write_text(statement)
-    assert bool(list(private_imports(file, "results"))) == private
+    assert bool(list(private_imports(imports_of(file), "results"))) == private
 
 
 def private_names(tree):
