@@ -288,28 +288,33 @@ def gated(capsys, *arguments, code):
 
 
 @pytest.mark.parametrize(
-    ("limit", "code"),
-    [("0", 1), ("below", 1), ("low", 3), ("value", 3), ("high", 0)],
+    ("limit", "code", "on"),
+    [
+        ("0", 1, ()),
+        ("below", 1, ("--on", "DIRECTIONAL")),
+        ("low", 3, ("--on", "directional a->t")),
+        ("value", 3, ()),
+        ("high", 0, ("--on", "DIRECTIONAL")),
+    ],
 )
-def test_a_gate_fails_if_directional_amplification_lies_above(folder, capsys, limit, code):
+def test_a_gate_fails_if_directional_amplification_lies_above(folder, capsys, limit, code, on):
     result = audited(capsys, "test.csv", *NAMES)["directional A->T"]
     assert 0 < result.low < result.value
     below = np.nextafter(result.low, 0)
     limit = 0 if limit == "0" else below if limit == "below" else getattr(result, limit)
-    gate = ("--fail-above", repr(float(limit)))
-    for on in ((), ("--on", "DIRECTIONAL"), ("--on", "directional a->t")):
-        out, _ = gated(capsys, "test.csv", *NAMES, *gate, *on, code=code)
-        lines = " ".join(out.split())
-        interval = f"{result.low:+.4f} to {result.high:+.4f}"
-        assert f"directional A->T: {result.value:+.4f}, 95 % interval {interval}" in lines
-        assert "leakage" not in out
-        assert ("Failed: the interval of directional A->T lies above" in out) == (code == 1)
-        assert ("Passed: every interval lies below" in out) == (code == 0)
-        undecided = "Inconclusive: the interval of directional A->T has values below"
-        assert (undecided in lines) == (code == 3)
-        assert ("rows would decide this" in lines or "no number of rows" in lines) == (code == 3)
-        accepted = 0 if code == 3 else code
-        gated(capsys, "test.csv", *NAMES, *gate, "--inconclusive", "pass", code=accepted)
+    gate = ("--fail-above", repr(float(limit)), *on)
+    out, _ = gated(capsys, "test.csv", *NAMES, *gate, code=code)
+    lines = " ".join(out.split())
+    interval = f"{result.low:+.4f} to {result.high:+.4f}"
+    assert f"directional A->T: {result.value:+.4f}, 95 % interval {interval}" in lines
+    assert "leakage" not in out
+    assert ("Failed: the interval of directional A->T lies above" in out) == (code == 1)
+    assert ("Passed: every interval lies below" in out) == (code == 0)
+    undecided = "Inconclusive: the interval of directional A->T has values below"
+    assert (undecided in lines) == (code == 3)
+    assert ("rows would decide this" in lines or "no number of rows" in lines) == (code == 3)
+    accepted = 0 if code == 3 else code
+    gated(capsys, "test.csv", *NAMES, *gate, "--inconclusive", "pass", code=accepted)
 
 
 def test_a_limit_holds_in_both_directions(folder, capsys):
