@@ -233,10 +233,10 @@ def hidden(seed):
     """Return how often a new attacker predicts the group, alone and against an adversary."""
     data = make_biased_classification(500, random_state=seed)
     X = data.data.to_numpy(np.float32)
-    rows = Rows(X, data.target.to_numpy(), data.sensitive.to_numpy())
+    y, group = data.target.to_numpy(), data.sensitive.to_numpy()
     settings = {"hidden_layer_sizes": (8,), "batch_size": 125, "max_epochs": 100}
     found = []
-    for weight in (0, 1):
+    for weight, rows in ((0, Rows(X, y)), (1, Rows(X, y, group))):
         model = AdversarialClassifier(weight, **settings, random_state=seed).fit(rows)
         probe = LeakageProbe(random_state=0, n_resamples=2)
         probe.fit(model.transform(X), sensitive_features=data.sensitive)
@@ -389,8 +389,8 @@ def test_wrong_groups_of_parameters_are_said(groups, message):
 
 @pytest.mark.parametrize("weight", [0, 0.5])
 def test_the_best_epoch_on_validation_rows_is_kept(weight):
-    X, y, group = images(200)
-    new, labels, groups = images(100, seed=1)
+    X, y, group = images(100)
+    new, labels, groups = images(50, seed=1)
     settings = {"batch_size": 16, "learning_rate": 0.03, "max_epochs": 12}
     last = model_of(weight, **settings).fit(Rows(X, y, group))
     assert last.best_epoch_ is None
