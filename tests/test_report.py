@@ -1,5 +1,6 @@
 """A report says what its numbers say, and keeps it in JSON and Markdown."""
 
+import datetime
 import doctest
 import html
 import json
@@ -1191,6 +1192,17 @@ def test_json_gives_the_report_back(everything):
     assert again["multi-attribute A->T"].table["task"].map(type).eq(tuple).all()
     assert again["directional A->T"].table["sign_certain"].dtype == bool
     assert repr(again) == repr(everything)
+
+
+def test_json_names_dates_as_pages_do():
+    days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)] * 40
+    report = skbiasamp.audit(
+        [0, 1, 1, 0] * 20, [0, 1, 1, 1] * 20, sensitive_features=days, auditor=DirectionalAuditor()
+    )
+    again = AuditReport.from_json(report.to_json())
+    assert again["directional A->T"].table["group"].tolist() == ["2020-01-01", "2020-01-02"]
+    assert repr(again) == repr(report)
+    assert again.to_html() == report.to_html()
 
 
 def test_a_report_of_another_schema_is_refused(amplified):

@@ -187,7 +187,7 @@ def as_json(value: Any) -> Any:
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [as_json(item) for item in value]
-    return repr(value)
+    return str(value)
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
