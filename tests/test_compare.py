@@ -578,6 +578,18 @@ def test_runs_that_cannot_be_compared_are_refused(runs, rows):
         auditor.compare(rows["y"], every, sensitive_features=rows["sex"])
 
 
+def test_runs_of_predicted_groups_are_as_many(rows):
+    sex, auditor = rows["sex"], DirectionalAuditor("T->A", reference="test")
+    every = {"a": [rows["old"]] * 2, "b": [rows["new"]] * 2}
+    for groups, said in (
+        ({"a": [sex] * 3, "b": [sex] * 2}, "sensitive_preds as many.* 'a' does not"),
+        ({"a": sex, "b": sex}, "'a' does not"),
+        ({"a": [None] * 2, "b": [sex] * 2}, "sensitive_preds has no predictions of 'a 1'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            auditor.compare(rows["y"], every, sensitive_features=sex, sensitive_preds=groups)
+
+
 # ---------------------------------------------------------------------- results
 
 

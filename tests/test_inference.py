@@ -1273,6 +1273,13 @@ def test_predictions_of_the_attribute_alone_make_runs():
     assert result.statistics["n_runs"] == 3
 
 
+def test_there_may_be_as_many_runs_as_rows():
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    labels, sex = [1, 0, 0, 1], list("fmfm")
+    result = auditor.audit_runs(labels, [labels] * 4, sensitive_features=sex)
+    assert (result.value, result.statistics["n_runs"]) == (0.0, 4)
+
+
 def test_runs_that_cannot_be_compared_are_refused():
     data = world(kind="multilabel")
     tasks, groups = runs(data, 3)
@@ -1281,6 +1288,14 @@ def test_runs_that_cannot_be_compared_are_refused():
         over_runs(auditor, data, tasks[:1], groups[:1])
     with pytest.raises(ValueError, match=r"y_preds must be a list .* got ndarray"):
         over_runs(auditor, data, tasks[0], None)
+    short = [tasks[0], tasks[1][:-1]]
+    for wrong, said in ((short, r"y_preds\['run 2'\] has"), ([1, 0], "must hold one value a row")):
+        with pytest.raises((ValueError, TypeError), match=said):
+            over_runs(auditor, data, wrong, None)
+    with pytest.raises(ValueError, match="y_preds has no predictions of 'run 2'"):
+        over_runs(auditor, data, [tasks[0], None], None)
+    with pytest.raises(ValueError, match="y_preds holds no predictions"):
+        over_runs(auditor, data, [None, None], None)
     with pytest.raises(ValueError, match="as many runs as y_preds, 3; got 2"):
         over_runs(auditor, data, tasks, groups[:2])
     with pytest.raises(ValueError, match="method"):

@@ -68,11 +68,11 @@ def audited_runs(
     check_option("method", method, METHODS)
     given = {"y_preds": y_preds, "sensitive_preds": labels.pop("sensitive_preds")}
     check_runs(*given.values())
-    rows = labels["sensitive_features"] if y_true is None else y_true
-    _, flat = _each_run(rows, {name: runs and {_RUN: runs} for name, runs in given.items()})
-    cells = auditor.count_models(y_true, labels | flat)
+    names = [f"run {i + 1}" for i in range(len(y_preds))]
+    runs = {name: runs and {_RUN: runs} for name, runs in given.items()}
+    cells = auditor.count_models(y_true, labels | _by_run({_RUN: names}, runs))
     measured: Runs = auditor._for_models(cells)._runs(cells)
-    names, results = [*measured.results], [*measured.results.values()]
+    results = [*measured.results.values()]
     shared = measured.rows(names), method, measured.doubt(names), measured.of_pairs(method)
     return mean_of_results(auditor, results, *shared)
 
@@ -90,21 +90,24 @@ def _each_run(rows: Any, given: Mapping[str, Any]) -> tuple[dict[str, list[str]]
     """
     every = [models for models in given.values() if models is not None]
     n_runs = {
-        model: len(runs)
-        for models in every
-        for model, runs in models.items()
-        if _are_runs(runs, rows)
+        model: {len(models[model]) if _are_runs(models[model], rows) else 0 for models in every}
+        for model in every[0]
     }
-    if not n_runs:
+    if not any(map(any, n_runs.values())):
         return {}, {}
-    fewest = min(every[0], key=lambda model: n_runs.get(model, 0))
-    if n_runs.get(fewest, 0) < 2:
+    wrong = [model for model, sizes in n_runs.items() if len(sizes) > 1 or min(sizes) < 2]
+    if wrong:
         raise InputError(
-            "{y_preds} must hold a list of two runs or more for every model, or one prediction a "
-            "row for every model; {seen!r} does not.",
-            seen=fewest,
+            "{y_preds} must hold a list of two runs or more for every model ({sensitive_preds} as "
+            "many), or one prediction a row for every model; {seen!r} does not.",
+            seen=wrong[0],
         )
-    names = {model: [f"{model} {i + 1}" for i in range(n)] for model, n in n_runs.items()}
+    names = {model: [f"{model} {i + 1}" for i in range(*n)] for model, n in n_runs.items()}
+    return names, _by_run(names, given)
+
+
+def _by_run(names: Mapping[str, list[str]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return predictions by the names of runs; None if all of them are."""
     flat = {
         name: {
             run: predictions
@@ -114,7 +117,13 @@ def _each_run(rows: Any, given: Mapping[str, Any]) -> tuple[dict[str, list[str]]
         }
         for name, models in given.items()
     }
-    return names, {name: runs or None for name, runs in flat.items()}
+    if not any(flat.values()):
+        raise InputError("{y_preds} holds no predictions.")
+    for name, runs in flat.items():
+        lacking = [run for of_model in names.values() for run in of_model if run not in runs]
+        if runs and lacking:
+            raise InputError("{name} has no predictions of {run!r}.", name=name, run=lacking[0])
+    return {name: runs or None for name, runs in flat.items()}
 
 
 def _length(rows: Any) -> int | None:
@@ -129,9 +138,9 @@ def _are_runs(value: Any, rows: Any) -> bool:
     if not isinstance(value, list | tuple) or not value:
         return False
     n = _length(rows)
-    lengths = (_length(run) for run in value if run is not None)
-    sizes = {-1 if length is None else length for length in lengths}
-    return sizes <= {n} and (len(value) != n or len(sizes) == 0)
+    there = [_length(run) for run in value if run is not None]
+    sizes = {-1 if length is None else length for length in there}
+    return sizes <= {n} and len(there) in (0, len(value)) and (len(value) != n or not there)
 
 
 class Runs(NamedTuple):
