@@ -26,6 +26,17 @@ def audited(rows, auditor=AUDITOR, **more):
     return auditor.audit(rows["label"], rows["decision"], **given)
 
 
+def test_no_row_is_left_out_if_all_strata_have_all_groups():
+    rows = sample(300, push=1.0)
+    for seed in range(20):  # sums of weights are not exact
+        weight = np.random.default_rng(seed).random(len(rows))
+        given = {"sensitive_features": rows["sex"], "given": rows["dept"], "sample_weight": weight}
+        models = {"a": rows["decision"], "b": rows["label"]}
+        auditor = DirectionalAuditor(reference="test", interval=None)
+        report = skbiasamp.compare(rows["label"], models, auditor=auditor, **given)
+        assert report.context["n_dropped"] == 0
+
+
 @pytest.mark.parametrize("interval", ["bootstrap", "analytic", None])
 def test_rates_are_standardised_and_the_value_is_that_of_the_explanation(interval):
     rows = sample(1500, push=1.0)

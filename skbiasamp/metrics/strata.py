@@ -147,7 +147,7 @@ def _without_missing(fine: Contingency, strata: Names, missing: str) -> Continge
     known = fine.select(
         groups=[name for name, gone in zip(own.names, lost, strict=True) if not gone]
     )
-    known.n_dropped += fine.total - known.total
+    known.n_dropped += fine.count("group")[lost].sum()
     if missing == "error":
         raise InputError(
             "{sensitive_features} has missing values in {where}. Leave these rows out "
@@ -223,7 +223,7 @@ def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
     each = share[strata] * of_group[groups] / n[groups, strata]
     known = take(rows.cells, kept, (weight * each)[kept])
     known.repeats = rows.cells.rows[kept]
-    known.n_dropped += weight.sum() - known.total
+    known.n_dropped += weight[~shared[strata]].sum()
     return known
 
 
