@@ -244,6 +244,39 @@ def test_a_model_without_an_effect_is_found_to_have_none():
         assert covered(make, 120, auditor=quick) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 120)
 
 
+def test_rows_that_do_not_count_are_as_if_they_were_not_there():
+    rng = np.random.default_rng(0)
+    values, names = rng.integers(0, 2, (30, 2)), rng.integers(0, 8, 60)
+    weight = np.repeat(rng.integers(0, 3, 30), 2)
+    kept = weight > 0
+    expected = audited(
+        values.ravel()[kept],
+        np.array(["a", "b"] * 30)[kept],
+        np.repeat(np.arange(30), 2)[kept],
+        sample_weight=weight[kept],
+        clusters=names[kept],
+    )
+    found = of_two(values, sample_weight=weight, clusters=names)
+    pd.testing.assert_frame_equal(found.table, expected.table)
+    groups = np.array(["a", "b"] * 30, dtype=object)
+    groups[[8, 9, 11]] = None
+    report = skbiasamp.audit(
+        None,
+        values.ravel(),
+        sensitive_features=groups,
+        pairs=np.repeat(np.arange(30), 2),
+        missing="drop",
+    )
+    assert first(report.differences, "n_pairs") == 28
+    assert first(report.differences, "n_unmatched") == 1
+
+
+def test_a_pair_of_one_group_is_named_by_its_id_if_other_rows_count_for_nothing():
+    ids, weight = ["x", "x", "y", "y", "z", "z"], [0, 0, 1, 1, 1, 1]
+    with pytest.warns(UncertaintyWarning, match="1 of 2 pairs .* left out: 'z'"):
+        audited([1, 0, 1, 0, 1, 0], list("ababaa"), ids, sample_weight=weight)
+
+
 def test_names_that_matter_are_a_second_cluster():
     """Thirty names a group, each with its own effect: pairs alone are far too sure."""
 

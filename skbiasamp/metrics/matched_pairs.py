@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import columns_of, is_table, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
 from skbiasamp._input.keywords import chosen, keywords
@@ -63,6 +63,9 @@ class MatchedPairsAuditor(WithOptions):
     adjust : {"holm", "fdr", None}, default="holm"
         How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
         Benjamini and Hochberg. None: not at all.
+    missing : {"error", "drop", "group"}, default="error"
+        How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
+        out. "group": make them a group of their own.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator of the sign swaps.
 
@@ -123,6 +126,7 @@ class MatchedPairsAuditor(WithOptions):
     confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
     n_resamples: int = Option(999, Interval(Integral, 2, None, closed="left"))
     adjust: str | None = Option("holm", StrOptions({"holm", "fdr"}), None)
+    missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
     random_state: Any = Option(None, "random_state", np.random.Generator)
 
     def audit(
@@ -169,7 +173,7 @@ class MatchedPairsAuditor(WithOptions):
                 beside = [name for name in named if name != columns.get("pair")]
                 columns["cluster"] = beside[0] if len(beside) == 1 else named
             _, given, _ = row_by_row(y_pred, given | {"y_pred": None}, columns)
-        rows = PairedRows.read(given, self.pos_label)
+        rows = PairedRows.read(given, self.pos_label, missing=self.missing)
         values, rng = rows.values[0], generator(self.random_state)
         return self._result(list(self._compared(rows, values, _is_binary(values), rng)), rows)
 
@@ -209,7 +213,7 @@ class MatchedPairsAuditor(WithOptions):
         rng, table_rows = generator(self.random_state), []
         for name in (name for name in y_preds if name != first):
             with collected(), of_the_model(name):  # all models have the same pairs
-                rows = PairedRows.read(given, self.pos_label, y_preds[name])
+                rows = PairedRows.read(given, self.pos_label, y_preds[name], self.missing)
             before, own = rows.values
             binary = [_is_binary(values) for values in rows.values]
             # Within pairs, a difference changes by the difference of the rows' changes.
@@ -310,7 +314,9 @@ class PairedRows:
     clusters: Array | None
 
     @classmethod
-    def read(cls, given: dict[str, Any], pos_label: Any, other: Any = None) -> PairedRows:
+    def read(
+        cls, given: dict[str, Any], pos_label: Any, other: Any = None, missing: str = "error"
+    ) -> PairedRows:
         """Read arrays, and check that they are pairs."""
         for name in ("y_pred", "pairs"):
             if given[name] is None:
@@ -322,7 +328,7 @@ class PairedRows:
         )
         labels = {name: given[name] for name in ("sensitive_features", "sample_weight")}
         how: dict[str, Any] = {"numbers": numbers, "pos_label": pos_label, "apart": True}
-        how |= {"clusters": given["pairs"], "max_groups": None}
+        how |= {"clusters": given["pairs"], "max_groups": None, "missing": missing}
         with speaking(y_true="y_pred", clusters="pairs"):
             rows = read_labels(given["y_pred"], other, **labels, **how)
         assert rows.task is not None and rows.clusters is not None
@@ -337,17 +343,18 @@ class PairedRows:
             if len(distinct) == 2 and is_coded:
                 text = "{y_pred} holds {low:g} and {high:g}: pass {pos_label}, or 0 and 1."
                 raise InputError(text, low=distinct[0], high=distinct[1])
-        pair = rows.clusters[0].astype(np.int64)
-        weight = np.zeros(len(rows.clusters[1]))
+        _, first, pair = np.unique(rows.clusters[0], return_index=True, return_inverse=True)
+        weight = np.zeros(len(first))
         weight[pair] = rows.weight
         if (weight[pair] != rows.weight).any() or (weight != np.rint(weight)).any():
             text = "{sample_weight} must be whole, and the same for all rows of a pair."
             raise InputError(text)
         group, names = codes_of(rows.group), rows.group.names
+        ids = np.asarray(to_native(given["pairs"], "pairs"))
         if (clusters := given["clusters"]) is not None:
-            clusters, _ = read_clusters(_beside(given["pairs"], clusters), len(pair))
+            clusters = read_clusters(_beside(given["pairs"], clusters), len(ids))[0][rows.kept]
         columns = () if rows.group.columns == (0,) else rows.group.columns
-        _check_pairs(pair, group, given["pairs"])
+        _check_pairs(pair, group, ids[rows.kept][first])
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
 
     def variance(self, influence: Array, chosen: Array) -> tuple[float, int]:
@@ -382,15 +389,14 @@ def _is_binary(values: Array) -> bool:
     return bool(np.isin(values, (0, 1)).all())
 
 
-def _check_pairs(pair: Array, group: Array, ids: Any) -> None:
-    """Raise if no pair has two groups, and warn of pairs that have one."""
-    present = np.zeros((pair.max() + 1, group.max() + 1), bool)
+def _check_pairs(pair: Array, group: Array, ids: Array) -> None:
+    """Raise if no pair has two groups, and warn of those that have one, by their `ids`."""
+    present = np.zeros((len(ids), group.max() + 1), bool)
     present[pair, group] = True
     alone = present.sum(axis=1) < 2
     if not alone.any():
         return
-    _, first = np.unique(pair, return_index=True)
-    named = quote(np.asarray(to_native(ids, "pairs"))[first[alone]].tolist(), 3)
+    named = quote(ids[alone].tolist(), 3)
     if alone.all():
         text = "{pairs} must give rows of two groups one id; each of {named} has one group."
         raise InputError(text, named=named)
@@ -471,7 +477,8 @@ def matched_difference(
     return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
 
 
-def within_pairs(given: dict[str, Any], pos_label: Any, random_state: Any) -> GroupDifferences:
+def within_pairs(given: dict[str, Any], random_state: Any, how: dict[str, Any]) -> GroupDifferences:
     """Return what a report says of the pairs of one model or, with `y_preds`, of several."""
-    auditor = MatchedPairsAuditor(pos_label=pos_label, random_state=random_state)
+    read = {name: how[name] for name in ("pos_label", "missing")}
+    auditor = MatchedPairsAuditor(**read, random_state=random_state)
     return auditor.compare(**given) if "y_preds" in given else auditor.audit(**given)

@@ -57,7 +57,7 @@ def read_evidence(
         check_single("pairs", rows, how)
         own = {name: given[name] for name in given if not name.startswith("sensitive_pred")}
         own |= {"pairs": pairs} | ({"reference": asked.reference} if "y_preds" in given else {})
-        matched = within_pairs(own, how["pos_label"], asked.random_state)
+        matched = within_pairs(own, asked.random_state, how)
         evidence.tables["matched"] = matched.table
         given = given | {"clusters": pairs}
     if (human := beside.get("labelled")) is not None:
