@@ -181,6 +181,8 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
     bounds = widen_degenerate(bounds, pairs, rows, per_row)
     bounds = with_errors_of_base(bounds, pairs, train, level)
     bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, NO_DOUBT))
+    if own.signs.are_idle(pairs):
+        bounds = bounds._replace(ends=np.full(2, np.nan))
     if bounds.ends[1] < 0:  # does it reduce, or reverse?
         reach = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | reach)

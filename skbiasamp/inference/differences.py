@@ -53,6 +53,8 @@ def difference(
         # Models that differ in few rows leave most pairs without any variation.
         bounds = widen_degenerate(bounds, between, rows, lambda: 1.0)
         bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, other.doubt))
+        if any(each.signs.are_idle(each.pairs) for each in (own, other)):
+            bounds = bounds._replace(ends=np.full(2, np.nan))
         counted = None
         if whole and own.cells.clusters is None and not _moves(own.pairs):
             counted = gained, lost, own.pairs.n

@@ -52,6 +52,14 @@ class Signs(NamedTuple):
     open: Any = False
     bias: Any = 0.0
 
+    def are_idle(self, pairs: Pairs) -> bool:
+        """Whether the estimate is 0, whatever the model does, although pairs have signs.
+
+        No sign is used, or those of all groups alike, whose shares sum to 1.
+        """
+        used = np.ptp(self.used, axis=0) if pairs.above_only else self.used
+        return bool(pairs.sign.any() and not used.any() and not pairs.size)
+
     def doubt(self, pairs: Pairs) -> Doubt:
         """Return what noise that signs share with changes, or wrong signs, add to the estimate."""
         turned = 2 * float(pairs.mean(np.where(self.open, self.used, 0), pairs.change))

@@ -89,6 +89,11 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
         reason = "no interval was requested"
         if result.confidence_level is not None:
             reason = "the data were summed in a way that gives no interval"
+            if "sign_used" in result.table:
+                reason = (
+                    f"the {reference_labels(result)} and the predictions do not agree on which "
+                    "groups are associated with a task"
+                )
         return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
     if verdict == CANNOT_KNOW:
         least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
