@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor
 from skbiasamp._input.errors import InputError
 from skbiasamp.results import AuditReport
 
@@ -143,3 +143,50 @@ def test_few_rows_cannot_tell_how_many_would_decide():
         assert gate.outcome == "inconclusive"
         assert expected in repr(gate)
         assert gate.to_frame()["n_samples"].tolist() == [12 * n]
+
+
+def test_a_gate_and_the_verdict_with_a_limit_are_of_one_metric():
+    balanced, groups = [0, 1] * 400, [1] * 400 + [0] * 400
+    report = skbiasamp.audit(balanced, groups, sensitive_features=SEX, limit=0.02, random_state=0)
+    assert report.verdict.startswith("Above the limit")
+    gate = report.gate(0.02)
+    assert (gate.outcome, [check.name for check in gate.checks]) == (
+        "failed",
+        ["directional A->T", "leakage"],
+    )
+    (check,) = report.gate(0.02, on="directional").checks
+    assert (check.outcome, check.verdict) == ("passed", "cannot amplify")
+
+
+def test_matched_pairs_alone_have_no_gate():
+    ids = [*range(400)] * 2
+    report = skbiasamp.audit(None, MORE, sensitive_features=SEX, pairs=ids, random_state=0)
+    for on in (None, "all", "worst"):
+        with pytest.raises(InputError, match=r"^limit needs a result of a metric"):
+            report.gate(0.02, on=on)
+
+
+def test_signs_that_cannot_move_the_estimate_measure_nothing():
+    """Shares of all groups sum to 1: their changes sum to 0, whatever a model does."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        sex, labels = rng.integers(0, 4, 1000), rng.integers(0, 2, 1000)
+        auditor = MALSAuditor(interval="analytic", reference="test")
+        result = auditor.audit(labels, sex % 2, sensitive_features=sex)
+        table = result.table.groupby("task")["sign_used"] if "sign_used" in result.table else None
+        if table is not None and (table.nunique() == 1).all():
+            assert (result.verdict, result.p_value == 1) == ("not measured", False)
+            assert "do not agree on which groups are associated with a task" in result.sentence
+            return
+    raise AssertionError("no data set has such signs")
+
+
+def test_a_model_that_turns_labels_around_passes_no_gate():
+    """Labels and their opposite: the middle of both associations is exactly 0."""
+    for share in (54, 58, 62, 66, 80):
+        labels = [1] * share + [0] * (100 - share) + [1] * (100 - share) + [0] * share
+        wrong = [1 - label for label in labels]
+        for auditor in (DirectionalAuditor(random_state=0), MALSAuditor(random_state=0)):
+            sex = ["f"] * 100 + ["m"] * 100
+            report = skbiasamp.audit(labels, wrong, sensitive_features=sex, auditor=[auditor])
+            assert report.gate(0.02).outcome in ("failed", "not measured")

@@ -56,6 +56,9 @@ def test_a_model_that_reverses_the_association_fails_at_every_limit():
     for limits in ({"below": 0.02}, {"below": 0.99}, {"limit": 0.99}):
         with pytest.raises(AssertionError, match="reverses: failed"):
             assert_amplification(reversing, **limits)
+    for pair in ({"group": "m"}, {"task": 1}):  # a pair of it is no exception
+        with pytest.raises(AssertionError, match="reverses: failed"):
+            assert_amplification(reversing, below=0.9, **pair)
 
 
 def test_the_message_lists_the_pairs_that_are_responsible():

@@ -110,6 +110,11 @@ class Report(Paged, Stored, Mapping[str, R]):
     def _papers(self) -> list[str]:
         return [result.citation for result in self.values()]
 
+    @property
+    def primary(self) -> str | None:
+        """Name of the result that the verdict is about."""
+        raise NotImplementedError
+
     def _lowest_rank(self, is_measured: Callable[[R], bool]) -> str | None:
         """Return the name of the first result by rank that is measured; of the first if none is."""
         ranked = sorted(self.results, key=lambda name: self.results[name].rank)
@@ -130,7 +135,8 @@ class Report(Paged, Stored, Mapping[str, R]):
             In the unit of the metric: 0.02 is two percentage points of directional amplification.
         on : str or list of str, default=None
             What is checked: a metric ("leakage"), a result ("DPA A->T"), "all", or "worst" (of an
-            audit, the worst pair of group and task). None: the first metric of the report.
+            audit, the worst pair of group and task). None: the first metric of the report, and the
+            one that its verdict is about if the first cannot amplify or is not measured.
         one_sided : bool, default=False
             False: what the model adds or takes must lie within ±limit. True: only what it adds is
             limited.
@@ -141,7 +147,7 @@ class Report(Paged, Stored, Mapping[str, R]):
             It is true if all intervals lie within the limit. Its `outcome` is "passed", "failed",
             "inconclusive" or "not measured".
         """
-        return gate_of(self.results, limit, on=on, one_sided=one_sided)
+        return gate_of(self.results, limit, on=on, one_sided=one_sided, primary=self.primary)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -283,21 +283,35 @@ def _worst(outcomes: Iterable[str]) -> str:
 
 
 def gate_of(
-    results: Mapping[str, Any], limit: float, *, on: str | Sequence[str] | None, one_sided: bool
+    results: Mapping[str, Any],
+    limit: float,
+    *,
+    on: str | Sequence[str] | None,
+    one_sided: bool,
+    primary: str | None = None,
 ) -> Gate:
-    """Compare results with a limit: of audits their estimates, of comparisons the differences."""
+    """Compare results with a limit: of audits their estimates, of comparisons the differences.
+
+    Unless `on` names some, these are the first by rank and the one that gives the verdict.
+    """
     named = [on] if isinstance(on, str) else on
     listing = isinstance(named, list | tuple) and named
     if named is not None and not (listing and all(isinstance(name, str) for name in named)):
         raise InputTypeError("{on} must be the name of a result; got {seen!r}.", seen=on)
     allowed = Limit.checked(limit, one_sided)
+    if not results:
+        text = "{limit} needs a result of a metric, and this report has none: pass labels."
+        raise InputError(text)
     pairs = named is not None and "worst" in map(str.casefold, named)
     others = None if named is None else [name for name in named if name.casefold() != "worst"]
     checks: list[GateCheck] = []
     if pairs:
         checks += [_worst_pair(name, results[name], allowed) for name in _chosen(results, None)]
     if others or not pairs:
-        for name in _chosen(results, others):
+        names = _chosen(results, others)
+        if others is None and primary is not None and primary not in names:
+            names += _chosen(results, [results[primary].metric])
+        for name in names:
             checks += _estimates(name, results[name], allowed)
     return Gate(allowed.size, one_sided, tuple(checks))
 
@@ -406,6 +420,7 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
     for pair in table.to_dict("records"):
         estimate, low, high = (float(pair[name]) for name in ("amplification", "low", "high"))
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
+        verdict = REVERSES if result.verdict == REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.
         sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
