@@ -1,5 +1,7 @@
 """Audits within strata: groups are compared as if each had the strata of all rows."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -329,3 +331,45 @@ def test_strata_leave_the_names_of_the_other_columns_and_the_predictions_of_coun
     models = {"a": labels["hired"], "b": 1 - labels["hired"]}
     with pytest.raises(TypeError, match=r"already holds labels, predictions.* pass it alone"):
         auditor.compare(cells, models, given="race")
+
+
+def framed(rows):
+    """Return rows as a frame, and the options that name its columns."""
+    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
+    return pd.DataFrame(rows), columns | {"given": "dept"}
+
+
+def test_a_list_of_strata_is_not_taken_for_names_of_columns():
+    rows = sample(300, push=1.0)
+    alone, listed = audited(rows), audited(rows, given=rows["dept"].tolist())
+    assert alone.question.endswith("within strata of dept?")
+    assert listed.question.endswith("within strata?")
+    rates = skbiasamp.selection_rates(
+        rows["decision"], sensitive_features=rows["sex"], given=rows["dept"].tolist()
+    )
+    assert rates.context["given"] == "within strata"
+
+
+def test_errors_about_strata_of_a_frame_name_the_option():
+    frame, columns = framed(sample(100, push=1.0).assign(month="2026-01"))
+    calls = {
+        "audit": partial(skbiasamp.audit, frame),
+        "auditor": partial(AUDITOR.audit, frame),
+        "explain": partial(skbiasamp.explain, frame),
+        "audit_over": partial(skbiasamp.audit_over, frame, time="month"),
+    }
+    for call in calls.values():
+        with pytest.raises(ValueError, match=r"^given must name a column; there is no column 'x'"):
+            call(**columns | {"given": "x"})
+        for given in (["dept", "dept"], ["dept", "sex"]):
+            with pytest.raises(ValueError, match=r"^.*sensitive.* and given name column .* twice"):
+                call(**columns | {"given": given})
+
+
+def test_a_predicted_group_stands_beside_strata_of_a_frame():
+    frame, columns = framed(sample(300, push=1.0))
+    report = skbiasamp.audit(
+        frame.assign(guess=frame["sex"]), **columns, sensitive_prediction="guess", random_state=0
+    )
+    assert report.explanation is not None
+    assert "directional T->A" in report

@@ -140,6 +140,22 @@ def test_fractions_of_files_are_summed(rows, folder, column):
     pd.testing.assert_frame_equal(found.groups, memory.groups)
 
 
+def test_scores_of_files_without_labels_are_refused(folder):
+    columns = {"prediction": "score", "sensitive": "group"}
+    with pytest.raises(ValueError, match=r"column 'score' \(prediction\) holds probabilities"):
+        skbiasamp.selection_rates(pattern(folder, "test"), **columns)
+
+
+def test_errors_name_the_columns_of_a_frame(rows):
+    _, test = rows
+    calls = [(skbiasamp.audit, "prediction"), (skbiasamp.explain, "prediction")]
+    calls += [(skbiasamp.compare, {"a": "prediction", "b": "target"})]
+    for verb, prediction in calls:
+        columns = {"target": "target", "prediction": prediction, "sensitive": ["group"]}
+        with pytest.raises(ValueError, match=r"^column 'group' \(sensitive\) has one group only"):
+            verb(test.assign(group="a"), **columns)
+
+
 def test_the_command_sums_many_tasks_of_many_rows(folder, capsys, monkeypatch):
     options = [part for name, columns in MANY.items() for part in (f"--{name}", *np.ravel(columns))]
     assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0

@@ -176,9 +176,9 @@ def of_columns(columns: Mapping[str, Any]) -> dict[str, Spoken]:
     for option, named in columns.items():
         several = list(named) if isinstance(named, list | tuple) else [named]
         names_columns = several and all(isinstance(column, str | Integral) for column in several)
-        if option not in PARAMETER_OF or not names_columns:
+        parameter = PARAMETER_OF.get(option, option)
+        if parameter == option or not names_columns:  # errors about the name itself say the option
             continue
-        parameter = PARAMETER_OF[option]
         texts = [f"column {column!r}" for column in several]
         shown = f"{texts[0]} ({option})" if len(several) == 1 else f"{option} ({quote(several)})"
         names[parameter] = Role(option, shown=shown)

@@ -231,7 +231,7 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     cells = grouped(opened, others, made, how, also={"above": score >= 0.5})
     _check_known(cells, name)
     least, most = cells["least"].min(), cells["most"].max()
-    many = cells["task 0"].nunique() > 2
+    many = len(sides["task"]) > 0 and cells["task 0"].nunique() > 2
     numbers = many and all(opened.schema[column].is_numeric() for column in sides["task"])
     probabilities(np.array([least, most]), "y_pred", lambda: numbers)
     above = cells["above"].to_numpy(dtype=bool)

@@ -80,9 +80,8 @@ class RowSource(NamedTuple):
         if columns or is_contingency(self.y_true):
             strata = tuple(names_of(given))
             if columns:
-                if not are_files(self.y_true):  # files say which columns they lack
-                    open_frame(self.y_true, {"given": [*strata]})
-                columns["sensitive"] = [*names_of(columns["sensitive"]), *strata]
+                columns.pop("sensitive_prediction", None)  # plays no part in group → task
+                columns["sensitive"] = sensitive_and_strata(self.y_true, columns, strata)
                 columns |= {} if models is None else {"prediction": models}
             elif models is not None:
                 labels["y_preds"] = models  # which a contingency refuses, as it does other labels
@@ -117,6 +116,17 @@ class RowSource(NamedTuple):
         if like is not None and how.get("pos_label") is None:
             how["pos_label"] = like.pos_label
         return standardised(self._replace(how=how).divided(given, like))
+
+
+def sensitive_and_strata(frame: Any, columns: dict[str, Any], strata: Names) -> list[Hashable]:
+    """Return the sensitive columns of a frame and those of strata, or raise if they are none."""
+    if not are_files(frame):  # files say which columns they lack
+        open_frame(frame, {"given": [*strata]})
+    every = [*names_of(columns.get("sensitive")), *strata]
+    if twice := [name for name in strata if every.count(name) > 1]:
+        text = "{sensitive} and {given} name column {seen!r} twice. Name each column once."
+        raise InputError(text, seen=twice[0])
+    return every
 
 
 def _with_strata(labels: dict[str, Any], given: Any) -> Names:
@@ -246,6 +256,8 @@ def strata_named(given: Any) -> str:
     named = isinstance(given, str) or (
         isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
     )
+    if named and not isinstance(given, str) and len({*given}) < len(given):
+        given, named = np.array(given), False  # not names, but the stratum of each row
     columns = [] if named else columns_of(to_native(given, "given"))
     shown = given if named else [name for name, _ in columns if isinstance(name, str)]
     return f"within strata of {name_of(shown)}" if len(shown) else "within strata"

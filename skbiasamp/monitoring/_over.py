@@ -20,7 +20,12 @@ from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.inputs import check_class
-from skbiasamp.metrics.strata import standardised, strata_of, within_strata
+from skbiasamp.metrics.strata import (
+    sensitive_and_strata,
+    standardised,
+    strata_of,
+    within_strata,
+)
 from skbiasamp.monitoring._periods import (
     EVERY,
     CountedPeriods,
@@ -189,7 +194,7 @@ def audit_over(
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
         if strata:
-            columns["sensitive"] = [*names_of(sensitive), *strata]
+            columns["sensitive"] = sensitive_and_strata(frame, columns, strata)
         if pair is not None:
             check_paired(vars(asked))
             columns |= {"pair": pair}

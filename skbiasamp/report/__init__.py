@@ -189,7 +189,8 @@ def audit(
     asked = Asked(locals(), audit)
     check_option("labels", labels, ("all", "selected"))
     asked.choose_auditors("y_score", "given", "attributions")
-    return _audited(asked)
+    with asked.speaking():
+        return _audited(asked)
 
 
 def _audited(asked: Asked) -> AuditReport:

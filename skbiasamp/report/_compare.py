@@ -156,7 +156,8 @@ def compare(
     asked = Asked(locals(), compare)
     asked.choose_auditors()
     check_option("labels", labels, ("all", "selected"))
-    return _compare(asked)
+    with asked.speaking():
+        return _compare(asked)
 
 
 def _compare(asked: Asked) -> ComparisonReport:

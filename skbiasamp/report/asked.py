@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
 from skbiasamp._input.checks import check_frame_columns
-from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.errors import InputError, InputTypeError, of_columns, speaking
 from skbiasamp.metrics.inputs import columns_in
 from skbiasamp.report.auditors import checked, read_as
 from skbiasamp.report.evidence import call_of
@@ -50,6 +51,11 @@ class Asked(SimpleNamespace):
         of_models = "y_preds" in vars(self) and self.given is not None
         named |= {} if self.pair is None else {"pair": self.pair}
         return self.columns | named | ({"given": self.given} if of_models else {})
+
+    def speaking(self) -> AbstractContextManager[None]:
+        """Let errors name the columns of a frame."""
+        pair = {"pair": vars(self).get("pair")} if self.columns else {}
+        return speaking(of_columns(self.columns | pair))
 
     def check_columns(self) -> None:
         """Raise if columns or scores are named where they cannot be."""

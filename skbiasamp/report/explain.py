@@ -154,9 +154,9 @@ def explain(
         how["pos_label"] = train.pos_label
     source = RowSource(y_true, asked.of_rows | {"y_pred": y_pred}, asked.columns, how)
     scores = score if y_score is None else y_score
-    return explained(
-        source, train, given, scores, attributions, random_state, asked.call, alone=True
-    )
+    rest = given, scores, attributions, random_state, asked.call
+    with asked.speaking():
+        return explained(source, train, *rest, alone=True)
 
 
 def explained(
