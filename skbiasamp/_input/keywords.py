@@ -40,7 +40,7 @@ def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     FutureWarning,
                 )
                 kwargs[new] = kwargs.pop(old)
-            for word in kwargs.keys() - set(known):
+            for word in (each for each in kwargs if each not in known):
                 text = "{function}() has no parameter {word!r}{meant}"
                 close = meant(word, known)
                 raise InputTypeError(text, function=name, word=word, meant=close)

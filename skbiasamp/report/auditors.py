@@ -64,9 +64,9 @@ def read_as(auditors: list[Any] | None) -> str:
     if len(names) > 1:
         (kind, first), (kinds, other), *_ = names.items()
         text = (
-            "{auditor} must all read {kind}, or all {kinds}; got {first} and {last}. Audit twice."
+            "{auditor} must all read {kind}, or all {kinds}; got {name} and {other}. Audit twice."
         )
-        raise InputError(text, kind=kind, kinds=kinds, first=first, last=other)
+        raise InputError(text, kind=kind, kinds=kinds, name=first, other=other)
     return next(iter(names), "labels")
 
 
