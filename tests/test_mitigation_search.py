@@ -396,6 +396,12 @@ def test_the_command_searches(tmp_path, monkeypatch, capsys):
     assert "No candidate is within the limit of 0.0001." in printed(capsys)
     assert main([*call, "--features", "jobs"]) == 2
     assert "no column 'jobs': did you mean 'job'?" in capsys.readouterr().err
+    frame.assign(sex=[None, *sex[1:]]).to_csv("train.csv", index=False)
+    assert main(call) == 2
+    error = capsys.readouterr().err
+    assert "--sensitive sex has missing values in 1 row" in error
+    assert "Leave these rows out (in the file)" in error
+    assert "auditor" not in error
 
 
 def printed(capsys):

@@ -160,7 +160,7 @@ def test_the_command_sums_many_tasks_of_many_rows(folder, capsys, monkeypatch):
     options = [part for name, columns in MANY.items() for part in (f"--{name}", *np.ravel(columns))]
     assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
     assert "multi-attribute A->T" in capsys.readouterr().out
-    monkeypatch.setattr("skbiasamp.cli._reports._FEW_ROWS", 100)
+    monkeypatch.setattr("skbiasamp.cli._reports.FEW_ROWS", 100)
     assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
     shown = capsys.readouterr().out
     (line,) = [line for line in shown.splitlines() if line.strip().startswith("directional A->T  ")]

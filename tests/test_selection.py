@@ -870,3 +870,14 @@ def test_a_ratio_below_four_fifths_is_a_step_if_it_is_known_what_people_want():
     for harmless in ({}, {"favourable": 0}):  # 0: 0.67, the other way round
         topics = [one.topic for one in skbiasamp.audit(truth, truth, **how, **harmless).findings]
         assert ("impact ratio" in topics) == bool(harmless)
+
+
+def test_the_command_reads_fractional_weights_of_clusters(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"hired": rng.integers(0, 2, 90), "sex": ["f", "m", "x"] * 30})
+    frame = frame.assign(weight=rng.random(90), person=rng.integers(0, 30, 90))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    columns = ["--prediction", "hired", "--sensitive", "sex"]
+    more = ["--weight", "weight", "--cluster", "person"]
+    assert main(["rates", str(tmp_path / "rows.csv"), *columns, *more]) == 0
+    assert "Selection rate" in capsys.readouterr().out

@@ -72,6 +72,7 @@ def _mitigate(options: argparse.Namespace) -> int:
     if not features:
         raise InputError("name the columns that the model learns from: --features")
     names = names_of_options(named) | {"limit": "--limit", "scoring": "--scoring", "cv": "--folds"}
+    names["auditor"] = lambda rest: "in the file" if "drop" in rest else "called 'unknown', say"
     reading = rows_of_files(options, options.test, named, missing="group", also=features)
     with speaking(names), reading as (rows, files):
         frame = pd.DataFrame(rows.collect().to_dict(as_series=False))

@@ -8,6 +8,7 @@ from typing import Any
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._io.files import find
 from skbiasamp.cli._files import (
+    FEW_ROWS,
     checked_outputs,
     columns_by_role,
     named_columns,
@@ -70,8 +71,9 @@ def _rates(options: argparse.Namespace) -> int:
         speaking(shown),
         rows_of_files(options, options.test, named, missing="group") as (rows, files),
     ):
+        n_rows = sum(file["rows"] for file in files)
         result = selection_rates(
-            rows,
+            rows.collect() if options.cluster or n_rows <= FEW_ROWS else rows,
             **columns_by_role(named),
             scores=options.scores,
             min_share=options.min_share,

@@ -15,6 +15,7 @@ from skbiasamp._input.errors import Said, speaking
 from skbiasamp._io.files import find
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
+    FEW_ROWS,
     Named,
     checked_outputs,
     columns_by_role,
@@ -27,7 +28,6 @@ from skbiasamp.cli._terminal import say_and_write, say_unread
 from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
 
-_FEW_ROWS = 1_000_000
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
 _OF_ROWS = {"score", "weight", "decision", "check", "pair", "labelled", "cluster", "given"}
 
@@ -107,7 +107,7 @@ def _arguments(
     rows: Any = tables.get(None)
     are_single = options.groups == "probabilities" or not _OF_ROWS.isdisjoint(columns)
     if rows is not None and (
-        n_rows <= _FEW_ROWS or are_single or _are_summed(rows, named, options.threshold)
+        n_rows <= FEW_ROWS or are_single or _are_summed(rows, named, options.threshold)
     ):
         rows = rows.collect()
     own_options = {"audit": ("favourable", "limit", "model_name"), "compare": ("reference",)}
