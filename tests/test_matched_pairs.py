@@ -244,6 +244,16 @@ def test_a_model_without_an_effect_is_found_to_have_none():
         assert covered(make, 120, auditor=quick) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 120)
 
 
+def test_clusters_that_all_differ_alike_are_not_certain():
+    """Of three names, one in four draws of signs are all the same."""
+    result = of_two([(1, 0)] * 9, clusters=np.repeat([*"xyz"], 6))
+    assert (first(result, "difference"), first(result, "p_value")) == (1.0, 0.25)
+    assert first(result, "low") < 0.7
+    none = of_two([(1, 1)] * 9, clusters=np.repeat([*"xyz"], 6))
+    assert first(none, "p_value") == 1
+    assert first(none, "low") < -0.2 < 0.2 < first(none, "high")
+
+
 def test_rows_that_do_not_count_are_as_if_they_were_not_there():
     rng = np.random.default_rng(0)
     values, names = rng.integers(0, 2, (30, 2)), rng.integers(0, 8, 60)

@@ -275,6 +275,11 @@ class MatchedPairsAuditor(WithOptions):
         if rows.clusters is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 p_value = 2 * stats.t.sf(np.abs(value) / se, df) if value else 1.0
+            if se <= 1e-12 and df:  # all pairs differ alike: signs of clusters may be swapped
+                p_value = 0.5**df if value else 1.0
+                if limit:
+                    squares = (df + 1) * (w @ d**2) / total
+                    low, high = _agresti_and_min(value, squares, df + 1, level, limit)
             test = "t of pairs and clusters"
         else:
             if limit:
