@@ -6,7 +6,7 @@ from hostile import HIRED, PREDICTED, SEX, X
 from hostile_made import made
 from sklearn.linear_model import LogisticRegression
 
-from skbiasamp import AuditedClassifier
+from skbiasamp import AuditedClassifier, DirectionalAuditor
 from skbiasamp._input.errors import InputError
 from skbiasamp.plotting import (
     AmplificationCurveDisplay,
@@ -62,3 +62,11 @@ def test_a_positive_class_of_any_type_is_looked_for():
         AmplificationCurveDisplay.from_estimator(
             fitted, X, HIRED, sensitive_features=SEX, pos_label=np.array([1, 2])
         )
+
+
+def test_an_empty_list_of_axes_is_refused():
+    result = DirectionalAuditor(reference="test", interval=None).audit(
+        [0, 1, 1, 0], [0, 1, 1, 1], sensitive_features=list("ffmm")
+    )
+    with pytest.raises(ValueError, match=r"ax must be axes of matplotlib, or None; got \[\]"):
+        AmplificationDisplay.from_result(result, ax=[])

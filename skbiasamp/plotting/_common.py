@@ -41,6 +41,8 @@ class Display:
         if ax is None:
             _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
         axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
+        if not axes:
+            raise InputError("{ax} must be axes of matplotlib, or None; got {seen!r}.", seen=ax)
         self.ax_, self.figure_ = axes[0], axes[0].figure
         return axes
 
