@@ -313,6 +313,29 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
         pd.testing.assert_frame_equal(again.features, explanation.features)
 
 
+def test_features_of_calibrated_scores_follow_the_association_in_the_labels():
+    """Labels say too little of the association alone; with signs by chance, half would be below 0.
+
+    What a feature carries is no change: it is in line with the labels if scores are calibrated.
+    """
+    covered = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        group = rng.integers(2, size=1000)
+        carries = 0.06 * (group - 0.5) + rng.normal(0, 0.08, 1000)
+        score = 0.45 + carries + (noise := rng.normal(0, 0.12, 1000))
+        features = skbiasamp.explain(
+            (rng.random(1000) < score).astype(int),
+            (score > 0.45).astype(int),
+            sensitive_features=group,
+            attributions=pd.DataFrame({"carries": carries, "noise": noise}),
+            random_state=seed,
+        ).features
+        assert features["value"][0] > 0
+        covered += features["low"][0] < 0.03 < features["high"][0]
+    assert covered >= 8
+
+
 class Shap:
     """What `shap.Explanation` has: values, features and their names."""
 
@@ -465,6 +488,64 @@ def test_noise_of_many_pairs_is_no_part():
         for name in wrong:
             wrong[name] += not parts.loc[name, "low"] <= 0 <= parts.loc[name, "high"]
     assert max(wrong.values()) <= 2
+
+
+def test_parts_of_a_weak_association_that_the_model_reverses_do_not_amplify():
+    """Labels differ by 2 percentage points, and predictions by 12 in the other direction.
+
+    Signs that are independent of the parts are wrong in most data sets. Without their doubt, each
+    of these parts amplifies in nine of ten.
+    """
+    wrong, against = dict.fromkeys(("scores", "rounding", "law", "within strata"), 0), 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        group, dept = rng.integers(2, size=1500), rng.choice(["law", "art"], 1500)
+        noise = rng.normal(0, 0.15, 1500)
+        label = (rng.random(1500) < np.clip(0.44 + 0.02 * group + noise, 0, 1)).astype(int)
+        score = np.clip(0.51 - 0.12 * group + noise, 0, 1)
+        explanation = skbiasamp.explain(
+            label,
+            (score > 0.45).astype(int),
+            sensitive_features=group,
+            y_score=score,
+            given=dept,
+            random_state=seed,
+        )
+        low = explanation.to_frame().set_index("part")["low"]
+        amplified = [name for name in wrong if (low[name] > 0).any()]
+        against += bool(amplified) and explanation.audit.verdict != "amplifies"
+        wrong |= {name: wrong[name] + 1 for name in amplified}
+    assert max(wrong.values()) <= 2
+    assert against <= 1
+
+
+@pytest.mark.parametrize("data", ["rows that change", "predictions that are labels"])
+def test_a_part_that_is_the_gap_has_the_interval_of_the_audit(data):
+    """One task, one stratum, or scores that are the decisions: the numbers are the audit's."""
+    rows = sample(1000)
+    decision = rows["decision"] if data == "rows that change" else rows["label"]
+    explanation = skbiasamp.explain(
+        rows["label"], decision, sensitive_features=rows["sex"], given=rows["label"] * 0
+    )
+    audit = explanation.audit
+    tables = [explanation.change, explanation.change_by_task]
+    tables += [explanation.strata] * (data == "rows that change")
+    for table in tables:
+        first = table[["value", "low", "high"]].iloc[0]
+        assert first.tolist() == pytest.approx([audit.estimate, audit.low, audit.high], abs=EXACT)
+
+
+def test_tasks_of_a_gap_count_the_doubts_of_signs():
+    """The audit's interval includes 0, since signs are open; so do those of its tasks."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(2, size=2000)
+    label = (rng.random((2000, 3)) < 0.5).astype(int)
+    decision = (rng.random((2000, 3)) < 0.4 + 0.2 * group[:, None]).astype(int)
+    explanation = skbiasamp.explain(label, decision, sensitive_features=group, random_state=0)
+    assert explanation.audit.verdict == "no clear effect"
+    gaps = explanation.change_by_task.query("part == 'gap'")
+    assert (gaps["value"] > 0.02).all()
+    assert (gaps["low"] < 0).all()
 
 
 @pytest.mark.parametrize(("predicted", "verdict"), [(0.35, "reduces"), (0.2, "reverses")])

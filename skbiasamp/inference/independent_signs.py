@@ -40,16 +40,32 @@ class Doubt(NamedTuple):
 NO_DOUBT = Doubt()
 
 
+class Shown(NamedTuple):
+    """Pairs that keep the sign of their association, and open ones.
+
+    `open` are pairs that labels and predictions together do not associate in one direction: the
+    model may as well reverse them. If own signs may exaggerate a reduction, `excess` says by how
+    much, for each unit of the covariance of association and change.
+    """
+
+    own: Any = True
+    open: Any = False
+    excess: Any = 0.0
+
+    def within(self, every: Shown) -> Shown:
+        """Return what is open in some rows, if `every` row shows no more."""
+        return self._replace(open=self.open | every.open | (every.excess > 0))
+
+
 class Signs(NamedTuple):
     """The signs of the estimate (groups × tasks), 0 for pairs that have too few rows to count.
 
-    `open` are pairs that labels and predictions together do not associate in one direction: the
-    model may as well reverse them. `bias` is by how much a change may be underestimated.
+    `bias` is by how much a change may be underestimated. `shown` is None if nothing is open.
     """
 
     used: Array
     counted: Array
-    open: Any = False
+    shown: Shown | None = None
     bias: Any = 0.0
 
     def are_idle(self, pairs: Pairs) -> bool:
@@ -60,9 +76,14 @@ class Signs(NamedTuple):
         used = np.ptp(self.used, axis=0) if pairs.above_only else self.used
         return bool(pairs.sign.any() and not used.any() and not pairs.size)
 
+    @property
+    def turned(self) -> Array:
+        """How far the signs of open pairs would turn."""
+        return 2 * np.where(False if self.shown is None else self.shown.open, self.used, 0)
+
     def doubt(self, pairs: Pairs) -> Doubt:
         """Return what noise that signs share with changes, or wrong signs, add to the estimate."""
-        turned = 2 * float(pairs.mean(np.where(self.open, self.used, 0), pairs.change))
+        turned = float(pairs.mean(self.turned, pairs.change))
         return Doubt(max(turned, 0.0), float(pairs.mean(np.abs(self.used), self.bias)))
 
 
@@ -81,7 +102,7 @@ def signs_of(
     known = pairs.given_sign or not pairs.sign.any()
     if pairs.largest_only and train is test and not known:
         used = _of_largest(pairs, test)
-        return Signs(used, counted, used != pairs.sign)
+        return Signs(used, counted, Shown(open=used != pairs.sign))
     moments = None if known else _moments(pairs, train, test)
     if moments is None or pairs.centre is None:
         return Signs(np.where(counted, pairs.sign, 0), counted)
@@ -92,27 +113,34 @@ def signs_of(
         # A half if labels and predictions are exchangeable, 1 of calibrated scores, and more of
         # scores that are nearer to their mean.
         part = np.where(spread > _NOISE**2, np.maximum(-shared / spread, 0.0), 0.0)
-        variances = np.array([moments.labels, moments.predictions])
-        before, after = np.sqrt(np.where(variances > _NOISE**2, variances, 0.0))
+    shown = _shown(association, change, moments, counted)
+    used = _sign(association + np.where(shown.own, 0.0, part * change), pairs.above_only)
+    used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
+    return Signs(used, counted, shown, shown.excess * np.abs(shared))
+
+
+def _shown(association: Array, change: Array, moments: Covariances, counted: Array) -> Shown:
+    """Return what labels and predictions together say of the directions of pairs."""
+    variances = np.array([moments.labels, moments.predictions])
+    before, after = np.sqrt(np.where(variances > _NOISE**2, variances, 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
         z, z_predicted = association / before, (association + change) / after
         common, product = moments.both / (before * after), z * z_predicted
         noise = 1 + common**2
         own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
         # |X| is too large by 2φ(z) standard errors, at the true z: this is as much on average.
-        bias = 1.4 * np.exp(-(z**2)) * np.abs(shared) / before
+        excess = 1.4 * np.exp(-(z**2)) / before
         agree = product - common
     # If the model reverses associations, what is independent of the change says nothing of their
     # signs. Noise that labels and predictions share makes them agree as far as they correlate.
-    open_ = counted & ~(np.abs(z) > _CERTAIN) & np.isfinite(agree)
-    agreement = agree[open_].sum()
-    error = own_noise[open_].sum() ** 0.5
+    uncertain = counted & (np.abs(z) <= _CERTAIN)
+    known = uncertain & np.isfinite(agree)  # predictions that never vary show nothing
+    agreement = agree[known].sum()
+    error = own_noise[known].sum() ** 0.5
     opposed = agreement < _OPPOSED * error
-    own = ~open_ | opposed
-    used = _sign(association + np.where(own, 0.0, part * change), pairs.above_only)
-    used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
-    if opposed:
-        return Signs(used, counted, bias=np.where(open_, bias, 0.0))
-    return Signs(used, counted, open_ & (agreement < _AGREED * error))
+    open_ = known & ~opposed & (agreement < _AGREED * error)
+    own = ~known | opposed
+    return Shown(own, open_, np.where(uncertain & own, excess, 0.0))
 
 
 def _of_largest(pairs: Pairs, test: Contingency) -> Array:
@@ -138,22 +166,29 @@ def _of_largest(pairs: Pairs, test: Contingency) -> Array:
     return pairs.sign if size > _CERTAIN else sign
 
 
-def signs_beside(association: Array, parts: Sequence[Array]) -> Array:
-    """Return signs that are independent of several parts of a change jointly.
+def signs_beside(
+    association: Array, parts: Sequence[Array], counted: Array, shown: Shown | None = None
+) -> list[Signs]:
+    """Return the signs of each part of a change, which are independent of all of them jointly.
 
     Signs that are independent of a sum are not independent of what it is made of. All arrays are
     draws × groups × tasks; the first draw is the data, and the others say how they vary together.
+    `shown` is known of the sum; None: draws say it.
     """
-    draws, *each = (_deviations(numbers[1:]) for numbers in (association, *parts))
-    changes = np.stack(each)
-    spread = np.einsum("irat,jrat->atij", changes, changes)
-    shared = np.einsum("irat,rat->ati", changes, draws)
-    share = np.linalg.pinv(spread, rcond=_NOISE**0.5, hermitian=True) @ shared[..., None]
-    every = np.stack([np.nan_to_num(part[0]) for part in parts], axis=-1)
-    own = np.nan_to_num(association[0])
-    rest = own - (every * share[..., 0]).sum(axis=-1)
-    certain = np.abs(own) > _CERTAIN * draws.std(axis=0)
-    return _sign(np.where(certain, own, rest), above_only=False)
+    total = np.sum(parts, axis=0)
+    known = [association, association + total, *parts]
+    draws = np.stack([_deviations(numbers[1:]) for numbers in known])
+    spread = np.einsum("irat,jrat->atij", draws, draws) / max(draws.shape[1] - 1, 1)
+    own, change, every = map(np.nan_to_num, (association[0], total[0], [of[0] for of in parts]))
+    if shown is None:
+        moments = Covariances(spread[..., 0, 0], spread[..., 0, 1], spread[..., 1, 1])
+        shown = _shown(own, change, moments, counted)
+    shared, inverse = spread[..., 2:, :1], spread[..., 2:, 2:]
+    inverse = np.linalg.pinv(inverse, rcond=_NOISE**0.5, hermitian=True)
+    rest = own - np.einsum("iat,atij,atjk->at", every, inverse, shared)
+    used = np.where(counted, _sign(np.where(shown.own, own, rest), above_only=False), 0)
+    biases = -shown.excess * np.moveaxis(shared[..., 0], -1, 0)
+    return [Signs(used, counted, shown, bias) for bias in biases]
 
 
 def _deviations(draws: Array) -> Array:
@@ -195,6 +230,11 @@ def _sign(association: Array, above_only: bool) -> Array:
     sign = np.where(np.abs(association) > _NOISE, np.sign(association), 0.0)
     sign = np.nan_to_num(sign).astype(int)
     return np.maximum(sign, 0) if above_only else sign
+
+
+def doubts(turned: float, bias: float) -> tuple[Doubt, Doubt]:
+    """Return what either end of a part counts, which may turn, or be biased, either way."""
+    return Doubt(max(turned, 0.0), max(bias, 0.0)), Doubt(max(-turned, 0.0), max(-bias, 0.0))
 
 
 def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:

@@ -14,7 +14,7 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.independent_signs import signs_of
+from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, Signs, doubted, signs_of
 from skbiasamp.inference.influence import row_influence, unit_sums
 from skbiasamp.inference.intervals import largest_deviation
 from skbiasamp.inference.pairs import Pairs
@@ -67,27 +67,37 @@ def assess_subgroups(
 ) -> pd.DataFrame:
     """Return the value of each subgroup, with intervals that hold for all of them together.
 
-    `members` are the cells of each. `differs` says whether a subgroup differs from all rows. The
-    largest deviation counts in each draw, so that of columns that mean nothing all intervals
-    include 0, and none differs, in as many data sets as the level says.
+    `members` are the cells of each. `differs` says whether a subgroup differs from all rows, at
+    the signs of all rows. The largest deviation counts in each draw, so that of columns that mean
+    nothing all intervals include 0, and none differs, in as many data sets as the level says.
     """
-    numbers, influences = [], []
+    numbers, influences, doubts = [], [], []
+    every: Signs | None = None
     for rows in [np.arange(cells.n_cells), *members]:
         test = take(cells, rows, cells.weight[rows])
         train, pairs = pairs_of(test)
-        sign = signs_of(pairs, train, test).used
-        numbers.append((pairs.value, float(pairs.estimate(sign)), float(test.total)))
-        influence = row_influence(test, pairs, pairs.estimate_gradient(sign), centred=True)
-        influences.append(sparse.csr_array((influence, rows, [0, len(rows)]), (1, cells.n_cells)))
-    table = pd.DataFrame(numbers, columns=["value", "estimate", "rows"])
+        signs = signs_of(pairs, train, test)
+        every = signs if every is None else every
+        if signs.shown is not None and every.shown is not None:
+            # Few rows may show a direction by chance that all rows do not show.
+            signs = signs._replace(shown=signs.shown.within(every.shown))
+        doubts.append(signs.doubt(pairs))
+        numbers.append([pairs.value, float(test.total)])
+        for sign in (signs.used, every.used):
+            numbers[-1].append(float(pairs.estimate(sign)))
+            influence = row_influence(test, pairs, pairs.estimate_gradient(sign), centred=True)
+            place = [0, len(rows)]
+            influences.append(sparse.csr_array((influence, rows, place), (1, cells.n_cells)))
+    table = pd.DataFrame(numbers, columns=["value", "rows", "estimate", "along"])
     draws = _normal_sums(cells, sparse.vstack(influences), rng)
-    apart = table["estimate"] - table["estimate"][0]
-    error, times = largest_deviation(draws[:, None, 1:], level)
-    reach = times * error[0]
-    error, times = largest_deviation((draws - draws[:, :1])[:, None, 1:], level)
+    apart = table.pop("along").to_numpy()
+    error, times = largest_deviation((draws[:, 3::2] - draws[:, :1])[:, None], level)
+    differs = np.abs(apart - apart[0])[1:] > times * error[0] + 1e-12
+    error, times = largest_deviation(draws[:, None, 2::2], level)
     own = table[1:].reset_index(drop=True)
-    own["low"], own["high"] = own["estimate"] - reach, own["estimate"] + reach
-    return own.assign(differs=(apart[1:].abs() > times * error[0] + 1e-12).to_numpy())
+    ends = own["estimate"] - times * error[0], own["estimate"] + times * error[0]
+    own["low"], own["high"] = doubted(ends, Doubt(*np.transpose(doubts[1:])), NO_DOUBT)
+    return own.assign(differs=differs)
 
 
 def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:

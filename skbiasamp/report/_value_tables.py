@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import side_of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.independent_signs import signs_beside
+from skbiasamp.inference.independent_signs import Signs, doubted, doubts, signs_beside
 from skbiasamp.inference.influence import covariances_of
 from skbiasamp.inference.value_parts import (
     DECISION,
@@ -25,7 +25,6 @@ from skbiasamp.inference.value_parts import (
     StrataSums,
     mean_of_pairs,
 )
-from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
 from skbiasamp.results.pair_tables import pair_names
 
@@ -33,51 +32,74 @@ LEVEL = 0.95
 _BINS = 10
 
 
-class Parts:
+class Part(NamedTuple):
+    """A part: the mean change of pairs (draws × groups × tasks) in the direction of signs.
+
+    `ends` are its interval if an audit knows it.
+    """
+
+    signs: Signs
+    change: Array
+    ends: tuple[float, float] | None = None
+
+    def row(self, name: Any, task: int | None = None) -> dict[str, Any]:
+        """Return its value and interval, of one of several tasks or of all."""
+        signs, data = self.signs, self.change[:1]
+        each = [(signs.used, self.change), (signs.turned, data)]
+        each += [(np.abs(signs.used), signs.bias + 0 * data)]
+        some = slice(None) if task is None else [task]
+        draws, turned, bias = (mean_of_pairs(*both)[:, some].sum(axis=1) for both in each)
+        row = {"part": name, **_row(draws, turned[0], bias[0])}
+        if self.ends is not None and task is None:
+            row["low"], row["high"] = self.ends
+        if name == "selection" and draws.any():  # it is of these rows, and no resample repeats it
+            row["low"] = row["high"] = np.nan
+        return row
+
+
+class Parts(NamedTuple):
     """Parts of the value at signs that are independent of them, and what is left of the value."""
 
-    def __init__(
-        self, sums: StrataSums, published: Array, counted: Array, *, trained: bool
-    ) -> None:
-        self.sums, self.published, self.counted, self.trained = sums, published, counted, trained
-        self.total = sums.change(LABEL, DECISION)
+    sums: StrataSums
+    published: Array
+    gap: Part
 
-    def signs(self, association: Array, changes: list[Array]) -> Array:
-        """Return signs that are independent of changes; those of training labels are."""
-        own = np.where(self.counted, self.published, 0)
-        if self.trained or not own.any():
-            return own
-        return np.where(self.counted, signs_beside(association, changes), 0)
-
-    def summing(self, changes: Mapping[Any, Array], sign: Array | None = None) -> dict[Any, Array]:
-        """Return the mean of each part, as draws × tasks; all of them sum to the value.
-
-        `sign` are the signs of the estimate, if these are known.
-        """
-        sums, own = self.sums, np.where(self.counted, self.published, 0)
-        if sign is None:
-            sign = self.signs(sums.association(LABEL), list(changes.values()))
-        shift = sums.overall(DECISION) - sums.overall(LABEL) + 0 * self.total
-        parts = {name: mean_of_pairs(sign, change) for name, change in changes.items()}
-        return parts | {
-            "shift": mean_of_pairs(own, shift),
-            "selection": mean_of_pairs(own - sign, self.total),
-            "small pairs": mean_of_pairs(self.published - own, self.total + shift),
+    def left(self, used: Array) -> dict[Any, Part]:
+        """Return what is left of the value beside a gap, or its parts, at these signs."""
+        sums, total, counted = self.sums, self.gap.change, self.gap.signs.counted
+        shift = sums.overall(DECISION) - sums.overall(LABEL) + 0 * total
+        own = np.where(counted, self.published, 0)
+        return {
+            "shift": Part(Signs(own, counted), shift),
+            "selection": Part(Signs(own - used, counted), total),
+            "small pairs": Part(Signs(self.published - own, counted), total + shift),
         }
 
+    def summing(self, changes: Mapping[Any, Array]) -> dict[Any, Part]:
+        """Return the parts of the gap, and what is left of the value: all of them sum to it."""
+        of, whole = list(changes.values()), self.gap.signs
+        moving = [bool((np.abs(change) > 1e-12).any()) for change in of]
+        if sum(moving) == 1:  # the gap itself
+            still = Part(whole._replace(bias=0.0), 0 * self.gap.change)
+            parts = [self.gap if moves else still for moves in moving]
+        else:
+            each = [whole] * len(of)
+            if whole.shown is not None:  # signs of training labels are independent as they are
+                association = self.sums.association(LABEL)
+                each = signs_beside(association, of, whole.counted, whole.shown)
+            parts = list(map(Part, each, of))
+        return dict(zip(changes, parts, strict=True)) | self.left(parts[0].signs.used)
 
-def of_change(parts: Parts, audit: AuditResult, tasks: Names) -> dict[str, pd.DataFrame]:
+
+def of_change(parts: Parts, tasks: Names) -> dict[str, pd.DataFrame]:
     """Return the parts of every audit, of all tasks and of each."""
-    used = audit.table["sign_used"].to_numpy().reshape(parts.published.shape)
-    by_task = parts.summing({"gap": parts.total}, used)
-    change = _table(by_task)
-    change.loc[0, ["low", "high"]] = audit.low, audit.high  # as wide as few changed rows need
+    change = {"gap": parts.gap} | parts.left(parts.gap.signs.used)
     rows: list[dict[str, Any]] = [
-        {"task": task, "part": part, **_row(part, draws[:, i])}
+        {"task": task, **part.row(name, i if len(tasks) > 1 else None)}
         for i, task in enumerate(tasks)
-        for part, draws in by_task.items()
+        for name, part in change.items()
     ]
-    return {"change": change, "change_by_task": pd.DataFrame(rows)}
+    return {"change": _table(change), "change_by_task": pd.DataFrame(rows)}
 
 
 def of_decision(parts: Parts, cells: Contingency) -> tuple[dict[str, pd.DataFrame], list[str]]:
@@ -116,25 +138,23 @@ def of_strata(
 def of_features(parts: Parts, sums: StrataSums, names: list[Any]) -> pd.DataFrame:
     """Return what each feature carries of the difference of the scores between groups."""
     carried = np.split(sums.association(DECISION), len(names), axis=2)
-    sign = parts.signs(sums.association(LABEL)[..., :1], carried)
-    each = zip(names, carried, strict=True)
-    return _table({name: mean_of_pairs(sign, association) for name, association in each})
+    signs = parts.gap.signs._replace(bias=0.0)
+    return _table({name: Part(signs, of) for name, of in zip(names, carried, strict=True)})
 
 
-def _table(parts: Mapping[Any, Array]) -> pd.DataFrame:
-    """Return a row for each part, of draws × tasks: its value, and percentiles of resamples."""
-    rows = [{"part": name, **_row(name, draws.sum(axis=1))} for name, draws in parts.items()]
-    return pd.DataFrame(rows)
+def _table(parts: Mapping[Any, Part]) -> pd.DataFrame:
+    """Return a row for each part."""
+    return pd.DataFrame([part.row(name) for name, part in parts.items()])
 
 
-def _row(part: Any, draws: Array) -> dict[str, float]:
+def _row(draws: Array, turned: float = 0.0, bias: float = 0.0) -> dict[str, float]:
+    """Return a value and percentiles of its draws, which count how far signs are in doubt."""
     tail = (1 - LEVEL) / 2
     known = draws[1:][~np.isnan(draws[1:])]
-    low, high = (
-        np.quantile(known, [tail, 1 - tail], method="weibull") if len(known) else (np.nan, np.nan)
-    )
-    if part == "selection" and draws.any():  # it is of these rows, and no resample repeats it
-        low = high = np.nan
+    ends = np.full(2, np.nan)
+    if len(known):
+        ends = np.quantile(known, [tail, 1 - tail], method="weibull")
+    low, high = doubted(ends, *doubts(turned, bias))
     return {"value": float(draws[0]), "low": float(low), "high": float(high)}
 
 
@@ -198,15 +218,19 @@ def _conditional(sums: StrataSums) -> tuple[pd.DataFrame, bool]:
     }
     association = labels["within strata"] + labels["no overlap"]
     some = np.where(sums.n.sum(axis=2) > 0, 1.0, np.nan)[..., None]
-    sign = signs_beside(association, list(changes.values()))
+    counted = ~np.isnan(some[0])
+    each = signs_beside(association, list(changes.values()), counted)
     published = np.sign(np.where(np.abs(association[0]) > 1e-12, association[0], 0)).astype(int)
-    parts = {name: mean_of_pairs(sign, change * some) for name, change in changes.items()}
-    total = changes["within strata"] + changes["no overlap"]
-    parts["shift"] = mean_of_pairs(published, sums.shift_within() * some)
-    parts["selection"] = mean_of_pairs(published - sign, total * some)
+    used, total = each[0].used, changes["within strata"] + changes["no overlap"]
+    parts = {
+        name: Part(signs, change * some)
+        for signs, (name, change) in zip(each, changes.items(), strict=True)
+    }
+    parts["shift"] = Part(Signs(published, counted), sums.shift_within() * some)
+    parts["selection"] = Part(Signs(published - used, counted), total * some)
     table = _table(parts)
-    predicted = mean_of_pairs(sign, sums.within(DECISION, shared=True) * some).sum(axis=1)
-    inverted = table["high"][0] < 0 and _row("", predicted)["high"] < 0
+    predicted = mean_of_pairs(used, sums.within(DECISION, shared=True) * some).sum(axis=1)
+    inverted = table["high"][0] < 0 and _row(predicted)["high"] < 0
     return table, bool(inverted)
 
 
@@ -227,7 +251,7 @@ def _gaps(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
         for i, task in enumerate(tasks):
             where = {"task": task, "group": groups[group], "other": groups[other]}
             rows += [
-                {**where, "of": of, "part": part, **_row(part, draws[:, i])}
+                {**where, "of": of, "part": part, **_row(draws[:, i])}
                 for of, parts in each.items()
                 for part, draws in parts.items()
             ]

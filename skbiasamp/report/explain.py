@@ -32,6 +32,7 @@ from skbiasamp.metrics.inputs import check_class, require_predictions, row_by_ro
 from skbiasamp.metrics.strata import RowSource, Strata
 from skbiasamp.report._value_tables import (
     LEVEL,
+    Part,
     Parts,
     of_change,
     of_decision,
@@ -302,9 +303,9 @@ def _parts_of(
         sides |= {stage: side_of_model("task_pred", stage) for stage in (DECISION, SCORE)}
     shape = len(test.groups), len(rows.names)
     sums = drawn_sums(rows.fine, rows.group, rows.stratum, sides, shape=shape, **how)
-    counted = signs_of(pairs, learned, test).counted
-    parts = Parts(sums, pairs.sign, counted, trained=train is not None)
-    tables: dict[str, Any] = of_change(parts, audit, test.tasks)
+    signs, change = signs_of(pairs, learned, test), sums.change(LABEL, DECISION)
+    parts = Parts(sums, pairs.sign, Part(signs, change, (audit.low, audit.high)))
+    tables: dict[str, Any] = of_change(parts, test.tasks)
     verdicts, findings = {"gap": audit.verdict}, list[str]()
     if scored:
         of_parts, findings = of_decision(parts, rows.cells)
