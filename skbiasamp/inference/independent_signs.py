@@ -40,7 +40,7 @@ class Doubt(NamedTuple):
 NO_DOUBT = Doubt()
 
 
-class Shown(NamedTuple):
+class Directions(NamedTuple):
     """Pairs that keep the sign of their association, and open ones.
 
     `open` are pairs that labels and predictions together do not associate in one direction: the
@@ -52,7 +52,7 @@ class Shown(NamedTuple):
     open: Any = False
     excess: Any = 0.0
 
-    def within(self, every: Shown) -> Shown:
+    def within(self, every: Directions) -> Directions:
         """Return what is open in some rows, if `every` row shows no more."""
         return self._replace(open=self.open | every.open | (every.excess > 0))
 
@@ -60,12 +60,12 @@ class Shown(NamedTuple):
 class Signs(NamedTuple):
     """The signs of the estimate (groups × tasks), 0 for pairs that have too few rows to count.
 
-    `bias` is by how much a change may be underestimated. `shown` is None if nothing is open.
+    `bias` is by how much a change may be underestimated. `directions` is None if nothing is open.
     """
 
     used: Array
     counted: Array
-    shown: Shown | None = None
+    directions: Directions | None = None
     bias: Any = 0.0
 
     def are_idle(self, pairs: Pairs) -> bool:
@@ -79,7 +79,9 @@ class Signs(NamedTuple):
     @property
     def turned(self) -> Array:
         """How far the signs of open pairs would turn."""
-        return 2 * np.where(False if self.shown is None else self.shown.open, self.used, 0)
+        return 2 * np.where(
+            False if self.directions is None else self.directions.open, self.used, 0
+        )
 
     def doubt(self, pairs: Pairs) -> Doubt:
         """Return what noise that signs share with changes, or wrong signs, add to the estimate."""
@@ -102,7 +104,7 @@ def signs_of(
     known = pairs.given_sign or not pairs.sign.any()
     if pairs.largest_only and train is test and not known:
         used = _of_largest(pairs, test)
-        return Signs(used, counted, Shown(open=used != pairs.sign))
+        return Signs(used, counted, Directions(open=used != pairs.sign))
     moments = None if known else _moments(pairs, train, test)
     if moments is None or pairs.centre is None:
         return Signs(np.where(counted, pairs.sign, 0), counted)
@@ -113,13 +115,15 @@ def signs_of(
         # A half if labels and predictions are exchangeable, 1 of calibrated scores, and more of
         # scores that are nearer to their mean.
         part = np.where(spread > _NOISE**2, np.maximum(-shared / spread, 0.0), 0.0)
-    shown = _shown(association, change, moments, counted)
-    used = _sign(association + np.where(shown.own, 0.0, part * change), pairs.above_only)
+    directions = _directions(association, change, moments, counted)
+    used = _sign(association + np.where(directions.own, 0.0, part * change), pairs.above_only)
     used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
-    return Signs(used, counted, shown, shown.excess * np.abs(shared))
+    return Signs(used, counted, directions, directions.excess * np.abs(shared))
 
 
-def _shown(association: Array, change: Array, moments: Covariances, counted: Array) -> Shown:
+def _directions(
+    association: Array, change: Array, moments: Covariances, counted: Array
+) -> Directions:
     """Return what labels and predictions together say of the directions of pairs."""
     variances = np.array([moments.labels, moments.predictions])
     before, after = np.sqrt(np.where(variances > _NOISE**2, variances, 0.0))
@@ -140,7 +144,7 @@ def _shown(association: Array, change: Array, moments: Covariances, counted: Arr
     opposed = agreement < _OPPOSED * error
     open_ = known & ~opposed & (agreement < _AGREED * error)
     own = ~known | opposed
-    return Shown(own, open_, np.where(uncertain & own, excess, 0.0))
+    return Directions(own, open_, np.where(uncertain & own, excess, 0.0))
 
 
 def _of_largest(pairs: Pairs, test: Contingency) -> Array:
@@ -167,28 +171,28 @@ def _of_largest(pairs: Pairs, test: Contingency) -> Array:
 
 
 def signs_beside(
-    association: Array, parts: Sequence[Array], counted: Array, shown: Shown | None = None
+    association: Array, parts: Sequence[Array], counted: Array, directions: Directions | None = None
 ) -> list[Signs]:
     """Return the signs of each part of a change, which are independent of all of them jointly.
 
     Signs that are independent of a sum are not independent of what it is made of. All arrays are
     draws × groups × tasks; the first draw is the data, and the others say how they vary together.
-    `shown` is known of the sum; None: draws say it.
+    `directions` is known of the sum; None: draws say it.
     """
     total = np.sum(parts, axis=0)
     known = [association, association + total, *parts]
     draws = np.stack([_deviations(numbers[1:]) for numbers in known])
     spread = np.einsum("irat,jrat->atij", draws, draws) / max(draws.shape[1] - 1, 1)
     own, change, every = map(np.nan_to_num, (association[0], total[0], [of[0] for of in parts]))
-    if shown is None:
+    if directions is None:
         moments = Covariances(spread[..., 0, 0], spread[..., 0, 1], spread[..., 1, 1])
-        shown = _shown(own, change, moments, counted)
+        directions = _directions(own, change, moments, counted)
     shared, inverse = spread[..., 2:, :1], spread[..., 2:, 2:]
     inverse = np.linalg.pinv(inverse, rcond=_NOISE**0.5, hermitian=True)
     rest = own - np.einsum("iat,atij,atjk->at", every, inverse, shared)
-    used = np.where(counted, _sign(np.where(shown.own, own, rest), above_only=False), 0)
-    biases = -shown.excess * np.moveaxis(shared[..., 0], -1, 0)
-    return [Signs(used, counted, shown, bias) for bias in biases]
+    used = np.where(counted, _sign(np.where(directions.own, own, rest), above_only=False), 0)
+    biases = -directions.excess * np.moveaxis(shared[..., 0], -1, 0)
+    return [Signs(used, counted, directions, bias) for bias in biases]
 
 
 def _deviations(draws: Array) -> Array:

@@ -78,9 +78,9 @@ def assess_subgroups(
         train, pairs = pairs_of(test)
         signs = signs_of(pairs, train, test)
         every = signs if every is None else every
-        if signs.shown is not None and every.shown is not None:
+        if signs.directions is not None and every.directions is not None:
             # Few rows may show a direction by chance that all rows do not show.
-            signs = signs._replace(shown=signs.shown.within(every.shown))
+            signs = signs._replace(directions=signs.directions.within(every.directions))
         doubts.append(signs.doubt(pairs))
         numbers.append([pairs.value, float(test.total)])
         for sign in (signs.used, every.used):

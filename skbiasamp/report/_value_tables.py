@@ -84,9 +84,9 @@ class Parts(NamedTuple):
             parts = [self.gap if moves else still for moves in moving]
         else:
             each = [whole] * len(of)
-            if whole.shown is not None:  # signs of training labels are independent as they are
+            if whole.directions is not None:  # signs of training labels are independent as they are
                 association = self.sums.association(LABEL)
-                each = signs_beside(association, of, whole.counted, whole.shown)
+                each = signs_beside(association, of, whole.counted, whole.directions)
             parts = list(map(Part, each, of))
         return dict(zip(changes, parts, strict=True)) | self.left(parts[0].signs.used)
 
