@@ -53,9 +53,11 @@ class Asked(SimpleNamespace):
         return self.columns | named | ({"given": self.given} if of_models else {})
 
     def speaking(self) -> AbstractContextManager[None]:
-        """Let errors name the columns of a frame."""
-        pair = {"pair": vars(self).get("pair")} if self.columns else {}
-        return speaking(of_columns(self.columns | pair))
+        """Let errors name the columns of a frame, in place of arrays that were not passed."""
+        passed = vars(self)
+        pair = {"pair": passed.get("pair")} if self.columns else {}
+        named = of_columns(self.columns | pair)
+        return speaking({name: role for name, role in named.items() if passed.get(name) is None})
 
     def check_columns(self) -> None:
         """Raise if columns or scores are named where they cannot be."""

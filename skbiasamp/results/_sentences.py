@@ -89,7 +89,7 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
         reason = "no interval was requested"
         if result.confidence_level is not None:
             reason = "the data were summed in a way that gives no interval"
-            if "sign_used" in result.table:
+            if "sign_used" in result.table and abs(result.estimate) < 1e-12:
                 reason = (
                     f"the {reference_labels(result)} and the predictions do not agree on which "
                     "groups are associated with a task"
