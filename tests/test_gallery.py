@@ -95,7 +95,7 @@ def test_pages_say_where_amplification_comes_from(run):
     assert gaps.loc["labels", ["explained", "unexplained"]].round(1).tolist() == [-9.9, -3.3]
     assert gaps.loc["predictions", ["explained", "unexplained"]].round(1).tolist() == [-14.0, -10.5]
     assert page["explanation"].conditional_value == pytest.approx(0.0358, abs=5e-5)
-    assert page["subgroups"]["differs"].sum() == 3
+    assert page["subgroups"]["differs"].sum() == 2
     assert (page["subgroups"].loc[page["subgroups"]["differs"], "value"] < 0).all()
 
 

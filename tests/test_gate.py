@@ -190,3 +190,52 @@ def test_a_model_that_turns_labels_around_passes_no_gate():
             sex = ["f"] * 100 + ["m"] * 100
             report = skbiasamp.audit(labels, wrong, sensitive_features=sex, auditor=[auditor])
             assert report.gate(0.02).outcome in ("failed", "not measured")
+
+
+@pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
+@pytest.mark.parametrize("trained", [False, True])
+@pytest.mark.parametrize("n_men", [0, 1, 2, 12, 29])
+def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained, interval):
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 700)
+    skill = rng.normal(size=1400) + (sex == "m") / 2
+    hired = (skill + rng.normal(size=1400) > 0.5).astype(int)
+    predicted = (sex == "m").astype(int)  # whatever women and men are labelled
+    whole = {"y_train": hired, "sensitive_train": sex} if trained else {}
+    rows = slice(0, 700 + n_men)
+    if not (n_men or trained):
+        return
+    report = skbiasamp.audit(
+        hired[rows],
+        predicted[rows],
+        sensitive_features=sex[rows],
+        auditor=DirectionalAuditor(interval=interval, random_state=0),
+        **whole,
+    )
+    (result,) = report.values()
+    assert report.gate(0.02).outcome in ("inconclusive", "not measured", "failed")
+    if n_men == 0:
+        assert result.verdict == "not measured"
+        assert "only one group has rows" in result.sentence
+    else:
+        assert result.high > 0.1
+        assert result.estimate == pytest.approx(abs(result.value))
+
+
+def test_two_larger_groups_leave_a_small_one_out():
+    groups = np.repeat(["a", "b", "c"], [500, 500, 20])
+    rng = np.random.default_rng(0)
+    labels = (rng.random(1020) < np.repeat([0.3, 0.5, 0.4], [500, 500, 20])).astype(int)
+    predicted = np.where(groups == "c", 1, labels)
+    auditor = DirectionalAuditor(interval="analytic")
+    (result,) = skbiasamp.audit(
+        labels, predicted, sensitive_features=groups, auditor=auditor
+    ).values()
+    assert abs(result.value) > 0.1
+    assert abs(result.estimate) < 0.02
+    # One larger group alone would be compared with little more than itself.
+    rows = np.r_[0:500, 500:520, 1000:1020]
+    (result,) = skbiasamp.audit(
+        labels[rows], predicted[rows], sensitive_features=groups[rows], auditor=auditor
+    ).values()
+    assert result.high - result.low > 0.1

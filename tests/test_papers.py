@@ -400,7 +400,7 @@ def test_no_number_of_the_inventory_differs_from_the_table(cheap):
 
     chosen = number("λ_D in %, imSitu, α = 1, their network", 1)
     found = why(inventory.B, "Table 1", "λ_D of imSitu, α = 1")
-    assert f"has {chosen} of the published 54.0" in found
+    assert f"has {chosen} (published: 54.0)" in found
     found = why(inventory.B, "Table 1", "λ_D(F1) of COCO, original")
     assert abs(float(number("λ_D(53.75) in %, COCO, original, their network", 2)) - 60.53) < 0.3
     linear = importlib.import_module("coco_attackers").at(53.75, "logistic regression")

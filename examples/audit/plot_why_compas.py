@@ -66,8 +66,8 @@ plt.show()
 # ---------
 # Where does the decision amplify most, among all subgroups of four columns? Each has the sign of
 # its own labels, and intervals hold for all subgroups together. The decision amplifies in most of
-# them about as much as overall. Three differ, all to the other side: people up to 24, and women
-# up to 24 and from 25 to 45.
+# them about as much as overall. Two differ, both to the other side: people up to 24, and women
+# among them.
 
 columns = strata.assign(sex=frame["sex"], charge=frame["c_charge_degree"])
 subgroups = explanation.subgroups(columns)

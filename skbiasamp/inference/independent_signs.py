@@ -94,12 +94,9 @@ def signs_of(
 ) -> Signs:
     """Return the signs to trust; `train` gave the signs of the pairs, and may be `test` itself.
 
-    Pairs of fewer than `fewest` rows do not count, unless all of them have fewer.
+    Pairs of fewer than `fewest` rows do not count, unless too few have more.
     """
-    counted = pairs.n * test.units_per_weight >= fewest - 1e-9
-    counted = counted & ~np.isnan(pairs.delta)
-    if not counted.any() or pairs.growth is not None:
-        counted = np.ones(pairs.delta.shape, dtype=bool)
+    counted = _counted(pairs, test, fewest)
     # Labels that are balanced throughout have nothing to amplify.
     known = pairs.given_sign or not pairs.sign.any()
     if pairs.largest_only and train is test and not known:
@@ -119,6 +116,21 @@ def signs_of(
     used = _sign(association + np.where(directions.own, 0.0, part * change), pairs.above_only)
     used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
     return Signs(used, counted, directions, directions.excess * np.abs(shared))
+
+
+def _counted(pairs: Pairs, test: Contingency, fewest: int) -> Array:
+    """Return the pairs with rows enough for the estimate."""
+    n = pairs.n * test.units_per_weight
+    counted = (n >= fewest - 1e-9) & ~np.isnan(pairs.delta)
+    rates = pairs.association or pairs.rates
+    if fewest and not test.indicator and rates is not None and rates.observed[1] == "group":
+        # A group is compared with all rows: without another one, with itself.
+        counted &= counted.sum(axis=0) > 1
+        if (n > 0).sum() < 2:
+            return counted
+    if not counted.any() or pairs.growth is not None:
+        counted = np.ones(pairs.delta.shape, dtype=bool)
+    return counted
 
 
 def _directions(

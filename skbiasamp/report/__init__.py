@@ -79,7 +79,7 @@ def audit(
     """Audit the predictions of a model for bias amplification, with every metric that applies.
 
     The report opens with the verdict of its primary metric. This is directional A->T (group →
-    task: does the group shift the predicted task?), or leakage if the labels are balanced.
+    task: does the group shift the predicted task?), or leakage or DPA if the labels are balanced.
 
     .. versionadded:: 0.1
 

@@ -239,8 +239,8 @@ class AuditReport(Report[AuditResult]):
     def primary(self) -> str | None:
         """Name of the result that the verdict is about.
 
-        Directional A->T; leakage if the labels are balanced; T->A if only the sensitive feature
-        is predicted. In general the result with the lowest `rank` that can be measured.
+        Directional A->T; leakage or DPA if the labels are balanced; T->A if only the sensitive
+        feature is predicted. In general the result with the lowest `rank` that can be measured.
         """
         return self._lowest_rank(
             lambda result: not math.isnan(result.value) and result.verdict != CANNOT

@@ -94,6 +94,8 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
                     f"the {reference_labels(result)} and the predictions do not agree on which "
                     "groups are associated with a task"
                 )
+                if result.table.loc[result.table["n"] > 0, "group"].nunique() == 1:
+                    reason = "only one group has rows"
         return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
     if verdict == CANNOT_KNOW:
         least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))

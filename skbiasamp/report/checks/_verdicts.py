@@ -54,12 +54,18 @@ def mitigation(audited: Audited) -> Findings:
 def reversed_association(audited: Audited) -> Findings:
     """The model turns the association of its labels around."""
     names = audited.names(lambda result: result.verdict == REVERSES)
+    labels, advice = "labels", "Check that predictions, labels and groups belong to the same rows"
+    if audited.train is not None and audited.report.primary not in names:
+        labels = "training labels"
+        advice = (
+            "If the groups have other shares of the training rows than of the audited ones, even "
+            "labels do so. Else check that predictions and groups belong to the same rows"
+        )
     if names:
         yield (
-            "The predictions are associated in the other direction than the labels "
+            f"The predictions are associated in the other direction than the {labels} "
             f"({listed(names)}).",
-            "Check that predictions, labels and groups belong to the same rows, and which class "
-            "is which. Do not read it as a reduction.",
+            f"{advice}, and which class is which. Do not read it as a reduction.",
         )
 
 
