@@ -239,3 +239,22 @@ def test_two_larger_groups_leave_a_small_one_out():
         labels[rows], predicted[rows], sensitive_features=groups[rows], auditor=auditor
     ).values()
     assert result.high - result.low > 0.1
+
+
+@pytest.mark.parametrize(("n_men", "known"), [(3, False), (15, True)])
+def test_curve_and_subgroups_have_no_interval_of_fewer_than_ten_rows(n_men, known):
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], [400, n_men])
+    score = 1 / (1 + np.exp(-rng.normal(size=400 + n_men)))
+    labels = (rng.random(400 + n_men) < score).astype(int)
+    curve = skbiasamp.model_selection.amplification_curve(
+        labels, score, sensitive_features=sex, interval="analytic"
+    )
+    assert np.isfinite(curve.low).all() == known
+    decided = (score > 0.5).astype(int)
+    report = skbiasamp.audit(labels, decided, sensitive_features=sex, y_score=score, random_state=0)
+    assert report.curve.empty == (not known)
+    explanation = skbiasamp.explain(labels, decided, sensitive_features=sex, random_state=0)
+    (subgroup,) = explanation.subgroups({"all": np.zeros(len(sex), int)}).to_dict("records")
+    assert np.isfinite(subgroup["low"]) == known
+    assert not subgroup["differs"]

@@ -13,9 +13,7 @@ from scipy import special
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
-from skbiasamp.inference.independent_signs import (
-    labels_alone,
-)
+from skbiasamp.inference.independent_signs import Signs, labels_alone
 from skbiasamp.inference.influence import mean_variance, pair_variances
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn, two_sided
@@ -366,6 +364,11 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, train: Contingency, level:
         statistics=statistics,
         every=every,
     )
+
+
+def rests_on_few(signs: Signs, pairs: Pairs, test: Contingency) -> bool:
+    """Whether a pair that counts has so few rows that its variance says nothing."""
+    return bool((signs.counted & (pairs.n * test.units_per_weight < FEW - 1e-9)).any())
 
 
 def predicted_interval(

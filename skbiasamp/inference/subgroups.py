@@ -16,7 +16,7 @@ from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, Signs, doubted, signs_of
 from skbiasamp.inference.influence import row_influence, unit_sums
-from skbiasamp.inference.intervals import largest_deviation
+from skbiasamp.inference.intervals import largest_deviation, rests_on_few
 from skbiasamp.inference.pairs import Pairs
 
 _DRAWS, _BLOCK = 1000, 100
@@ -69,9 +69,10 @@ def assess_subgroups(
 
     `members` are the cells of each. `differs` says whether a subgroup differs from all rows, at
     the signs of all rows. The largest deviation counts in each draw, so that of columns that mean
-    nothing all intervals include 0, and none differs, in as many data sets as the level says.
+    nothing all intervals include 0, and none differs, in as many data sets as the level says. A
+    subgroup with fewer than 10 rows of a group that counts has no interval.
     """
-    numbers, influences, doubts = [], [], []
+    numbers, influences, doubts, few = [], [], [], []
     every: Signs | None = None
     for rows in [np.arange(cells.n_cells), *members]:
         test = take(cells, rows, cells.weight[rows])
@@ -82,6 +83,7 @@ def assess_subgroups(
             # Few rows may show a direction by chance that all rows do not show.
             signs = signs._replace(directions=signs.directions.within(every.directions))
         doubts.append(signs.doubt(pairs))
+        few.append(rests_on_few(signs, pairs, test))
         numbers.append([pairs.value, float(test.total)])
         for sign in (signs.used, every.used):
             numbers[-1].append(float(pairs.estimate(sign)))
@@ -97,7 +99,8 @@ def assess_subgroups(
     own = table[1:].reset_index(drop=True)
     ends = own["estimate"] - times * error[0], own["estimate"] + times * error[0]
     own["low"], own["high"] = doubted(ends, Doubt(*np.transpose(doubts[1:])), NO_DOUBT)
-    return own.assign(differs=differs)
+    own.loc[few[1:], ["low", "high"]] = np.nan
+    return own.assign(differs=differs & ~np.array(few[1:]))
 
 
 def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:

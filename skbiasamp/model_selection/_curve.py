@@ -25,6 +25,7 @@ from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, signs_of
 from skbiasamp.inference.influence import mean_variance
+from skbiasamp.inference.intervals import rests_on_few
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
@@ -295,6 +296,8 @@ def _estimates(
         signs = signs_of(pairs, train, cells)
         doubts[i], slopes = signs.doubt(pairs), pairs.estimate_gradient(signs.used)
         errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        if rests_on_few(signs, pairs, cells):
+            errors[i] = math.nan
         if known_sign is None or not np.array_equal(signs.used, known_sign):
             known_sign = signs.used
             of_labels = pairs.mean(known_sign, pairs.base - pairs.centres[0])

@@ -51,6 +51,8 @@ def threshold_tables(
             interval="analytic",
             **labels,
         )
+        if np.isnan(curve.low).all():
+            return {}
         above = _passed(source.y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
     numbers = {"predicted_rate": curve.rates, "estimate": curve.estimates}

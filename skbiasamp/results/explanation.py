@@ -163,7 +163,8 @@ class Explanation(Paged, Stored):
             alone. `estimate` is what an audit of them estimates. `low` and `high` are its
             interval, which hold for all subgroups together (max-T): columns that mean nothing find
             no amplification in 95 % of data sets that have none. `differs` says whether a
-            subgroup differs from all rows, at the signs of all rows, likewise.
+            subgroup differs from all rows, at the signs of all rows, likewise. Fewer than 10 rows
+            of a group that counts have no interval (NaN).
 
         Examples
         --------
