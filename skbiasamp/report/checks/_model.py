@@ -92,7 +92,8 @@ def _at_base_rate(audited: Audited) -> Said | str:
             f"If scores above {amount(nearest['threshold'])} count, the model predicts it for "
             f"{rate(nearest['predicted_rate'])} of rows, and directional A->T is "
             f"{number(nearest['estimate'])} ({number(nearest['low'])} to "
-            f"{number(nearest['high'])}){_than_now(audited, nearest['estimate'])}. {again}"
+            f"{number(nearest['high'])} at this threshold alone)"
+            f"{_than_now(audited, nearest['estimate'])}. {again}"
         )
     if binary:
         return Said(
