@@ -123,7 +123,8 @@ def _counted(pairs: Pairs, test: Contingency, fewest: int) -> Array:
     n = pairs.n * test.units_per_weight
     counted = (n >= fewest - 1e-9) & ~np.isnan(pairs.delta)
     rates = pairs.association or pairs.rates
-    if fewest and not test.indicator and rates is not None and rates.observed[1] == "group":
+    by_group = len(pairs.groups) > 1 and rates is not None and rates.observed[1] == "group"
+    if fewest and by_group and not test.indicator:
         # A group is compared with all rows: without another one, with itself.
         counted &= counted.sum(axis=0) > 1
         if (n > 0).sum() < 2:

@@ -51,7 +51,7 @@ def threshold_tables(
             interval="analytic",
             **labels,
         )
-        if np.isnan(curve.low).all():
+        if curve.low is None or np.isnan(curve.low).all():
             return {}
         above = _passed(source.y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
