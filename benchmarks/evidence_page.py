@@ -36,8 +36,8 @@ reason:
   Bengio. Two or three runs hardly show how much runs vary.
 - A group in which no row changes may still have changes that the sample lacks.
 - A weak association that the model reverses may have either direction.
-- The largest of nearly equal numbers (differential fairness) and [attackers](predictability.md#attackers) near chance vary less
-  than resamples of them.
+- The largest of nearly equal numbers (differential fairness) and
+  [attackers](predictability.md#attackers) near chance vary less than resamples of them.
 
 {summary}
 
