@@ -368,7 +368,7 @@ def test_the_test_of_changed_predictions_shows_its_p_value():
 def test_a_model_that_amplifies_more_and_is_no_more_accurate_is_not_advised(plain):
     sex, hired, old, new = labels()
     (step,) = (text for text in steps_of(plain) if text.lead == "No gain.")
-    assert step.text == "'new' amplifies more than 'old', and is no more accurate."
+    assert step.text == "'new' amplifies more than 'old', and is not clearly more accurate."
     assert step.action.startswith("Keep 'old'")
     assert (new == hired).mean() < (old == hired).mean()
     better = skbiasamp.compare(
@@ -376,3 +376,32 @@ def test_a_model_that_amplifies_more_and_is_no_more_accurate_is_not_advised(plai
         auditor=few(), random_state=0,
     )  # fmt: skip
     assert "No gain." not in [text.lead for text in steps_of(better)]
+
+
+def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():
+    """Two more rows of 800 that are right are no gain, and two more that are wrong no cost."""
+    sex = np.repeat(["f", "m"], 400)
+    hired = np.r_[np.repeat([1, 0], [100, 300]), np.repeat([1, 0], [200, 200])]
+
+    def wrong(*positions):
+        predicted = hired.copy()
+        predicted[np.concatenate(positions)] ^= 1
+        return predicted
+
+    def first_step(old, new):
+        models = {"old": old, "new": new}
+        report = skbiasamp.compare(hired, models, sensitive_features=sex, auditor=few())
+        (text, *_) = steps_of(report)
+        return report["directional A->T"].verdict("new"), text.lead, text.text
+
+    fair = wrong(*(range(start, start + 10) for start in (0, 100, 400, 600)))
+    amplifying = wrong(range(19), range(600, 619))
+    assert (amplifying == hired).sum() == (fair == hired).sum() + 2
+    verdict, lead, text = first_step(fair, amplifying)
+    assert (verdict, lead) == ("amplifies more", "No gain.")
+    assert text.endswith("is not clearly more accurate.")
+    assert first_step(amplifying, fair)[:2] == ("amplifies less", "Choice.")
+    worse = wrong(*(range(start, start + 20) for start in (0, 100, 400, 600)))
+    verdict, lead, text = first_step(amplifying, worse)
+    assert (verdict, lead) == ("amplifies less", "Cost.")
+    assert "its accuracy is 5.2 percentage points lower. Of all rates" in text

@@ -258,3 +258,34 @@ def test_curve_and_subgroups_have_no_interval_of_fewer_than_ten_rows(n_men, know
     (subgroup,) = explanation.subgroups({"all": np.zeros(len(sex), int)}).to_dict("records")
     assert np.isfinite(subgroup["low"]) == known
     assert not subgroup["differs"]
+
+
+def test_a_pair_without_rows_passes_no_gate_of_all_pairs():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(["a", "b"], 2000)
+    labels = (rng.random(4000) < np.where(groups == "a", 0.3, 0.6)).astype(int)
+    auditor = DirectionalAuditor(simultaneous=True, n_resamples=199, random_state=0)
+    known = {"sensitive_features": groups, "auditor": auditor, "y_train": labels}
+    whole = skbiasamp.audit(labels, labels, sensitive_train=groups, **known)
+    assert whole.gate(0.02, on="worst")
+    # The training rows have a group that the audited ones lack.
+    known["y_train"] = np.r_[labels, np.ones(50, int)]
+    groups = np.r_[groups, np.repeat("c", 50)]
+    report = skbiasamp.audit(labels, labels, sensitive_train=groups, **known)
+    gate = report.gate(0.02, on="worst")
+    assert gate.outcome == "not measured"
+    assert "worst pair of directional A->T (c, 1): undefined" in repr(gate)
+    # The mean leaves the pair out, and says so.
+    gate = report.gate(0.02)
+    assert gate.outcome == "passed"
+    assert repr(gate).endswith("passed. 1 pair with fewer than 30 rows left out")
+
+
+def test_a_gate_counts_the_pairs_that_it_leaves_out():
+    groups = np.repeat(["a", "b", "c"], [400, 400, 29])
+    labels = np.r_[np.arange(400) < 100, np.arange(400) < 200, np.arange(29) < 9].astype(int)
+    wrong = np.where(groups == "c", 0, labels)
+    report = skbiasamp.audit(labels, wrong, sensitive_features=groups, random_state=0)
+    (check,) = report.gate(0.02).checks
+    assert (check.outcome, check.n_small_pairs) == ("passed", 1)
+    assert report.gate(0.02, on="worst").outcome == "failed"

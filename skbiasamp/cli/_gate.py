@@ -34,7 +34,8 @@ def check_limit(report: AuditReport | ComparisonReport, options: argparse.Namesp
     option = "--fail-above" if one_sided else "--limit"
     with speaking({"on": "--on", "limit": option}):
         gate = report.gate(limit, on=options.on, one_sided=one_sided)
-    say(f"\nChecked against {option} {limit:g}:")
+    what = "Differences checked" if isinstance(report, ComparisonReport) else "Checked"
+    say(f"\n{what} against {option} {limit:g}:")
     for check in gate.checks:
         say(in_lines(str(check), "  "))
     outcome = gate.outcome

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -157,13 +156,17 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
                 f"{abs(value):.4f} with a probability of 80 %."
             )
         return Text(text, "Precision.", "Audit more rows, or decide by accuracy.")
-    gain = {row["model"]: row["difference"] for row in _accuracies(report)}.get(model, math.nan)
+    of_model = {row["model"]: row for row in _accuracies(report)}.get(model, {})
+    low, high = (of_model.get(f"difference_{end}") for end in ("low", "high"))
+    if low is None or high is None:  # no evidence of a gain or a loss
+        return None
     text = f"'{name}' {verdict} than '{reference}', and"
-    if DIRECTION_OF.get(verdict, 0) > 0 >= gain:
+    if DIRECTION_OF.get(verdict, 0) > 0 >= low:
         action = f"Keep '{reference}', unless something else speaks for '{name}'."
-        return Text(f"{text} is no more accurate.", "No gain.", action)
-    if DIRECTION_OF.get(verdict, 0) < 0 and gain < 0:
-        text += f" its accuracy is {points(gain)} lower.{_largest_change_of_errors(report, model)}"
+        return Text(f"{text} is not clearly more accurate.", "No gain.", action)
+    if DIRECTION_OF.get(verdict, 0) < 0 and high < 0:
+        text += f" its accuracy is {points(of_model['difference'])} lower."
+        text += _largest_change_of_errors(report, model)
         return Text(text, "Cost.", "Decide which errors do most harm before you choose.")
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +63,8 @@ class GateCheck:
         What the result says.
     n_samples : float
         The rows that were audited. Fewer than 30 cannot tell how many would decide.
+    n_small_pairs : int
+        Pairs of group and task with fewer than 30 rows, or none, which the estimate leaves out.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class GateCheck:
     rows: float
     sentence: str
     n_samples: float = math.nan
+    n_small_pairs: int = 0
 
     @property
     def word(self) -> str:
@@ -128,9 +131,10 @@ class GateCheck:
         if self.verdict == CANNOT:
             return f"{self.name}: exactly 0, {BALANCED}. Nothing could be amplified."
         interval = f"{level_of(self.confidence_level)} interval {self.low:+.4f} to {self.high:+.4f}"
-        text = f"{self.name}: {self.estimate:+.4f}, {interval}, {self.verdict}"
-        needed = self._needed
-        return f"{text}: {self.outcome}. {needed}" if needed else f"{text}: {self.outcome}"
+        text = f"{self.name}: {self.estimate:+.4f}, {interval}, {self.verdict}: {self.outcome}"
+        small = f"{self.n_small_pairs} pair{'s' * (self.n_small_pairs != 1)} with fewer than "
+        small = f"{small}{FEWEST_ROWS} rows left out" * bool(self.n_small_pairs)
+        return ". ".join(filter(None, (text, self._needed, small)))
 
 
 @dataclass(frozen=True)
@@ -225,9 +229,14 @@ class Gate(Exported):
         if outcome == UNDEFINED:
             return f"Not measured: there is no {of}."
         outside = f"above {self.limit:g}" if self.one_sided else f"outside ±{self.limit:g}"
-        reversing = [check.name for check in self.checks if check.verdict == REVERSES]
-        beyond = [name for name in names if name not in reversing]
-        reasons = [f"the interval of {listed(beyond)} lies {outside}"] if beyond else []
+        failed = {check.name: check for check in self.with_outcome(outcome)}
+        reversing = [name for name, check in failed.items() if check.verdict == REVERSES]
+        below = [name for name in names if name not in reversing and failed[name].estimate < 0]
+        above = [name for name in names if name not in [*reversing, *below]]
+        reasons = [f"the interval of {listed(above)} lies {outside}"] if above else []
+        if below:
+            less = f"lies below −{self.limit:g}, which a limit on one side allows"
+            reasons.append(f"the interval of {listed(below)} {less}")
         if reversing:
             reasons.append(f"the model reverses the association by {listed(reversing)}")
         return f"Failed: {'; '.join(reasons)}."
@@ -362,7 +371,16 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         # Above the limit by its interval alone: the attacker is not above chance, or the test that
         # is adjusted for several models finds no difference.
         sure = low <= 0 or clear in ("", verdict)
-        yield _checked(title, result, (estimate, low, high), verdict, sentence, limit, sure=sure)
+        check = _checked(title, result, (estimate, low, high), verdict, sentence, limit, sure=sure)
+        yield replace(check, n_small_pairs=_small_pairs(result))
+
+
+def _small_pairs(result: Any) -> int:
+    """Return how many pairs an estimate leaves out because of few rows, or none."""
+    if isinstance(result, ComparisonResult) or not {"delta", "n"} <= {*result.table}:
+        return 0
+    without = result.table["delta"].isna() & (result.table["n"] < FEWEST_ROWS)
+    return int(result.statistics.get("n_small_pairs", 0) + without.sum())
 
 
 def _checked(
@@ -398,11 +416,12 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
             "an auditor of pairs of group and task with simultaneous=True, and rows to count.",
             name=name,
         )
-    table = result.table[result.table["amplification"].notna()]
+    table = result.table
     intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
     outcomes = [limit.outcome(*interval) for interval in intervals]
     outcome = _worst(outcomes)
     size = table["amplification"] if limit.one_sided else table["amplification"].abs()
+    size = size.fillna(0)  # an undefined pair may be the worst one
     pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
     title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
     estimate, low, high = (
