@@ -157,14 +157,14 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
             )
         return Text(text, "Precision.", "Audit more rows, or decide by accuracy.")
     of_model = {row["model"]: row for row in _accuracies(report)}.get(model, {})
-    low, high = (of_model.get(f"difference_{end}") for end in ("low", "high"))
-    if low is None or high is None:  # no evidence of a gain or a loss
+    least, most = (of_model.get(f"difference_{end}") for end in ("low", "high"))
+    if least is None or most is None:  # no evidence of a gain or a loss
         return None
     text = f"'{name}' {verdict} than '{reference}', and"
-    if DIRECTION_OF.get(verdict, 0) > 0 >= low:
+    if DIRECTION_OF.get(verdict, 0) > 0 >= least:
         action = f"Keep '{reference}', unless something else speaks for '{name}'."
         return Text(f"{text} is not clearly more accurate.", "No gain.", action)
-    if DIRECTION_OF.get(verdict, 0) < 0 and high < 0:
+    if DIRECTION_OF.get(verdict, 0) < 0 and most < 0:
         text += f" its accuracy is {points(of_model['difference'])} lower."
         text += _largest_change_of_errors(report, model)
         return Text(text, "Cost.", "Decide which errors do most harm before you choose.")
