@@ -22,18 +22,22 @@ from skbiasamp.inference.pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
 _CERTAIN = 4.0
-# Products of associations in labels and predictions that show one direction, and that show opposite
-# ones, in their own standard errors.
-_AGREED, _OPPOSED = 1.0, -3.0
+# So many standard errors show a direction, and products of associations in labels and predictions
+# that opposite signs are real ones.
+_SHOWN, _OPPOSED = 1.96, -3.0
 # Pairs with fewer rows take no part in the verdict.
 FEWEST_ROWS = 30
 _NOISE = 1e-12  # of sums of fractional weights
 
 
 class Doubt(NamedTuple):
-    """How much of an amplification may be a reversal, and how much a reduction is exaggerated."""
+    """How much of an amplification, and of a reduction, may be of associations with other signs.
+
+    `bias` is by how much a reduction is exaggerated.
+    """
 
     turned: Any = 0.0
+    turned_back: Any = 0.0
     bias: Any = 0.0
 
 
@@ -44,12 +48,14 @@ class Directions(NamedTuple):
     """Pairs that keep the sign of their association, and open ones.
 
     `open` are pairs that labels and predictions together do not associate in one direction: the
-    model may as well reverse them. If own signs may exaggerate a reduction, `excess` says by how
-    much, for each unit of the covariance of association and change.
+    model may as well reverse them. Nothing shows the direction of `unknown` ones: not even labels
+    alone, or predictions that go against them. If own signs may exaggerate a reduction, `excess`
+    says by how much, for each unit of the covariance of association and change.
     """
 
     own: Any = True
     open: Any = False
+    unknown: Any = False
     excess: Any = 0.0
 
     def within(self, every: Directions) -> Directions:
@@ -86,7 +92,10 @@ class Signs(NamedTuple):
     def doubt(self, pairs: Pairs) -> Doubt:
         """Return what noise that signs share with changes, or wrong signs, add to the estimate."""
         turned = float(pairs.mean(self.turned, pairs.change))
-        return Doubt(max(turned, 0.0), float(pairs.mean(np.abs(self.used), self.bias)))
+        unknown = False if self.directions is None else self.directions.unknown
+        back = -float(pairs.mean(2 * np.where(unknown, self.used, 0), pairs.change))
+        bias = float(pairs.mean(np.abs(self.used), self.bias))
+        return Doubt(max(turned, 0.0), max(back, 0.0), bias)
 
 
 def signs_of(
@@ -153,11 +162,18 @@ def _directions(
     uncertain = counted & (np.abs(z) <= _CERTAIN)
     known = uncertain & np.isfinite(agree)  # predictions that never vary show nothing
     agreement = agree[known].sum()
-    error = own_noise[known].sum() ** 0.5
-    opposed = agreement < _OPPOSED * error
-    open_ = known & ~opposed & (agreement < _AGREED * error)
+    opposed = agreement < _OPPOSED * own_noise[known].sum() ** 0.5
+    # If labels have no association, their z-values vary by 1, whatever predictions do beside them.
+    beside = (z_predicted - common * z)[known]
+    # The associations of k groups sum to 0, so that they are worth k − 1.
+    times = len(known) / max(len(known) - 1, 1)
+    limit = _SHOWN * times**0.5
+    agreed = agreement > limit * (beside**2 + 2 * common[known] ** 2).sum() ** 0.5
+    against = (z[known] * beside).sum() < -limit * (beside**2).sum() ** 0.5
+    strong = (z[known] ** 2 - 1).sum() > limit * (2 * known.sum()) ** 0.5
+    open_, unknown = known & ~(agreed | opposed), known & ~(agreed | against | strong)
     own = ~known | opposed
-    return Directions(own, open_, np.where(uncertain & own, excess, 0.0))
+    return Directions(own, open_, unknown, np.where(uncertain & own, excess, 0.0))
 
 
 def _of_largest(pairs: Pairs, test: Contingency) -> Array:
@@ -251,13 +267,15 @@ def _sign(association: Array, above_only: bool) -> Array:
 
 def doubts(turned: float, bias: float) -> tuple[Doubt, Doubt]:
     """Return what either end of a part counts, which may turn, or be biased, either way."""
-    return Doubt(max(turned, 0.0), max(bias, 0.0)), Doubt(max(-turned, 0.0), max(-bias, 0.0))
+    own, other = (Doubt(max(side * turned, 0.0), 0.0, max(side * bias, 0.0)) for side in (1, -1))
+    return own, other
 
 
 def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:
     """Return ends of an estimate, or of the difference of two, that include their doubts."""
     low, high = ends[0] - other.bias, ends[1] + own.bias
-    return np.stack([low - own.turned * (low > 0), high + other.turned * (high < 0)])
+    down, up = own.turned + other.turned_back, other.turned + own.turned_back
+    return np.stack([low - down * (low > 0), high + up * (high < 0)])
 
 
 def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:

@@ -290,7 +290,7 @@ def _estimates(
     """
     computed = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
     estimates, known_sign = np.empty(n_levels + 1), None
-    errors, doubts = np.empty(len(computed)), np.empty((len(computed), 2))
+    errors, doubts = np.empty(len(computed)), np.empty((len(computed), len(NO_DOUBT)))
     for i, cells in enumerate(_at_levels(test, n_levels, computed)):
         train, pairs = auditor.pairs_of(cells)
         signs = signs_of(pairs, train, cells)
@@ -305,8 +305,8 @@ def _estimates(
             worth = _worth(test, pairs, slopes) - slopes.sum(axis=0) / test.total
             estimates[computed[i] :] = _above(test, worth, n_levels)[computed[i] :] - of_labels
     levels = np.arange(n_levels + 1)
-    turned, bias = (np.interp(levels, computed, doubt) for doubt in doubts.T)
-    return estimates, np.interp(levels, computed, errors), Doubt(turned, bias)
+    of_levels = Doubt(*(np.interp(levels, computed, doubt) for doubt in doubts.T))
+    return estimates, np.interp(levels, computed, errors), of_levels
 
 
 def _at_levels(test: Contingency, n_levels: int, at: Array) -> Iterator[Contingency]:
