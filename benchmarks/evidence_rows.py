@@ -53,6 +53,12 @@ def untrained():
     yield row((5, 20), 1_000, "over-predicts", **FIVE)
     yield row((20, 60), 3_000, "scores", failed=True)
     yield row((5, 20), 1_000, "scores half as far from their mean", **FIVE, failed=True)
+    question = "Group → task (A→T): the model adds an association that the labels lack"
+    row = partial(declared(question, audited), model="± 5 pp of its own", failed=True)
+    yield row((2, 1), 1_000)
+    yield row((2, 1), 4_000)
+    yield row((2, 20), 1_000)
+    yield row((5, 5), 1_000, auditor=A_T_BOOT)
 
 
 def trained():

@@ -360,6 +360,9 @@ MODELS = {
     "differences halved": Moved(apart(0.5)),
     "differences reversed": Moved(apart(-1)),
     "differences reversed and doubled": Moved(apart(-2)),
+    "± 5 pp of its own": Moved(
+        lambda rate, share: rate + 0.05 * np.linspace(-1, 1, len(share))[:, None]
+    ),
     "± 5 pp the other way": Moved(
         lambda rate, share: share @ rate - 0.05 * np.sign(rate - share @ rate)
     ),

@@ -168,10 +168,11 @@ def _directions(
     # The associations of k groups sum to 0, so that they are worth k − 1.
     times = len(known) / max(len(known) - 1, 1)
     limit = _SHOWN * times**0.5
-    agreed = agreement > limit * (beside**2 + 2 * common[known] ** 2).sum() ** 0.5
-    against = (z[known] * beside).sum() < -limit * (beside**2).sum() ** 0.5
+    toward, spread = (z[known] * beside).sum(), limit * (beside**2).sum() ** 0.5
     strong = (z[known] ** 2 - 1).sum() > limit * (2 * known.sum()) ** 0.5
-    open_, unknown = known & ~(agreed | opposed), known & ~(agreed | against | strong)
+    agreed = toward > (0.0 if strong else spread)
+    clear = strong | (abs(toward) > spread)
+    open_, unknown = known & ~(agreed | opposed), known & ~clear
     own = ~known | opposed
     return Directions(own, open_, unknown, np.where(uncertain & own, excess, 0.0))
 
