@@ -654,6 +654,9 @@ def test_a_clear_majority_of_several_classes_keeps_its_sign():
     assert trained.table["sign_used"].tolist() == [0, 1, 0]  # other rows share no noise
 
 
+NOTHING_OPEN = independent_signs.Directions(own=False)
+
+
 def reversing(z, times, changed, half=1000):
     """Return two groups whose labels differ by `z` standard errors, and a model that turns that.
 
@@ -699,8 +702,7 @@ def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, 
             # As far apart, the other way round: the middle of both has no sign, which is no 0.
             assert (result.verdict == "not measured") == (result.estimate == 0)
             with monkeypatch.context() as patch:  # signs that count the change, alone
-                nothing = independent_signs.Directions(own=False)
-                patch.setattr(independent_signs, "_directions", lambda *_: nothing)
+                patch.setattr(independent_signs, "_directions", lambda *_: NOTHING_OPEN)
                 alone.append(auditor.audit(y, p, sensitive_features=group).verdict)
     assert "amplifies" not in verdicts
     # What is turned around has to have a direction that is known.
