@@ -9,7 +9,9 @@ are exchangeable, λ is a half.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +19,12 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.influence import Covariances, association_moments, covariances_of
+from skbiasamp.inference.influence import (
+    Covariances,
+    association_moments,
+    covariances_of,
+    mean_variance,
+)
 from skbiasamp.inference.pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
@@ -44,23 +51,39 @@ class Doubt(NamedTuple):
 NO_DOUBT = Doubt()
 
 
-class Directions(NamedTuple):
-    """Pairs that keep the sign of their association, and open ones.
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Pairs that keep the sign of their `own` association, and what is `shown` of directions.
 
-    `open` are pairs that labels and predictions together do not associate in one direction: the
-    model may as well reverse them. Nothing shows the direction of `unknown` ones: not even labels
-    alone, or predictions that go against them. If own signs may exaggerate a reduction, `excess`
-    says by how much, for each unit of the covariance of association and change.
+    If own signs may exaggerate a reduction, `excess` says by how much, for each unit of the
+    covariance of association and change.
     """
 
     own: Any = True
-    open: Any = False
-    unknown: Any = False
     excess: Any = 0.0
+    shown: Callable[[], tuple[Any, Any]] = lambda: (False, False)
+
+    @cached_property
+    def _shown(self) -> tuple[Any, Any]:
+        return self.shown()
+
+    @property
+    def open(self) -> Any:
+        """Pairs that labels and predictions together do not associate in one direction.
+
+        The model may as well reverse them.
+        """
+        return self._shown[0]
+
+    @property
+    def unknown(self) -> Any:
+        """Pairs that neither labels alone nor predictions against them give a direction."""
+        return self._shown[1]
 
     def within(self, every: Directions) -> Directions:
         """Return what is open in some rows, if `every` row shows no more."""
-        return self._replace(open=self.open | every.open | (every.excess > 0))
+        open_ = self.open | every.open | (every.excess > 0)
+        return replace(self, shown=lambda: (open_, self.unknown))
 
 
 class Signs(NamedTuple):
@@ -110,7 +133,7 @@ def signs_of(
     known = pairs.given_sign or not pairs.sign.any()
     if pairs.largest_only and train is test and not known:
         used = _of_largest(pairs, test)
-        return Signs(used, counted, Directions(open=used != pairs.sign))
+        return Signs(used, counted, Directions(shown=lambda: (used != pairs.sign, False)))
     moments = None if known else _moments(pairs, train, test)
     if moments is None or pairs.centre is None:
         return Signs(np.where(counted, pairs.sign, 0), counted)
@@ -121,7 +144,9 @@ def signs_of(
         # A half if labels and predictions are exchangeable, 1 of calibrated scores, and more of
         # scores that are nearer to their mean.
         part = np.where(spread > _NOISE**2, np.maximum(-shared / spread, 0.0), 0.0)
-    directions = _directions(association, change, moments, counted)
+    directions = _directions(
+        association, change, moments, counted, _spread(pairs, train, test, moments)
+    )
     used = _sign(association + np.where(directions.own, 0.0, part * change), pairs.above_only)
     used = np.where(counted, np.where(np.isnan(change), pairs.sign, used), 0)
     return Signs(used, counted, directions, directions.excess * np.abs(shared))
@@ -144,9 +169,16 @@ def _counted(pairs: Pairs, test: Contingency, fewest: int) -> Array:
 
 
 def _directions(
-    association: Array, change: Array, moments: Covariances, counted: Array
+    association: Array,
+    change: Array,
+    moments: Covariances,
+    counted: Array,
+    spread: Callable[[Array], float],
 ) -> Directions:
-    """Return what labels and predictions together say of the directions of pairs."""
+    """Return what labels and predictions together say of the directions of pairs.
+
+    `spread` is the variance of a weighted sum of associations in the labels.
+    """
     variances = np.array([moments.labels, moments.predictions])
     before, after = np.sqrt(np.where(variances > _NOISE**2, variances, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -163,18 +195,21 @@ def _directions(
     known = uncertain & np.isfinite(agree)  # predictions that never vary show nothing
     agreement = agree[known].sum()
     opposed = agreement < _OPPOSED * own_noise[known].sum() ** 0.5
-    # If labels have no association, their z-values vary by 1, whatever predictions do beside them.
-    beside = (z_predicted - common * z)[known]
-    # The associations of k groups sum to 0, so that they are worth k − 1.
-    times = len(known) / max(len(known) - 1, 1)
-    limit = _SHOWN * times**0.5
-    toward, spread = (z[known] * beside).sum(), limit * (beside**2).sum() ** 0.5
-    strong = (z[known] ** 2 - 1).sum() > limit * (2 * known.sum()) ** 0.5
-    agreed = toward > (0.0 if strong else spread)
-    clear = strong | (abs(toward) > spread)
-    open_, unknown = known & ~(agreed | opposed), known & ~clear
     own = ~known | opposed
-    return Directions(own, open_, unknown, np.where(uncertain & own, excess, 0.0))
+
+    def shown() -> tuple[Array, Array]:
+        # If labels have no association, their z-values vary by 1, whatever predictions do beside
+        # them. Variances of weighted sums count what pairs have in common: a group, or the rows of
+        # correlated tasks.
+        alone, beside = (np.where(known, of, 0.0) for of in (z, z_predicted - common * z))
+        scale = np.divide(1.0, before, out=np.zeros_like(before), where=known)
+        toward = (alone * beside).sum()
+        reach, least = (_SHOWN * spread(of * scale) ** 0.5 for of in (beside, 2**0.5 * alone))
+        strong = (alone**2 - known).sum() > least
+        agreed = toward > (0.0 if strong else reach)
+        return known & ~(agreed | opposed), known & ~(strong | (abs(toward) > reach))
+
+    return Directions(own, np.where(uncertain & own, excess, 0.0), shown)
 
 
 def _of_largest(pairs: Pairs, test: Contingency) -> Array:
@@ -216,7 +251,11 @@ def signs_beside(
     own, change, every = map(np.nan_to_num, (association[0], total[0], [of[0] for of in parts]))
     if directions is None:
         moments = Covariances(spread[..., 0, 0], spread[..., 0, 1], spread[..., 1, 1])
-        directions = _directions(own, change, moments, counted)
+
+        def of_labels(weight: Array) -> float:
+            return float((weight * draws[0]).sum(axis=(1, 2)).var(ddof=1))
+
+        directions = _directions(own, change, moments, counted, of_labels)
     shared, inverse = spread[..., 2:, :1], spread[..., 2:, 2:]
     inverse = np.linalg.pinv(inverse, rcond=_NOISE**0.5, hermitian=True)
     rest = own - np.einsum("iat,atij,atjk->at", every, inverse, shared)
@@ -251,6 +290,27 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
         before * after * covariances.both,
         after**2 * covariances.predictions,
     )
+
+
+def _spread(
+    pairs: Pairs, train: Contingency, test: Contingency, moments: Covariances
+) -> Callable[[Array], float]:
+    """Return the function that gives the variance of a weighted sum of associations in labels."""
+    rates = pairs.association or pairs.rates
+    assert rates is not None
+    cells = pairs.seen_in(train if rates.base is None else test)
+    rates = labels_alone(rates)
+    side, given = rates.observed
+    of_labels = replace(pairs, rates=rates, observed=cells.rate(side, given=given))
+
+    def spread(weight: Array) -> float:
+        if cells.summed == "tasks":
+            # How tasks vary together is not known; the associations of k groups sum to 0.
+            k = len(weight)
+            return float((weight**2 * moments.labels).sum()) * k / max(k - 1, 1)
+        return mean_variance(cells, of_labels, weight * pairs.unit[0], centred=True)
+
+    return spread
 
 
 def labels_alone(rates: Rates) -> Rates:
