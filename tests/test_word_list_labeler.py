@@ -46,6 +46,11 @@ def test_words_and_phrases_name_tasks(text, expected):
     assert labels_of(text) == expected
 
 
+def test_no_texts_have_no_labels():
+    labels = WordListLabeler({"dog": "/dogs?/"}, refusals="english").transform([])
+    assert labels.shape == (0, 3)
+
+
 def test_regular_expressions_name_tasks_too():
     labels = {
         "interview": [r"/\brecommend(s|ed)?\b.*\binterview/", "shortlist"],
