@@ -44,7 +44,7 @@ def _answers(options: argparse.Namespace) -> int:
     """Print the scores, and write the pages that are asked for."""
     files = [Path(path) for path in [*options.files, *(options.reference or [])]]
     outputs = checked_outputs(options, files)
-    with speaking({"prediction": "--prediction", "reference": "--reference"}):
+    with speaking({"frame": "FILE", "prediction": "--prediction", "reference": "--reference"}):
         frames = [
             pd.concat([read_answers(path, options.prediction) for path in files])
             for files in (options.files, options.reference)
