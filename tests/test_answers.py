@@ -449,6 +449,11 @@ def test_the_page_explains_its_marks_columns_and_what_is_not_clear():
     assert "A template is a question that was written once" in text
 
 
+def test_the_page_says_the_level_of_its_intervals():
+    page = AnswerReport(answer_scores(answers_to_items(), confidence_level=0.9))
+    assert "90 % confidence interval" in page.to_markdown()
+
+
 def test_the_cost_of_bias_is_the_accuracy_that_the_stereotype_takes():
     frame = answers_to_items(20)
     wanted = np.where(np.arange(40) % 2, "stereotyped", "other")  # half of the truths agree

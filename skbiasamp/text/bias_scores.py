@@ -130,7 +130,9 @@ def answer_scores(
             )
             row |= {"newly_biased": (new & ~old).sum(), "no_longer_biased": (old & ~new).sum()}
         table.append(row)
-    return pd.DataFrame(table).set_index(keys)
+    scores = pd.DataFrame(table).set_index(keys)
+    scores.attrs["confidence_level"] = float(confidence_level)
+    return scores
 
 
 def _check(frame: Any, name: str) -> None:
