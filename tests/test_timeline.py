@@ -543,6 +543,14 @@ def test_a_small_reference_is_said(steady):
     assert "Small changes cannot be found" in found.notes[-1]["text"]
 
 
+@pytest.mark.parametrize("label", [0, 1, True, "yes"])
+def test_a_label_that_never_varies_raises_no_alarm(steady, label):
+    constant = steady.assign(hired=label, predicted=label)
+    found = skbiasamp.audit_over(constant, n_draws=19, **NAMED)
+    assert found.verdict == "no alarm"
+    assert set(found.to_frame()["value"]) == {0}
+
+
 def test_nothing_after_the_reference_is_not_measured(steady):
     found = skbiasamp.audit_over(steady, reference=10, **NAMED)
     assert found.verdict == "not measured"
