@@ -543,6 +543,12 @@ def test_a_small_reference_is_said(steady):
     assert "Small changes cannot be found" in found.notes[-1]["text"]
 
 
+def test_a_period_of_too_few_rows_is_named(steady):
+    rows = pd.concat([steady, steady.iloc[:1].assign(day=pd.Timestamp("2026-12-01"))])
+    with pytest.raises(ValueError, match="Period 2026-12: cv must leave every fold a row"):
+        skbiasamp.audit_over(rows, auditor=DPAAuditor(n_draws=1), **NAMED)
+
+
 @pytest.mark.parametrize("label", [0, 1, True, "yes"])
 def test_a_label_that_never_varies_raises_no_alarm(steady, label):
     constant = steady.assign(hired=label, predicted=label)

@@ -242,7 +242,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         n_draws = _OF_ATTACKERS if learned.kind.has_attacker else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
         whole = learned.audit(first)
-        results = {name: learned.audit(cells) for name, cells in parts.items()}
+        results = {name: _audited(learned, name, cells) for name, cells in parts.items()}
         later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]
         later = later[next((i for i, name in enumerate(later) if roles[name] == WATCHED), 0) :]
         watch = watched(
@@ -323,6 +323,15 @@ def _parts_like(
             group=first.groups[0],
         )
     return parts, notes
+
+
+def _audited(auditor: Any, period: str, cells: Contingency) -> Any:
+    """Return the audit of a period; an error about its rows names the period."""
+    try:
+        return auditor.audit(cells)
+    except InputError as error:
+        error.begin_with(f"Period {period}: ")
+        raise
 
 
 def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
