@@ -532,6 +532,11 @@ def test_word_list_bias_is_that_of_the_tests_of_helm(texts, lists, targets, bias
     assert value == pytest.approx(bias, abs=1e-9, nan_ok=True)
 
 
+def test_a_word_that_is_listed_twice_is_one_word():
+    lists = {"female": ["she", "She", "she"], "male": ["he"]}
+    assert word_list_bias(["She met him, and he met her."], lists) == 0
+
+
 def test_words_of_one_group_are_refused():
     with pytest.raises(InputError, match="two groups or more; got 1"):
         word_list_bias(["she"], {"female": ["she"]})
