@@ -123,11 +123,11 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         """
         check_is_fitted(self)
         data = self._read(X, reset=False)
-        known, seen = _kind(self._training), _kind(data)
+        known, kind = _kind(self._training), _kind(data)
         # Noise on numbers suits booleans as well, so that a frame may take the place of numbers.
-        if known != seen and (known, seen) != (_NUMBERS, _FRAME):
+        if known != kind and (known, kind) != (_NUMBERS, _FRAME):
             text = "{X} must be {known}, as the training data; got {seen}."
-            raise InputError(text, known=known, seen=seen)
+            raise InputError(text, known=known, seen=kind)
         # Not the same for rows at the same place of other data: a model that has memorised the
         # noise of its training rows would recognise them.
         rng = np.random.default_rng([self._seed, zlib.crc32(_bytes(data))])

@@ -151,8 +151,8 @@ def _check(frame: Any, name: str) -> None:
         odd = frame.loc[~frame[column].isin(known), column]
         if len(odd):
             text = "{name} has {column} {seen!r}; known are {known}."
-            seen = odd.tolist()[0]
-            raise InputError(text, name=name, column=column, seen=seen, known=quote(known))
+            value = odd.tolist()[0]
+            raise InputError(text, name=name, column=column, seen=value, known=quote(known))
 
 
 def _biased_answer(rows: pd.DataFrame) -> Any:
