@@ -490,6 +490,8 @@ def test_the_command_writes_a_page_that_needs_no_knowledge_of_bbq(tmp_path, caps
     assert "newly biased" in shown
     assert main(["answers", path]) == 2
     assert "--prediction must name the field" in capsys.readouterr().err
+    assert main(["answers", path, path, "--prediction", "model"]) == 2
+    assert "is named twice: its answers would count twice" in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------------- words of groups
