@@ -611,6 +611,28 @@ def test_rows_without_a_group_are_left_out_by_period(steady):
     ]
 
 
+def test_notes_of_one_row_and_of_two_groups_are_sentences():
+    counts = {
+        "2026-01": {"f": 20, "m": 20, "x": 20},
+        "2026-02": {"f": 20, "y": 1},
+    }
+    rows = pd.DataFrame(
+        [
+            {"month": month, "sex": group, "hired": i % 2, "predicted": i % 2}
+            for month, groups in counts.items()
+            for group, n in {**groups, None: 1}.items()
+            for i in range(n)
+        ]
+    )
+    named = NAMED | {"time": "month", "every": None}
+    found = skbiasamp.audit_over(rows, missing="drop", n_draws=19, **named)
+    assert [one["text"] for one in found.notes if one["period"] == "2026-02"] == [
+        "1 row without a sensitive feature was left out.",
+        "1 row of the group 'y', which the reference lacks, is left out.",
+        "no rows of 'm' and 'x': their pairs are not measured in this period.",
+    ]
+
+
 def test_periods_of_any_name_are_sorted():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"batch": np.repeat([10, 9, 2], 200), "sex": rng.choice(["f", "m"], 600)})

@@ -405,11 +405,14 @@ def _aligned(
                     seen=name,
                 )
             lacking = f"the {what} {quote([name])}, which the reference lacks"
-            texts.append(f"{rows_of(n)} of {lacking}, are left out.")
+            texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
     if not cells.indicator and part.total:
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent:
-            texts.append(f"no rows of {quote(absent)}: its pairs are not measured in this period.")
+            whose = "its" if len(absent) == 1 else "their"
+            texts.append(
+                f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
+            )
     return distinct(part), texts
 
 
