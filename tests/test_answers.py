@@ -303,6 +303,7 @@ def test_groups_that_are_stereotyped_both_or_not_are_read_one_by_one(tmp_path):
         (ITEM | {"answer_info": [], "model": 1}, "model", "is no item of BBQ"),
         (ITEM | {"ans0": "Maybe", "model": 1}, "model", "line 1: 'Maybe' is not the answer"),
         ({"doc": ITEM}, None, "no 'filtered_resps'"),
+        (ITEM | {"label": -1, "model": 1}, "model", "the label is -1, and choices are 0, 1 and 2"),
         ([], "model", "line 1 is no JSON object"),
     ],
 )
@@ -318,10 +319,36 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "bad.jsonl.gz").write_bytes(b"{")
     with pytest.raises(InputError, match="cannot be read as JSON lines"):
         read_answers(tmp_path / "bad.jsonl.gz", "model")
+    cut = written(tmp_path, ITEM | {"model": 1}, ITEM)
+    cut.write_bytes(cut.read_bytes()[:-9])
+    with pytest.raises(InputError, match="JSON lines: line 2 is no JSON object"):
+        read_answers(cut, "model")
+    for log in ([ITEM], ITEM, {"samples": None}):
+        (tmp_path / "rows.json").write_text(json.dumps(log))
+        with pytest.raises(InputError, match=r"no list of 'samples'\. Files of JSON lines"):
+            read_answers(tmp_path / "rows.json")
+    (tmp_path / "log.json").write_text(json.dumps({"samples": [sample_of(ITEM) | {"scores": 1}]}))
+    with pytest.raises(InputError, match="cannot be read as a log of Inspect"):
+        read_answers(tmp_path / "log.json")
     with pytest.raises(InputError, match="has no rows"):
         read_answers(written(tmp_path), "model")
     with pytest.raises(TypeError, match="path must name a file"):
         read_answers(3)
+
+
+def test_files_as_windows_and_pandas_write_them_are_read(tmp_path):
+    path = written(tmp_path, ITEM | {"model": 2.0}, ITEM | {"model": None})  # a column with gaps
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert read_answers(path, "model")["answer"].tolist() == ["other", "(no label)"]
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "str", "category"])
+def test_answers_that_were_kept_in_a_file_are_compared(kind):
+    frame = answers_to_items(4)
+    new = frame.astype({"item": str, "template": str})
+    old = frame.astype({"item": kind, "template": kind})
+    old = old.astype(dict.fromkeys(["category", "polarity", "answer", "truth"], "category"))
+    assert answer_scores(new, old)["difference"].tolist() == [0]
 
 
 def test_bad_frames_are_named():
@@ -331,8 +358,11 @@ def test_bad_frames_are_named():
         (frame.drop(columns="answer"), {}, "frame has no column 'answer'"),
         (frame.assign(condition="clear"), {}, "frame has condition 'clear'"),
         (frame.assign(template=None), {}, "frame has missing values in 'template'"),
-        (frame.iloc[:0], {}, "frame must be a data frame of answers"),
-        ([1], {}, "frame must be a data frame of answers"),
+        (frame.assign(answer="Other"), {}, "frame has answer 'Other'; known are 'stereotyped', "),
+        (frame.assign(correct="True"), {}, "frame has correct 'True'; known are True and False"),
+        (frame.assign(correct=5), {}, "frame has correct 5; known are True and False"),
+        (frame.iloc[:0], {}, "frame must be a pandas DataFrame with rows of answers"),
+        ([1], {}, "frame must be a pandas DataFrame with rows of answers"),
         (frame, {"reference": other}, "frame and reference must have the same items"),
         (pd.concat([frame, frame]), {"reference": frame}, "the same items, each of them once"),
         (frame, {"confidence_level": 95}, "confidence_level must be between 0 and 1"),
@@ -419,6 +449,11 @@ def test_the_page_explains_its_marks_columns_and_what_is_not_clear():
     assert "A template is a question that was written once" in text
 
 
+def test_the_page_says_the_level_of_its_intervals():
+    page = AnswerReport(answer_scores(answers_to_items(), confidence_level=0.9))
+    assert "90 % confidence interval" in page.to_markdown()
+
+
 def test_the_cost_of_bias_is_the_accuracy_that_the_stereotype_takes():
     frame = answers_to_items(20)
     wanted = np.where(np.arange(40) % 2, "stereotyped", "other")  # half of the truths agree
@@ -455,6 +490,8 @@ def test_the_command_writes_a_page_that_needs_no_knowledge_of_bbq(tmp_path, caps
     assert "newly biased" in shown
     assert main(["answers", path]) == 2
     assert "--prediction must name the field" in capsys.readouterr().err
+    assert main(["answers", path, path, "--prediction", "model"]) == 2
+    assert "is named twice: its answers would count twice" in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------------- words of groups
@@ -495,6 +532,11 @@ GENDERS = {
 def test_word_list_bias_is_that_of_the_tests_of_helm(texts, lists, targets, bias):
     value = word_list_bias(texts, lists, targets)
     assert value == pytest.approx(bias, abs=1e-9, nan_ok=True)
+
+
+def test_a_word_that_is_listed_twice_is_one_word():
+    lists = {"female": ["she", "She", "she"], "male": ["he"]}
+    assert word_list_bias(["She met him, and he met her."], lists) == 0
 
 
 def test_words_of_one_group_are_refused():

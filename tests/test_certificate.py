@@ -181,6 +181,34 @@ def test_what_has_nothing_to_prove_is_refused():
         AmplificationController(LogisticRegression()).fit(X, y, sensitive_features=sex)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"y": [0, 1] * 100},
+            r"y must hold the two classes .* on; got labels 0 and 1, and .* on 'no'",
+        ),
+        ({"sensitive_train": ["f", "m"]}, "y_train is None. Pass both y_train and sensitive_train"),
+        ({"y_train": ["no", "yes"]}, "sensitive_train is None. Pass both"),
+        (
+            {"y_train": ["no", "yes"], "sensitive_train": ["f", None]},
+            r"sensitive_train has missing values in 1 row, .* rows out \(before fitting\)",
+        ),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(changed, said):
+    X, y, sex = world(200)
+    with pytest.raises(ValueError, match=said):
+        AmplificationController(Scores()).fit(X, **{"y": y, "sensitive_features": sex} | changed)
+
+
+def test_a_threshold_that_is_no_number_certifies_nothing():
+    X, y, sex = world(200)
+    control = AmplificationController(Scores(), limit=0.9, thresholds=[np.nan])
+    with pytest.raises(ValueError, match="thresholds must hold numbers; got NaN"):
+        control.fit(X, y, sensitive_features=sex)
+
+
 def test_a_certificate_says_what_it_rests_on_and_is_stored(tmp_path):
     pytest.importorskip("jinja2")
     X, y, sex = world(4000)

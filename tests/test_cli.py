@@ -506,6 +506,12 @@ def test_a_metric_of_ones_own_takes_parameters(folder, capsys, test):
         ("own_metric", "got 'own_metric'"),
         ("own_metric:pd", "must name the class of an auditor"),
         ("pathlib:Path", "it is no subclass of BaseAuditor"),
+        (
+            "skbiasamp:LeakageAuditor(cv=1)",
+            "'cv' parameter of LeakageAuditor must be an int in the",
+        ),
+        ("skbiasamp.metrics:DBACAuditor('A->T')", "parameters go by name"),
+        ("skbiasamp.metrics:DBACAuditor(direction='A->T')", "tasks must name the words of each"),
         ("own_metric:Needy", "missing 1 required positional argument: 'needed'"),
     ],
 )

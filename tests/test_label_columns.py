@@ -68,7 +68,11 @@ def test_the_result_can_be_audited_in_every_library():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"texts": "modle"}, "there is no column 'modle'.* did you mean 'model'"),
+        ({"texts": "modle"}, "texts must name a column; there is no column 'modle': did you mean"),
+        ({"target_texts": "humna"}, "target_texts must name a column; there is no column 'humna'"),
+        ({"frame": pd.concat([FRAME, FRAME], axis=1)}, "frame has more than one column 'model'"),
+        ({"frame": FRAME.iloc[:0]}, "has no word that is in any of the 0 texts of column 'model'"),
+        ({"frame": FRAME.assign(dog=np.nan)}, "0/1 columns; 'dog' has the value nan"),
         ({"texts": 3}, "texts must name columns by text; got 3"),
         ({"frame": [1, 2]}, "frame must be a data frame; got list"),
         ({"labels": ["dog"]}, "labels must be a dict with a list of words for each label"),

@@ -568,6 +568,8 @@ def test_a_pair_belongs_to_the_month_of_its_earlier_row_and_weights_repeat_it():
         ({"sensitive": None}, "sensitive must name a column of the frame beside pair"),
         ({"sensitive": "age"}, "two groups"),
         ({"prediction": "score"}, "one decision of 0 or 1"),
+        ({"prediction": "chsen"}, "prediction must name a column; .* did you mean 'chosen'"),
+        ({"time": "dya"}, "time must name a column; there is no column 'dya': did you mean 'day'"),
         ({"pair": "month"}, "one row of each group to be watched; 592 rows repeat"),
     ],
 )

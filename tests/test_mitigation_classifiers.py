@@ -662,6 +662,11 @@ def test_bad_input_of_groups_classifiers(people):
     clone(model).set_params(calibration=None).fit(
         features[few], hired[few], sensitive_features=sex[few]
     )
+    without = DomainIndependentClassifier(Perceptron(), calibration=None)
+    with pytest.raises(
+        ValueError, match="must have predict_proba if calibration=None; got Perceptron"
+    ):
+        without.fit(features, hired, sensitive_features=sex)
 
 
 @pytest.mark.parametrize("routing", [False, True])

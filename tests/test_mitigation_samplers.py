@@ -469,6 +469,19 @@ def test_noise_keeps_the_names_of_a_frame(people):
         NoiseRandomizer(-1).fit(people[0][["skill"]])
 
 
+def test_noise_is_for_data_of_the_kind_that_was_fitted():
+    numbers = np.arange(6.0).reshape(3, 2)
+    frame = pd.DataFrame({"a": [0.0, 2.0, 4.0], "b": ["x", "y", "z"]})
+    matrix = sparse.csr_array(numbers)
+    for known, seen, said in [
+        (matrix, numbers, "X must be a sparse matrix, as the training data; got numbers"),
+        (numbers, matrix, "X must be numbers, as the training data; got a sparse matrix"),
+        (frame, frame.assign(b=1), "X must be a data frame .*; got numbers"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            NoiseRandomizer(random_state=0).fit(known).transform(seen)
+
+
 @pytest.mark.parametrize("kind", ["text", "boolean", "sparse"])
 @pytest.mark.parametrize("share", [0.1, 0.7])
 def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, share):

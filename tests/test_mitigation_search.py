@@ -86,10 +86,11 @@ def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
     Told.fits.clear()
     candidates = {name: Told(i) for i, name in enumerate(names) if i}
     candidates["broken"] = Told(fails=True)
-    with pytest.warns(FitFailedWarning, match="'broken' failed .* it cannot be trained"):
+    with pytest.warns(FitFailedWarning, match="'broken' failed .* it cannot be trained") as caught:
         result = search(
             Told(0), X, y, sensitive_features=sex, candidates=candidates, random_state=0
         )
+    assert {warning.filename for warning in caught} == {__file__}
     table = result.table.set_index("candidate")
     # Rates of both groups move by 0.15 in opposite directions, of equal size: so does the mean.
     assert table.loc["none", "estimate"] == pytest.approx(0.15)

@@ -345,10 +345,12 @@ def test_a_search_does_not_choose_labels_balanced_before_the_audit():
         cv=CV,
     )
     with (
-        pytest.warns(UndefinedMetricWarning, match=r"step 'sample' resamples .* put it inside"),
         pytest.warns(UserWarning, match="test scores are non-finite"),
+        pytest.warns(UndefinedMetricWarning, match=r"step 'sample' .* put it inside") as caught,
     ):
         search.fit(X, Y)
+    where = {one.filename for one in caught if "step 'sample'" in str(one.message)}
+    assert where == {__file__}
     sampled, plain = search.cv_results_["mean_test_score"]
     assert np.isnan(sampled)
     assert plain < 0

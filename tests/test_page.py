@@ -639,6 +639,8 @@ def test_groups_of_two_columns_are_named_with_them(plain):
         (group_of("f", ("sex",)), "sex = f"),
         (task_of(["cook", "wash"]), "cook + wash"),
         (name_of(" a\n\tb\x07\ud800 "), "a b\ufffd\ufffd"),
+        (name_of("می\u200cشود 👩\u200d💻"), "می\u200cشود 👩\u200d💻"),
+        (name_of("f\u200d x\u200cy"), "f\ufffd x\ufffdy"),
     ],
 )
 def test_numbers_and_names_are_written_as_a_person_would(text, expected):

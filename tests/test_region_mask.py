@@ -96,6 +96,8 @@ def test_one_box_for_all_works_in_a_pipeline():
         ({"masks": MASKS[:4]}, IMAGES, r"masks must be 0/1, of shape \(6, 8\) or \(5, 6, 8\); got"),
         ({"masks": MASKS * 0.5}, IMAGES, "masks must be 0/1, of shape .* got float64"),
         ({"boxes": [1, 2, 3]}, IMAGES, r"boxes must be numbers of shape \(4,\) or \(5, 4\)"),
+        ({"boxes": [4, 4, 2, 2]}, IMAGES, r"boxes must be top, left, .*; got \[4, 4, 2, 2\]"),
+        ({"boxes": [0, np.nan, 2, 2]}, IMAGES, r"boxes must be top, .*; got \[0\.0, nan, 2\.0"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES[0], "X must be numbers of shape .n_images"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES.astype(str), "X must be numbers of shape"),
         ({"boxes": [0, 0, 1, 1], "how": "white"}, IMAGES, "'how' parameter of RegionMask"),

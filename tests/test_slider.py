@@ -91,6 +91,15 @@ def test_without_the_script_the_page_shows_the_threshold_in_use(rows, report):
     assert "What would another threshold do?" not in repr(report)
 
 
+def test_a_threshold_of_minus_0_is_0(rows):
+    sex, y, score = rows
+    rounded = np.round(score)  # -0.3 becomes -0.0
+    report = skbiasamp.audit(
+        y, (rounded > 0).astype(int), sensitive_features=sex, y_score=rounded, random_state=0
+    )
+    assert said(report.to_html())["threshold"] == "above 0"
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_intervals_hold_at_all_thresholds_together(rows, weighted):
     """They are as wide as drawing the rows again says, of the largest deviation."""

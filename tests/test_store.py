@@ -85,8 +85,9 @@ def test_the_same_rows_are_refused_in_whichever_period(store):
     with pytest.raises(ValueError, match=text):
         store.add(cells_of(rows_of(seed=1)), "2026-02", source=["def", "abc"])
     store.add(cells_of(rows_of(seed=1)), "2026-02")
-    with pytest.raises(ValueError, match=r"was added before, to period 2026-02"):
+    with pytest.raises(ValueError, match=r"was added before, to period 2026-02.*Pass a source if"):
         store.add(cells_of(rows_of(seed=1).iloc[::-1]), "2026-02")
+    store.add(cells_of(rows_of(seed=1)), "2026-02", source="other rows with the same counts")
 
 
 def test_small_cells_are_left_out_and_reported(store):
@@ -268,6 +269,14 @@ def test_a_file_of_another_name_is_not_passed_over(store, name, known):
     (store.folder / "notes.json").write_text("{}")  # is no period, and does not look like one
     path.unlink()
     assert store.audit_over().verdict == "no alarm"
+
+
+def test_copies_may_be_as_many_as_periods(store):
+    store.add(cells_of(rows_of()), "2026-01")
+    for copy in ("2026-01 copy", "2026-01 copy 2"):
+        shutil.copy(store.folder / "2026-01.json", store.folder / f"{copy}.json")
+    with pytest.raises(ValueError, match=r"2026-01 copy.json is not named .* such as '2026-01'"):
+        store.audit_over()
 
 
 def test_an_editor_may_have_marked_a_file_as_utf_8(store):

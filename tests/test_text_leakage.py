@@ -11,6 +11,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -424,6 +425,10 @@ def bad(**changed):
         ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
         ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
         ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
+        (
+            {"y_pred": ["🐶", "👍"] * 30},
+            r"y_pred has no word left for an attacker\. Mask fewer words, or",
+        ),
         ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
         ({"y_pred": ["a dog"] * 59}, r"y_pred has 59 rows"),
     ],
@@ -431,6 +436,12 @@ def bad(**changed):
 def test_what_is_no_text_is_named(changed, message):
     with pytest.raises(ValueError, match=message):
         LICAuditor(n_draws=1).audit(**bad(**changed))
+
+
+def test_texts_of_one_group_reveal_nothing():
+    with pytest.warns(UndefinedMetricWarning, match="one value only"):
+        result = LICAuditor(n_draws=1).audit(**bad(sensitive_features=["f"] * 60))
+    assert (result.value, result.words) == (0, None)
 
 
 @pytest.mark.parametrize(

@@ -543,6 +543,20 @@ def test_a_small_reference_is_said(steady):
     assert "Small changes cannot be found" in found.notes[-1]["text"]
 
 
+def test_a_period_of_too_few_rows_is_named(steady):
+    rows = pd.concat([steady, steady.iloc[:1].assign(day=pd.Timestamp("2026-12-01"))])
+    with pytest.raises(ValueError, match="Period 2026-12: cv must leave every fold a row"):
+        skbiasamp.audit_over(rows, auditor=DPAAuditor(n_draws=1), **NAMED)
+
+
+@pytest.mark.parametrize("label", [0, 1, True, "yes"])
+def test_a_label_that_never_varies_raises_no_alarm(steady, label):
+    constant = steady.assign(hired=label, predicted=label)
+    found = skbiasamp.audit_over(constant, n_draws=19, **NAMED)
+    assert found.verdict == "no alarm"
+    assert set(found.to_frame()["value"]) == {0}
+
+
 def test_nothing_after_the_reference_is_not_measured(steady):
     found = skbiasamp.audit_over(steady, reference=10, **NAMED)
     assert found.verdict == "not measured"
@@ -594,6 +608,28 @@ def test_rows_without_a_group_are_left_out_by_period(steady):
     texts = [one for one in found.notes if one["period"] == "2026-05"]
     assert texts == [
         {"period": "2026-05", "text": "6 rows without a sensitive feature were left out."}
+    ]
+
+
+def test_notes_of_one_row_and_of_two_groups_are_sentences():
+    counts = {
+        "2026-01": {"f": 20, "m": 20, "x": 20},
+        "2026-02": {"f": 20, "y": 1},
+    }
+    rows = pd.DataFrame(
+        [
+            {"month": month, "sex": group, "hired": i % 2, "predicted": i % 2}
+            for month, groups in counts.items()
+            for group, n in {**groups, None: 1}.items()
+            for i in range(n)
+        ]
+    )
+    named = NAMED | {"time": "month", "every": None}
+    found = skbiasamp.audit_over(rows, missing="drop", n_draws=19, **named)
+    assert [one["text"] for one in found.notes if one["period"] == "2026-02"] == [
+        "1 row without a sensitive feature was left out.",
+        "1 row of the group 'y', which the reference lacks, is left out.",
+        "no rows of 'm' and 'x': their pairs are not measured in this period.",
     ]
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import FeatureUnion
 from sklearn.utils import estimator_checks
 
 import skbiasamp
@@ -43,6 +44,11 @@ def labels_of(text, labels=OBJECTS, **how):
 )
 def test_words_and_phrases_name_tasks(text, expected):
     assert labels_of(text) == expected
+
+
+def test_no_texts_have_no_labels():
+    labels = WordListLabeler({"dog": "/dogs?/"}, refusals="english").transform([])
+    assert labels.shape == (0, 3)
 
 
 def test_regular_expressions_name_tasks_too():
@@ -224,3 +230,10 @@ def test_what_is_no_text_is_refused(texts):
 def test_texts_without_any_listed_word_are_pointed_out():
     with pytest.warns(UserWarning, match=r"no label in any of the 2 texts, such as 'ein Hund'"):
         WordListLabeler(OBJECTS).fit(["ein Hund", "eine Tasse"])
+
+
+def test_a_warning_of_a_step_that_joblib_runs_points_at_the_users_line():
+    union = FeatureUnion([("labels", WordListLabeler(OBJECTS))])
+    with pytest.warns(UserWarning, match="no label in any") as caught:
+        union.fit_transform(["ein Hund"])
+    assert caught[0].filename == __file__

@@ -289,6 +289,13 @@ def test_a_masker_that_replaces_everything_warns():
         WordMasker().fit(["man", "Woman.", "men men"])
 
 
+@pytest.mark.parametrize("masker", [WordMasker(), make_pipeline(WordMasker())])
+def test_a_warning_of_a_method_that_scikit_learn_wraps_points_at_the_users_line(masker):
+    with pytest.warns(UserWarning, match="replaced every word") as caught:
+        masker.fit_transform(["man"])
+    assert caught[0].filename == __file__
+
+
 def test_many_captions_take_seconds():
     texts = [f"a man and woman {i} are riding a wave on top of a surfboard" for i in range(20_000)]
     start = time.perf_counter()

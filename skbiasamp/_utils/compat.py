@@ -19,7 +19,6 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
     "N_JOBS",
-    "VALIDATION",
     "HasMethods",
     "Interval",
     "Options",
@@ -33,7 +32,6 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-VALIDATION = _validate_params.__code__.co_filename  # frames between a caller and a function
 
 
 def validate_params(constraints: dict[str, Any]) -> Callable[[Function], Function]:

@@ -61,13 +61,18 @@ def printable(text: str) -> str:
     """Return text that drives no terminal and spoils no file; its lines stay.
 
     Control characters and half of a surrogate pair are replaced, also where pandas or a repr
-    passed them on.
+    passed them on. Joiners stay inside words of other scripts, and inside emoji.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c == "\n" else _REPLACED.get(c, "\ufffd") for c in text)
+    joiners = {match.start() for match in _JOINER.finditer(text)}
+    return "".join(
+        c if c.isprintable() or c == "\n" or i in joiners else _REPLACED.get(c, "\ufffd")
+        for i, c in enumerate(text)
+    )
 
 
+_JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 _REPLACED = dict.fromkeys("\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}", " ")
 
 

@@ -9,13 +9,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+import joblib
+import sklearn
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._utils.compat import VALIDATION
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import clear
 
-_PACKAGE = str(Path(__file__).parents[1] / "_")[:-1]  # with the separator at its end
+# Of the package and of what calls its methods for the user; with the separator at their ends.
+_FOLDERS = tuple(
+    str(Path(folder) / "_")[:-1]
+    for folder in (Path(__file__).parents[1], *sklearn.__path__, *joblib.__path__)
+)
 # Of this thread alone: `warnings.catch_warnings` changes the filters of the whole process, and
 # leaves them changed if threads overlap.
 _collectors: ContextVar[tuple[Collected, ...]] = ContextVar("collectors", default=())
@@ -47,13 +52,13 @@ def collected() -> Iterator[Collected]:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line that is outside the package."""
+    """Warn at the first line that is outside the package, scikit-learn and joblib."""
     collectors = _collectors.get()
     if collectors and issubclass(category, (UncertaintyWarning, UndefinedMetricWarning)):
         collectors[-1].append((message, category))
         return
     level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, VALIDATION)):
+    while frame is not None and frame.f_code.co_filename.startswith(_FOLDERS):
         level, frame = level + 1, frame.f_back
     clear()
     warnings.warn(printable(message), category, stacklevel=level)

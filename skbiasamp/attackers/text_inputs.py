@@ -115,10 +115,11 @@ def words_of(
 ) -> pd.DataFrame | None:
     """Return the words by which an attacker recognises each class, strongest first.
 
-    `texts` is a text a row, `target` its class. None if the attacker is not linear in words.
+    `texts` is a text a row, `target` its class. None if the attacker is not linear in words, or if
+    there is nothing to recognise.
     """
     attacker = clone(attacker)
-    if not hasattr(attacker, "steps"):
+    if not hasattr(attacker, "steps") or len(np.unique(target)) < 2:
         return None
     last, options = attacker.steps[-1][1], {}
     if (weight := weight_name(attacker)) is not None:

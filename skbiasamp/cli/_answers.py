@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input.errors import speaking
+from skbiasamp._input.errors import InputError, speaking
 from skbiasamp.cli._files import checked_outputs
 from skbiasamp.cli._options import add, add_command
 from skbiasamp.cli._terminal import say_and_write
@@ -44,7 +44,12 @@ def _answers(options: argparse.Namespace) -> int:
     """Print the scores, and write the pages that are asked for."""
     files = [Path(path) for path in [*options.files, *(options.reference or [])]]
     outputs = checked_outputs(options, files)
-    with speaking({"prediction": "--prediction", "reference": "--reference"}):
+    for named in (options.files, options.reference or []):
+        real = [Path(path).resolve() for path in named]
+        twice = [path for i, path in enumerate(named) if real[i] in real[:i]]
+        if twice:
+            raise InputError("{path} is named twice: its answers would count twice", path=twice[0])
+    with speaking({"frame": "FILE", "prediction": "--prediction", "reference": "--reference"}):
         frames = [
             pd.concat([read_answers(path, options.prediction) for path in files])
             for files in (options.files, options.reference)

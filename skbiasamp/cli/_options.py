@@ -74,7 +74,9 @@ def _auditor(text: str) -> BaseAuditor:
         metric = getattr(importlib.import_module(module), name)
         if not issubclass(metric, BaseAuditor):
             raise TypeError("it is no subclass of BaseAuditor")
-        return metric(**options)
+        auditor = metric(**options)
+        auditor._validate_params()
+        return auditor
     except (ImportError, AttributeError, SyntaxError, TypeError, ValueError) as error:
         raise argparse.ArgumentTypeError(
             f"must name the class of an auditor, as package.module:Class or "

@@ -166,11 +166,9 @@ class AuditedClassifier(SensitiveWrapper):
         self.auditors_: dict[str, Any] = {}
         self.sensitive_estimator_: Any = None
         if attribute is None:
-            warnings.warn(
+            warn(
                 "AuditedClassifier was fitted without the sensitive feature: it predicts, but it "
-                f"cannot audit. {how_to_pass(type(self).__name__)}",
-                UserWarning,
-                stacklevel=3,
+                f"cannot audit. {how_to_pass(type(self).__name__)}"
             )
         else:
             # First, since it is quick: labels that cannot be audited should not cost a training.

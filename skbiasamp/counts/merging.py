@@ -176,8 +176,11 @@ def _known_names(side: Side) -> Names:
 
 
 def present(cells: C) -> C:
-    """Return cells under the names of only those groups and classes that occur."""
-    sides = sides_of(cells)
+    """Return cells under the names of only those groups and classes that occur.
+
+    A binary label keeps both of its classes, as in the rows that `within` returns.
+    """
+    sides = {name: side.onto(_known_names(side)) for name, side in sides_of(cells).items()}
     for role in _ROLES:
         own = [side for name, side in sides.items() if name.startswith(role)]
         binary = own[0].one_label and len(own[0].names) <= 2

@@ -147,8 +147,8 @@ class TextAuditor(AttackAuditor):
         for name, words in (("y_true", own), ("y_pred", known)):
             if not words:
                 raise InputError(
-                    "{name} has no word left for an attacker: masker replaced all of them. "
-                    "Mask fewer words.",
+                    "{name} has no word left for an attacker. Mask fewer words, or pass texts "
+                    "that have words.",
                     name=name,
                 )
         equal = masked

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import narwhals.stable.v2 as nw
 
-from skbiasamp._input.checks import check_frame_columns, check_train
+from skbiasamp._input.checks import check_frame_columns, check_train, no_column
 from skbiasamp._input.containers import as_maps
 from skbiasamp._input.errors import (
     PARAMETER_OF,
@@ -157,13 +157,18 @@ def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     """
     with opened_rows(frame, columns) as (rows, _):
         # At once: an engine may return rows in another order each time.
-        parts = [
-            part
-            for named in columns.values()
+        options = {
+            name: option
+            for option, named in columns.items()
             for part in (named.values() if isinstance(named, Mapping) else [named])
-        ]
-        names = dict.fromkeys(name for part in parts for name in names_of(part))
-        table = nw.from_native(rows).lazy().select(*names).collect()
+            for name in names_of(part)
+        }
+        lazy = nw.from_native(rows).lazy()
+        schema = lazy.collect_schema()
+        for name, option in options.items():
+            if name not in schema:
+                raise no_column(name, schema, option)
+        table = lazy.select(*options).collect()
 
         def read(what: str, named: Any) -> Any:
             if isinstance(named, Mapping):

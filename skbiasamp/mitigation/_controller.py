@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_train
 from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp._utils.docstrings import filling
@@ -23,7 +23,12 @@ from skbiasamp.compose.wrapper import ClassifierWrapper, require_labels
 from skbiasamp.counts.passed import between
 from skbiasamp.mitigation._operating import Score, ScoredRows, score_of, signs_of_groups
 from skbiasamp.mitigation._pairs import read_groups
-from skbiasamp.model_selection.responses import binary_labels, positive_scores, response
+from skbiasamp.model_selection.responses import (
+    binary_labels,
+    check_classes,
+    positive_scores,
+    response,
+)
 from skbiasamp.results.certificate import Certificate
 
 _MOST = 50  # thresholds
@@ -167,8 +172,12 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         attribute = self._sensitive(X, sensitive_features, "fit")
         self.estimator_ = self.estimator
         scores = positive_scores(response(self.estimator_, X))
+        check_classes(self.estimator_, y)
+        check_train(y_train, sensitive_train)
         labels = (y, attribute) if y_train is None else (y_train, sensitive_train)
-        self.groups_, sign = signs_of_groups(*labels, self.classes_[1])
+        names = {"y": "y_train", "sensitive_features": "sensitive_train"}
+        with speaking({} if y_train is None else names):
+            self.groups_, sign = signs_of_groups(*labels, self.classes_[1])
         group = read_groups(attribute, len(y), self.groups_)
         order = generator(self.random_state).permutation(len(y))
         # Another sign turns the value of two groups round, and not its size.
@@ -187,6 +196,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             thresholds = self._ordered(every.take(first), score)
         else:
             thresholds = np.ravel(numbers_of(self.thresholds, "thresholds"))
+            if np.isnan(thresholds).any():
+                raise InputError("{thresholds} must hold numbers; got NaN. Leave it out.")
         rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
         sizes = np.bincount(rows.group)
         worth = rows.at(np.array([-np.inf])).share * sizes  # of the change of a group's rate

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -18,6 +17,7 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, Interval, check_sample_weight
 from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitivePredictor, available
 from skbiasamp.mitigation._constraints import ShareLimits, choose_tasks, constrain, constrain_pairs
@@ -264,13 +264,12 @@ class CorpusConstraintClassifier(SensitivePredictor):
         result = self.constrain(X, sensitive_features=sensitive_features)
         unmet = result.table.loc[~result.table["met"], "task"].unique()
         if len(unmet):
-            warnings.warn(
+            warn(
                 f"In these {len(result.y_pred):,} rows, groups do not have their training shares "
                 f"(within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} tasks: "
                 f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
                 "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return result.y_pred
 

@@ -20,7 +20,14 @@ from skbiasamp._input.coding import read_weight
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
-from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_method_params, take_rows
+from skbiasamp._utils.compat import (
+    N_JOBS,
+    HasMethods,
+    StrOptions,
+    check_method_params,
+    has_method,
+    take_rows,
+)
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp.compose.sensitive import SENSITIVE
@@ -196,6 +203,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
     def _head(self, pairs: Memberships, rows: Array, *, weighted: bool) -> Any:
         """Return what is trained in one group."""
         if self.calibration is None:
+            if not has_method(self.estimator, "predict_proba"):
+                text = "{estimator} must have predict_proba if {calibration=None}; got {seen!r}."
+                raise InputError(text, seen=self.estimator)
             return clone(self.estimator)
         fewest = pairs.member[rows].sum(axis=0)
         fewest = fewest if pairs.one_label else np.minimum(fewest, len(rows) - fewest)

@@ -14,9 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval
 from skbiasamp.mitigation._pairs import checked_data
+
+_NUMBERS, _FRAME = "numbers", "a data frame with columns that are not numbers"
 
 
 class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
@@ -120,6 +123,11 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         """
         check_is_fitted(self)
         data = self._read(X, reset=False)
+        known, kind = _kind(self._training), _kind(data)
+        # Noise on numbers suits booleans as well, so that a frame may take the place of numbers.
+        if known != kind and (known, kind) != (_NUMBERS, _FRAME):
+            text = "{X} must be {known}, as the training data; got {seen}."
+            raise InputError(text, known=known, seen=kind)
         # Not the same for rows at the same place of other data: a model that has memorised the
         # noise of its training rows would recognise them.
         rng = np.random.default_rng([self._seed, zlib.crc32(_bytes(data))])
@@ -178,6 +186,12 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         values = known.data[known.indptr[new] + rng.integers(n_stored[new])]
         made = sparse.csr_array if isinstance(data, sparse.sparray) else sparse.csr_matrix
         return made((np.append(cells.data[kept], values), (rows, columns)), shape=data.shape)
+
+
+def _kind(data: Any) -> str:
+    if sparse.issparse(data):
+        return "a sparse matrix"
+    return _FRAME if isinstance(data, pd.DataFrame) else _NUMBERS
 
 
 def _bytes(data: Any) -> bytes:

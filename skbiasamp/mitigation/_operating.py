@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import speaking
+from skbiasamp._input.errors import InputError, speaking
 from skbiasamp.counts.passed import passed
 from skbiasamp.metrics import DirectionalAuditor
+from skbiasamp.mitigation._pairs import WITHOUT_POLICIES
 
 _BENEFITS = np.linspace(0.05, 0.95, 19)  # of a true positive; a false one costs the rest of 1
 _HALVINGS = 30
@@ -146,7 +147,7 @@ class ScoredRows:
 def signs_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -> tuple[Any, Array]:
     """Return the groups of labels, and the sign of each group's association with a class."""
     auditor = DirectionalAuditor(pos_label=positive, interval=None)
-    with speaking(y_train="y"):
+    with speaking(WITHOUT_POLICIES, y_train="y"):
         auditor.fit(y, sensitive_features=attribute, sample_weight=weight)
     return auditor.groups_, auditor.y_at_.to_numpy()[:, 0]
 
@@ -161,6 +162,11 @@ def score_of(scoring: Any, classes: Array) -> Score:
     decided = Decided(classes)
     scorer = get_scorer(scoring)
     y_pred, y_true = np.tile(classes, 2), np.repeat(classes, 2)
+    try:
+        scorer(decided, y_pred, y_true, sample_weight=np.ones(4))
+    except AttributeError as error:
+        text = "{scoring} must score decisions, as 'balanced_accuracy' does; got {seen!r}: {error}"
+        raise InputError(text, seen=scoring, error=error) from error
     return lambda counts: float(scorer(decided, y_pred, y_true, sample_weight=counts))
 
 

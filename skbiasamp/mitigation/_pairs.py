@@ -21,7 +21,7 @@ from skbiasamp._input.rows import read_rows
 from skbiasamp.compose.sensitive import check_frame
 
 # Mitigations have no parameter `missing`.
-_WITHOUT_POLICIES: dict[str, Any] = {
+WITHOUT_POLICIES: dict[str, Any] = {
     "y_true": "y",
     "missing='drop'": "before fitting",
     "missing='group'": "called 'unknown', for example",
@@ -148,7 +148,7 @@ def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
 def _read(y: Any, attribute: Any) -> Rows:
     # Halves are no counts, so that every row remains a cell of its own, in its place.
     n = max(len(to_native(y, "y")), 1)
-    with speaking(_WITHOUT_POLICIES):
+    with speaking(WITHOUT_POLICIES):
         return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
 
 

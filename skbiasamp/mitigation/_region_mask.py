@@ -163,7 +163,15 @@ class RegionMask(TransformerMixin, WithOptions):
                     kind=boxes.dtype,
                     shape=boxes.shape,
                 )
-            top, left, bottom, right = boxes.reshape(-1, 4).T[..., None, None]
+            boxes = boxes.reshape(-1, 4)
+            wrong = boxes[~(boxes[:, :2] <= boxes[:, 2:]).all(axis=1)]  # NaN too
+            if len(wrong):
+                raise InputError(
+                    "{boxes} must be top, left, bottom and right, and bottom and right the larger "
+                    "ones; got {seen}.",
+                    seen=wrong[0].tolist(),
+                )
+            top, left, bottom, right = boxes.T[..., None, None]
             row, column = np.ogrid[:height, :width]
             region = region | ((row >= top) & (row < bottom) & (column >= left) & (column < right))
         return region[:, None]

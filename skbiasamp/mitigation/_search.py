@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from numbers import Real
@@ -30,7 +29,7 @@ from skbiasamp._utils.compat import (
 )
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
-from skbiasamp._utils.warnings import collected
+from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.mitigation._candidates import auto_candidates
@@ -232,7 +231,7 @@ def search(
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
-            warnings.warn(text, FitFailedWarning, stacklevel=2)
+            warn(text, FitFailedWarning)
     metrics = {name: of_each_row_once(metric, splits) for name, metric in whole.items()}
     ranking = Ranking(metrics, limit, confidence_level, tested_twice(splits))
     table, measures, comparisons = ranking.of(folds, ends)

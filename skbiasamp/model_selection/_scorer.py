@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -25,6 +24,7 @@ from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, spea
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
+from skbiasamp._utils.warnings import warn
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose.audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
@@ -178,10 +178,9 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 return self._better_if_greater(value)
             why = BALANCED
         # A search would choose this model: labels that were balanced leave nothing to amplify.
-        warnings.warn(
+        warn(
             f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
             UndefinedMetricWarning,
-            stacklevel=2,
         )
         return float("nan")
 

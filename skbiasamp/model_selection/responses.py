@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.errors import InputError, quote
 from skbiasamp.compose.wrapper import ready
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
@@ -80,12 +80,26 @@ def held_out(
 ) -> tuple[Any, Any]:
     """Return the fitted classifier, and scores of rows that it was not fitted on."""
     if isinstance(cv, str):  # "prefit"
-        return estimator, response(estimator, X)
+        output = response(estimator, X)
+        check_classes(estimator, y)
+        return estimator, output
     model = ready(estimator)
     folds = check_cv(cv, y, classifier=True)
     how: dict[str, Any] = {"cv": folds, "method": response_of(model), "n_jobs": n_jobs}
     output = cross_val_predict(model, X, y, params=params, **how)
     return clone(model).fit(X, y, **params), output
+
+
+def check_classes(estimator: Any, y: Array) -> None:
+    """Raise unless binary labels are of the classes of a classifier that was fitted before."""
+    classes = estimator.classes_
+    if y.ndim == 1 and (len(classes) != 2 or not {*y.tolist()} <= {*np.asarray(classes).tolist()}):
+        raise InputError(
+            "{y} must hold the two classes that {estimator} was fitted on; got labels {seen}, and "
+            "it was fitted on {known}.",
+            seen=quote(np.unique(y).tolist()),
+            known=quote(np.asarray(classes).tolist()),
+        )
 
 
 def binary_labels(y: Any, *, several: bool) -> Array:

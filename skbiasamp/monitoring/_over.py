@@ -242,7 +242,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         n_draws = _OF_ATTACKERS if learned.kind.has_attacker else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
         whole = learned.audit(first)
-        results = {name: learned.audit(cells) for name, cells in parts.items()}
+        results = {name: _audited(learned, name, cells) for name, cells in parts.items()}
         later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]
         later = later[next((i for i, name in enumerate(later) if roles[name] == WATCHED), 0) :]
         watch = watched(
@@ -325,6 +325,15 @@ def _parts_like(
     return parts, notes
 
 
+def _audited(auditor: Any, period: str, cells: Contingency) -> Any:
+    """Return the audit of a period; an error about its rows names the period."""
+    try:
+        return auditor.audit(cells)
+    except InputError as error:
+        error.begin_with(f"Period {period}: ")
+        raise
+
+
 def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
     """Return notes about a period; None: about the whole watch."""
     return [{"period": period, "text": text} for text in texts]
@@ -396,11 +405,14 @@ def _aligned(
                     seen=name,
                 )
             lacking = f"the {what} {quote([name])}, which the reference lacks"
-            texts.append(f"{rows_of(n)} of {lacking}, are left out.")
+            texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
     if not cells.indicator and part.total:
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent:
-            texts.append(f"no rows of {quote(absent)}: its pairs are not measured in this period.")
+            whose = "its" if len(absent) == 1 else "their"
+            texts.append(
+                f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
+            )
     return distinct(part), texts
 
 

@@ -259,11 +259,12 @@ def periods_of_rows(
         if read.version is not None and len(rows):
             of_rows = pd.Series(cells.weight[rows]).groupby(read.version[rows].astype(str)).sum()
             versions[name] = str(of_rows.idxmax())
-    notes = [
-        {"period": name, "text": f"{rows_of(n)} without a sensitive feature were left out."}
-        for name, n in read.dropped.groupby(known).sum().items()
-        if n
-    ]
+    notes = []
+    for period, n in read.dropped.groupby(known).sum().items():
+        if n:
+            were = "was" if n == 1 else "were"
+            text = f"{rows_of(n)} without a sensitive feature {were} left out."
+            notes.append({"period": period, "text": text})
     return CountedPeriods(parts, versions, notes, others)
 
 

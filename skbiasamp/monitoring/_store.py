@@ -97,14 +97,19 @@ class Store:
         files = (path for path in self.folder.iterdir() if path.suffix == ".json")
         names = sorted(path.stem for path in files if path.stem[:1].isdecimal())
         if names and every_of(names) is None:
-            # That of the fewest of its kind is the one that somebody put there.
-            kinds = {name: every_of([name]) for name in names}
-            odd = min(names, key=lambda name: list(kinds.values()).count(kinds[name]))
+            # That of the fewest of its kind, or of none, is the one that somebody put there.
+            kinds = [every_of([name]) for name in names]
+            alike = {
+                name: kinds.count(kind) if kind else 0
+                for name, kind in zip(names, kinds, strict=True)
+            }
+            odd = min(names, key=alike.__getitem__)
+            others = [name for name in names if name != odd]
             raise InputError(
                 "{path} is not named as the other periods of this store are, such as {known!r}: "
                 "move it to another folder.",
                 path=str(self.folder / f"{odd}.json"),
-                known=next((name for name in names if name != odd), "2026-11"),
+                known=max(others, key=alike.__getitem__, default="2026-11"),
             )
         return names
 
@@ -170,7 +175,7 @@ class Store:
         with _locked(self.folder):
             remove_leftovers(self.folder)
             self._check_fits(period, stored)
-            self._check_new(sources)
+            self._check_new(sources, named=given is not None)
             path = self.folder / f"{period}.json"
             content = self._read(period) if path.exists() else _nothing(period)
             if content["cells"] is not None:
@@ -209,15 +214,21 @@ class Store:
             common_positive([last, cells])
             check_alike(last, cells)
 
-    def _check_new(self, sources: list[str]) -> None:
+    def _check_new(self, sources: list[str], *, named: bool) -> None:
         """Raise if rows are there already, in whichever period."""
         for name in self.periods:
             content = self._read(name)
             for addition in content["additions"]:
                 if {*addition["sources"]} & {*sources}:
+                    fix = (
+                        ""
+                        if named
+                        else " Pass a {source} if these are other rows with the same counts."
+                    )
                     raise InputError(
                         "{source} was added before, to period {known} at {added}: its rows would "
-                        "count twice.",
+                        "count twice.{fix}",
+                        fix=Said(fix),
                         known=name,
                         added=addition["added"],
                     )

@@ -107,7 +107,8 @@ class AnswerReport(Paged):
             caption="Bias and accuracy by category, with confidence intervals by template",
             first="Questions about",
         )
-        clear = [Text(text) for row in rows if (text := _sentence(row))]
+        level = self.table.attrs.get("confidence_level", 0.95)
+        clear = [Text(text) for row in rows if (text := _sentence(row, level))]
         none = [Text("In no category is the bias clearly above or below 0.")]
         if 0 < len(clear) < len(rows):
             clear.append(Text("Everywhere else, no clear bias: the intervals include 0."))
@@ -136,7 +137,7 @@ def _category(row: Mapping[str, Any]) -> str:
     return str(row["category"]).replace("_", " ")
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
+def _sentence(row: Mapping[str, Any], level: float) -> str:
     """Say in which direction answers are biased, if they clearly are."""
     where = f"{_category(row)}, if {_CONDITIONS[row['condition']]}"
     texts = []
@@ -144,7 +145,7 @@ def _sentence(row: Mapping[str, Any]) -> str:
         value, low, high = (row.get(key) for key in (name, f"{start}low", f"{start}high"))
         if value is None or low is None or high is None or low <= 0 <= high:
             continue
-        ends = f"({interval_in_words(0.95, low, high, partial(number, form='+.1f'))})"
+        ends = f"({interval_in_words(level, low, high, partial(number, form='+.1f'))})"
         if name == "bias":
             # Of the answers that name a group, which the share of wrong ones hides.
             wrong = 1 - row["accuracy"] if row["condition"] == "ambig" else 1

@@ -144,7 +144,10 @@ def label_columns(
             made |= dict(zip(shown[name], values, strict=True))
     taken = set(made) & (set(rest) - set(given))
     if taken:
-        text = "{labels} names a label {seen}, and a column that holds something else is called so."
+        text = (
+            "{labels} names a label {seen}, and a column that holds something else is called so. "
+            "Rename the label or the column."
+        )
         raise InputError(text, seen=quote(sorted(taken)))
     sides |= {name: labelled[name] for name in columns}
     return LabelledTexts(
@@ -163,8 +166,11 @@ def _names(value: Any, role: str, frame: pd.DataFrame) -> list[str]:
         text = "{name} must name columns by text; got {seen!r}."
         raise InputTypeError(text, name=role, seen=value)
     for name in several:
-        if list(frame.columns).count(name) != 1:
-            raise no_column(name, frame.columns, "frame")
+        if name not in frame:
+            raise no_column(name, frame.columns, role)
+        if list(frame.columns).count(name) > 1:
+            text = "{frame} has more than one column {seen!r}. Rename columns."
+            raise InputError(text, seen=name)
     return list(dict.fromkeys(several))
 
 
@@ -203,7 +209,7 @@ def _indicators(frame: pd.DataFrame, target: list[str], labels: Mapping[str, Any
     if other:
         text = "{target} must name 0/1 columns; {column!r} has the value {seen!r}."
         values = truth[other[0]]
-        raise InputError(text, column=other[0], seen=values[~values.isin([0, 1])].iloc[0])
+        raise InputError(text, column=other[0], seen=values[~values.isin([0, 1])].tolist()[0])
     truth = truth.astype(int)
     empty = (truth.sum(axis=1) == 0).astype(int)
     truth[REFUSAL], truth[NO_LABEL] = 0, empty

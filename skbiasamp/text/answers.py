@@ -156,18 +156,24 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines, or the samples of a log, with their numbers."""
     try:
         if path.suffix == ".eval":
-            with zipfile.ZipFile(path) as log:
-                names = sorted(name for name in log.namelist() if name.startswith("samples/"))
-                yield from _of_inspect(json.loads(log.read(name)) for name in names)
+            with zipfile.ZipFile(path) as archive:
+                names = sorted(name for name in archive.namelist() if name.startswith("samples/"))
+                yield from _of_inspect(json.loads(archive.read(name)) for name in names)
             return
         if path.suffix == ".json":
-            yield from _of_inspect(json.loads(path.read_text("utf-8"))["samples"])
+            log = json.loads(path.read_text("utf-8-sig"))
+            if not isinstance(log, dict) or not isinstance(log.get("samples"), list):
+                raise ValueError("it has no list of 'samples'. Files of JSON lines end in .jsonl")
+            yield from _of_inspect(log["samples"])
             return
         opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rt", encoding="utf-8") as file:
+        with opener(path, "rt", encoding="utf-8-sig") as file:
             for line, text in enumerate(file, 1):
                 if text.strip():
-                    row = json.loads(text)
+                    try:
+                        row = json.loads(text)
+                    except json.JSONDecodeError:  # it would call every line the first
+                        row = None
                     if not isinstance(row, dict):
                         raise ValueError(f"line {line} is no JSON object")
                     yield line, row
@@ -177,7 +183,9 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             "convert {path} --to json --output-dir FOLDER"
         )
         raise InputError(text, path=path) from error
-    except (OSError, ValueError, EOFError, LookupError, TypeError, zipfile.BadZipFile) as error:
+    except (
+        AttributeError, EOFError, LookupError, OSError, TypeError, ValueError, zipfile.BadZipFile
+    ) as error:  # fmt: skip
         what = "a log of Inspect" if path.suffix in (".eval", ".json") else "JSON lines"
         text = "{path} cannot be read as {what}: {error}"
         raise InputError(text, path=path, what=what, error=error) from error
@@ -245,6 +253,8 @@ class _Item(NamedTuple):
             text = "{path}, line {line}, has no field {seen!r}{meant}"
             raise InputError(text, seen=prediction, meant=meant(prediction, row), **where)
         answer = _logged(row, where) if prediction is None else row[prediction]
+        if isinstance(answer, float) and answer.is_integer():  # as pandas writes a column with gaps
+            answer = int(answer)
         info = item["answer_info"]
         choices = [_Choice.read(item[name], info[name]) for name in _CHOICES]
         for choice in choices:
@@ -267,7 +277,11 @@ class _Item(NamedTuple):
             "condition": item["context_condition"],
             "polarity": item["question_polarity"],
         }
-        return cls(known, choices, named, answer, at, int(item["label"]))
+        label = int(item["label"])
+        if label not in (0, 1, 2):
+            text = "{path}, line {line}: the label is {seen!r}, and choices are 0, 1 and 2."
+            raise InputError(text, seen=item["label"], **where)
+        return cls(known, choices, named, answer, at, label)
 
     @property
     def template(self) -> tuple[Any, str]:

@@ -14,7 +14,13 @@ from skbiasamp._input.keywords import keywords
 from skbiasamp.text.answers import GROUP, OTHER, UNKNOWN
 from skbiasamp.text.labeler import NO_LABEL
 
-_COLUMNS = ("item", "template", "category", "condition", "polarity", "answer", "correct")
+_KNOWN: dict[str, tuple[Any, ...]] = {
+    "condition": ("ambig", "disambig"),
+    "polarity": ("neg", "nonneg"),
+    "answer": (GROUP, OTHER, UNKNOWN, NO_LABEL),
+    "correct": (True, False),
+}
+_COLUMNS = ("item", "template", "category", *_KNOWN)
 
 
 @keywords()
@@ -91,7 +97,12 @@ def answer_scores(
     if reference is not None:
         _check(reference, "reference")
         on = [*keys, "template", "item", "polarity"]
-        both = frame[on].merge(reference, "left", on, indicator=True)
+        # As text: a frame that was written to a file and read again may have numbers.
+        keyed = (
+            rows.assign(**{key: rows[key].astype(str).str.removesuffix(".0") for key in on})
+            for rows in (frame[on], reference)
+        )
+        both = next(keyed).merge(next(keyed), "left", on, indicator=True)
         if (
             len({len(rows) for rows in (frame, reference, both)}) > 1
             or (both["_merge"] != "both").any()
@@ -119,12 +130,14 @@ def answer_scores(
             )
             row |= {"newly_biased": (new & ~old).sum(), "no_longer_biased": (old & ~new).sum()}
         table.append(row)
-    return pd.DataFrame(table).set_index(keys)
+    scores = pd.DataFrame(table).set_index(keys)
+    scores.attrs["confidence_level"] = float(confidence_level)
+    return scores
 
 
 def _check(frame: Any, name: str) -> None:
     if not isinstance(frame, pd.DataFrame) or frame.empty:
-        raise InputTypeError("{name} must be a data frame of answers.", name=name)
+        raise InputTypeError("{name} must be a pandas DataFrame with rows of answers.", name=name)
     lacking = [column for column in _COLUMNS if column not in frame]
     if lacking:
         text = "{name} has no column {lacking}: read_answers makes frames of answers."
@@ -134,15 +147,16 @@ def _check(frame: Any, name: str) -> None:
         raise InputError(
             "{name} has missing values in {missing}.", name=name, missing=quote(missing)
         )
-    for column, known in (("condition", ("ambig", "disambig")), ("polarity", ("neg", "nonneg"))):
+    for column, known in _KNOWN.items():
         odd = frame.loc[~frame[column].isin(known), column]
         if len(odd):
             text = "{name} has {column} {seen!r}; known are {known}."
-            raise InputError(text, name=name, column=column, seen=odd.iloc[0], known=quote(known))
+            value = odd.tolist()[0]
+            raise InputError(text, name=name, column=column, seen=value, known=quote(known))
 
 
 def _biased_answer(rows: pd.DataFrame) -> Any:
-    return rows["polarity"].map({"neg": GROUP, "nonneg": OTHER})
+    return np.where(rows["polarity"] == "neg", GROUP, OTHER)
 
 
 def _score(rows: pd.DataFrame) -> tuple[float, Any]:

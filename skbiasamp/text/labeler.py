@@ -265,5 +265,5 @@ def _found(
                     matched[name][i] = True
     for name, several in patterns.items():
         for pattern in several:
-            matched[name] |= [pattern.search(text) is not None for text in texts]
+            matched[name] |= np.array([pattern.search(text) is not None for text in texts], bool)
     return np.column_stack([*matched.values()])

@@ -38,7 +38,7 @@ def word_list_bias(texts: Any, words: Any, targets: Any = None) -> float:
 
     Notes
     -----
-    The count of a group is divided by the number of words in its list.
+    The count of a group is divided by the number of different words in its list.
 
     References
     ----------
@@ -59,7 +59,7 @@ def word_list_bias(texts: Any, words: Any, targets: Any = None) -> float:
         raise InputError("{words} must have a list for two groups or more; got {n}.", n=len(lists))
     read = read_texts(texts, "texts")
     groups = Matcher(lists, plurals=False)
-    size = np.array([len(listed) for listed in lists.values()])
+    size = np.array([len({*map(str.casefold, listed)}) for listed in lists.values()])
     counts = np.zeros((len(read), len(lists)))
     for row, text in enumerate(read):
         for match in groups.find(text):
