@@ -128,7 +128,7 @@ def signs_of(
 
     Pairs of fewer than `fewest` rows do not count, unless too few have more.
     """
-    counted = _counted(pairs, test, fewest)
+    counted = _counted(pairs, train, test, fewest)
     # Labels that are balanced throughout have nothing to amplify.
     known = pairs.given_sign or not pairs.sign.any()
     if pairs.largest_only and train is test and not known:
@@ -152,20 +152,24 @@ def signs_of(
     return Signs(used, counted, directions, directions.excess * np.abs(shared))
 
 
-def _counted(pairs: Pairs, test: Contingency, fewest: int) -> Array:
-    """Return the pairs with rows enough for the estimate."""
+def _counted(pairs: Pairs, train: Contingency, test: Contingency, fewest: int) -> Array:
+    """Return the pairs with rows enough for the estimate, of training too if it compares these."""
+    rates, few = pairs.association or pairs.rates, fewest - 1e-9
     n = pairs.n * test.units_per_weight
-    counted = (n >= fewest - 1e-9) & ~np.isnan(pairs.delta)
-    rates = pairs.association or pairs.rates
+    counted = (n >= few) & ~np.isnan(pairs.delta)
+    known = np.ones(counted.shape, dtype=bool)
+    if rates is not None and rates.base is None and pairs.sampled and not pairs.own_base:
+        given = labels_alone(rates).observed[1]
+        n_train = pairs.seen_in(train).count(given) * train.units_per_weight
+        known &= (n_train[:, None] if given == "group" else n_train) >= few
+        counted &= known
     by_group = len(pairs.groups) > 1 and rates is not None and rates.observed[1] == "group"
     if fewest and by_group and not test.indicator:
         # A group is compared with all rows: without another one, with itself.
-        counted &= counted.sum(axis=0) > 1
+        counted, known = (of & (of.sum(axis=0) > 1) for of in (counted, known))
         if (n > 0).sum() < 2:
             return counted
-    if not counted.any() or pairs.growth is not None:
-        counted = np.ones(pairs.delta.shape, dtype=bool)
-    return counted
+    return counted if counted.any() and pairs.growth is None else known
 
 
 def _directions(
