@@ -281,6 +281,37 @@ def test_a_pair_without_rows_passes_no_gate_of_all_pairs():
     assert repr(gate).endswith("passed. 1 pair with fewer than 30 rows left out")
 
 
+def weakly_associated(seed, added, n_train, n=6_000):
+    """Return rows, and training rows of the same law: a model adds `added` to weak associations."""
+    rng = np.random.default_rng(seed)
+    rate = 0.3 + np.array([0.02, 0.01, -0.01, -0.02])
+    goal = rate + added * np.array([1, 1, -1, -1])
+    group, of_train = rng.integers(0, 4, n), rng.integers(0, 4, n_train)
+    y, train = ((rng.random(len(of)) < rate[of]).astype(int) for of in (group, of_train))
+    p = (rng.random(n) < goal[group]).astype(int)
+    p = np.where(rng.random(n) < 0.1, p, y) if not added else p
+    return y, p, {"sensitive_features": group, "y_train": train, "sensitive_train": of_train}
+
+
+def test_signs_that_training_labels_do_not_show_pass_no_gate():
+    """Wrong signs cancel what is there: half of such models passed, with truly +0.05."""
+    auditor = DirectionalAuditor(interval="analytic")
+    for added, n_train in ((0.05, 300), (0.05, 1_000), (0, 300)):
+        outcomes = []
+        for seed in range(40):
+            y, p, known = weakly_associated(seed, added, n_train)
+            report = skbiasamp.audit(y, p, auditor=auditor, limit=0.03, **known)
+            for one_sided in (False, True):
+                gate = report.gate(0.03, one_sided=one_sided)
+                outcomes.append(gate.outcome)
+                if gate.checks[0].n_open_pairs:
+                    assert "whose sign the training labels do not show" in repr(gate)
+                    assert one_sided or "training labels do not show" in report.verdict
+        assert (outcomes.count("passed") == 0) if added else set(outcomes) == {"passed"}
+    read = AuditReport.from_json(report.to_json())
+    assert repr(read.gate(0.001)) == repr(report.gate(0.001))
+
+
 def test_a_gate_counts_the_pairs_that_it_leaves_out():
     groups = np.repeat(["a", "b", "c"], [400, 400, 29])
     labels = np.r_[np.arange(400) < 100, np.arange(400) < 200, np.arange(29) < 9].astype(int)

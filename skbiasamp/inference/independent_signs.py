@@ -343,6 +343,24 @@ def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:
     return np.stack([low - down * (low > 0), high + up * (high < 0)])
 
 
+def turned_ends(ends: Array, pairs: Pairs, signs: Signs, uncertain: Array) -> dict[str, float]:
+    """Return how far an interval reaches if signs that other rows gave turn, each for the worse.
+
+    Verdicts are about the signs that were found; a wrong one also hides a change that is there.
+    """
+    if signs.directions is not None or pairs.given_sign or pairs.growth is not None:
+        return {}
+    open_ = uncertain & (signs.used != 0)
+    part = pairs.scale * pairs.share * signs.used * np.nan_to_num(pairs.change)
+    down, up = (2 * float(np.where(open_, np.maximum(side * part, 0), 0).sum()) for side in (1, -1))
+    numbers = {
+        "turned_low": ends[0] - down,
+        "turned_high": ends[1] + up,
+        "n_open_pairs": open_.sum(),
+    }
+    return {name: float(number) for name, number in numbers.items()} if open_.any() else {}
+
+
 def parts(pairs: Pairs, signs: Signs) -> dict[str, float]:
     """Return the parts of the signed mean, which sum to it, and the associations they change.
 

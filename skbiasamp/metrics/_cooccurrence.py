@@ -29,7 +29,7 @@ from skbiasamp.inference.assess import (
 )
 from skbiasamp.inference.differences import difference
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of
+from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of, turned_ends
 from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
@@ -372,6 +372,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 columns |= dict(zip(named, bounds.every, strict=True))
             numbers |= dict(zip(("low", "high"), map(float, bounds.ends), strict=True))
             numbers["p_value"] = bounds.estimate_p_value
+            if "sign_certain" in flags:
+                statistics |= turned_ends(bounds.ends, pairs, own.signs, flags["sign_certain"] == 0)
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
         mean = {"signed_mean": pairs.signed_mean} if pairs.apart else {}

@@ -56,8 +56,14 @@ _NUMBERS = (
     "association_labels",
     "association_predictions_high",
     "above_chance_low",
+    "turned_low",
+    "turned_high",
 )
-_SHOWN = may_lack(float, *_NUMBERS) | may_lack(Count, "n_small_pairs") | may_lack(str, "attacker")
+_SHOWN = (
+    may_lack(float, *_NUMBERS)
+    | may_lack(Count, "n_small_pairs", "n_open_pairs")
+    | may_lack(str, "attacker")
+)
 _STATISTICS = object_reader(_SHOWN, rest=Annotated[Any, nan_if_none])
 
 # What a result says of the pair that is affected most.
@@ -127,7 +133,9 @@ class AuditResult(Shown, OfMetric):
         predicted more often for everybody), ``selection`` (what signs add that were fitted to the
         same labels), ``small_pairs`` (pairs with fewer than 30 rows, which leave the estimate),
         ``association_labels`` and ``association_predictions`` (their mean associations),
-        ``row_weighted`` (the estimate if every pair counts by its rows), and others.
+        ``row_weighted`` (the estimate if every pair counts by its rows), ``turned_low`` and
+        ``turned_high`` (the interval, if signs may turn that training labels do not show in
+        ``n_open_pairs`` pairs: a gate has to hold at these), and others.
     kind : {"signed", "size", "attack"}
         How value and pairs are read: a signed mean, a value without a direction (such as a mean
         of absolute changes; the estimate has one), or the gain of an attacker.

@@ -65,6 +65,8 @@ class GateCheck:
         The rows that were audited. Fewer than 30 cannot tell how many would decide.
     n_small_pairs : int
         Pairs of group and task with fewer than 30 rows, or none, which the estimate leaves out.
+    n_open_pairs : int
+        Pairs whose sign the training labels do not show, if the interval allows for either.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class GateCheck:
     sentence: str
     n_samples: float = math.nan
     n_small_pairs: int = 0
+    n_open_pairs: int = 0
 
     @property
     def word(self) -> str:
@@ -115,9 +118,16 @@ class GateCheck:
     @property
     def _needed(self) -> str:
         """How many rows would decide."""
-        if self.outcome != INCONCLUSIVE or math.isnan(self.rows):
+        if self.outcome != INCONCLUSIVE:
             return ""
+        if self.n_open_pairs:
+            return (
+                f"The interval allows for {_pairs(self.n_open_pairs)} whose sign the training "
+                "labels do not show"
+            )
         # How many decide depends on the estimate, which is mostly chance here.
+        if math.isnan(self.rows):
+            return ""
         if self.n_samples < FEWEST_ROWS:
             return f"{rows_of(self.n_samples)} cannot tell how many would decide this"
         if self.rows > MOST_ROWS:
@@ -132,8 +142,8 @@ class GateCheck:
             return f"{self.name}: exactly 0, {BALANCED}. Nothing could be amplified."
         interval = f"{level_of(self.confidence_level)} interval {self.low:+.4f} to {self.high:+.4f}"
         text = f"{self.name}: {self.estimate:+.4f}, {interval}, {self.verdict}: {self.outcome}"
-        small = f"{self.n_small_pairs} pair{'s' * (self.n_small_pairs != 1)} with fewer than "
-        small = f"{small}{FEWEST_ROWS} rows left out" * bool(self.n_small_pairs)
+        small = f"{_pairs(self.n_small_pairs)} with fewer than {FEWEST_ROWS} rows left out"
+        small *= bool(self.n_small_pairs)
         return ". ".join(filter(None, (text, self._needed, small)))
 
 
@@ -372,7 +382,23 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         # is adjusted for several models finds no difference.
         sure = low <= 0 or clear in ("", verdict)
         check = _checked(title, result, (estimate, low, high), verdict, sentence, limit, sure=sure)
-        yield replace(check, n_small_pairs=_small_pairs(result))
+        yield replace(_at_open_signs(check, result, limit), n_small_pairs=_small_pairs(result))
+
+
+def _at_open_signs(check: GateCheck, result: Any, limit: Limit) -> GateCheck:
+    """Return a check that passes whatever the signs are that training labels do not show."""
+    turned = {} if isinstance(result, ComparisonResult) else result.statistics
+    if check.outcome != PASSED or "n_open_pairs" not in turned:
+        return check
+    low, high = turned["turned_low"], turned["turned_high"]
+    if limit.outcome(low, high) == PASSED:
+        return check
+    n_open_pairs = int(turned["n_open_pairs"])
+    return replace(check, low=low, high=high, outcome=INCONCLUSIVE, n_open_pairs=n_open_pairs)
+
+
+def _pairs(n: int) -> str:
+    return f"{n} pair{'s' * (n != 1)}"
 
 
 def _small_pairs(result: Any) -> int:
