@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -21,7 +22,13 @@ from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.compose.wrapper import ClassifierWrapper, require_labels
 from skbiasamp.counts.passed import between
-from skbiasamp.mitigation._operating import Score, ScoredRows, score_of, signs_of_groups
+from skbiasamp.mitigation._operating import (
+    Score,
+    ScoredRows,
+    possible_signs,
+    score_of,
+    signs_of_groups,
+)
 from skbiasamp.mitigation._pairs import read_groups
 from skbiasamp.model_selection.responses import (
     binary_labels,
@@ -189,6 +196,12 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             joint = np.bincount(group[first], positive[first], len(sign))
             sizes = np.bincount(group[first], minlength=len(sign))
             sign = np.sign(n_first * joint - sizes * joint.sum()).astype(int)
+        signs = [sign]
+        if y_train is not None:
+            of_train = read_groups(sensitive_train, len(y_train), self.groups_)
+            signs = possible_signs(sign, of_train, np.asarray(y_train) == self.classes_[1])
+        elif not known:
+            signs = possible_signs(sign, group[first], positive[first])
         self._require(sign, np.bincount(group[tested], minlength=len(sign)))
         every = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
         score = score_of(self.scoring, self.classes_)
@@ -200,10 +213,13 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
                 raise InputError("{thresholds} must hold numbers; got NaN. Leave it out.")
         rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
         sizes = np.bincount(rows.group)
-        worth = rows.at(np.array([-np.inf])).share * sizes  # of the change of a group's rate
+        # Of the change of a group's rate: whatever the signs are, the limit has to hold.
+        everything = rows.at(np.array([-np.inf]))
+        worths = [replace(everything, sign=possible).share * sizes for possible in signs]
         for threshold in thresholds:
             decided = rows.scores >= threshold
-            p = self._p_value(block_means(decided - 1.0 * rows.positive, rows.group, worth), worth)
+            change = decided - 1.0 * rows.positive
+            p = max(self._p_value(block_means(change, rows.group, own), own) for own in worths)
             measured = rows.measured(decided, score)[0]
             tests.append((threshold, measured[0], p, measured[1]))
             if p > proven:

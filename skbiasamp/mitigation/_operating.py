@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from skbiasamp.mitigation._pairs import WITHOUT_POLICIES
 
 _BENEFITS = np.linspace(0.05, 0.95, 19)  # of a true positive; a false one costs the rest of 1
 _HALVINGS = 30
+_SHOWN, _MOST_OPEN = 1.96, 10  # standard errors that show a sign; groups whose sign is not shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +152,25 @@ def signs_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -
     with speaking(WITHOUT_POLICIES, y_train="y"):
         auditor.fit(y, sensitive_features=attribute, sample_weight=weight)
     return auditor.groups_, auditor.y_at_.to_numpy()[:, 0]
+
+
+def possible_signs(sign: Array, group: Array, positive: Array) -> list[Array]:
+    """Return the signs that groups may have, if labels do not show some of them (at 5 %)."""
+    sizes = np.bincount(group, minlength=len(sign))
+    rate = positive.mean()
+    away = np.bincount(group, positive, len(sign)) - rate * sizes
+    error = np.sqrt(rate * (1 - rate) * sizes * (1 - sizes / len(group)))
+    open_ = np.flatnonzero((np.abs(away) <= _SHOWN * error) & (sign != 0))
+    if len(open_) > _MOST_OPEN:
+        raise InputError(
+            "The labels do not show in which {n} groups the label is more frequent than in all "
+            "rows, so that nothing can be proven. Pass {y_train} with more rows, or merge groups.",
+            n=len(open_),
+        )
+    turned = np.tile(sign, (2 ** len(open_), 1))
+    turned[:, open_] = list(product((-1, 1), repeat=len(open_)))
+    # Associations of all groups sum to 0: they cannot have one sign.
+    return [signs for signs in turned if signs.min() < 0 < signs.max()] or [sign]
 
 
 Score = Callable[[Array], float]  # of the counts of `Operating.confusion`
