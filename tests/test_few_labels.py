@@ -49,6 +49,23 @@ def test_rates_are_those_of_the_formula():
     assert float(result) == pytest.approx(rates[0] - rates[1], abs=1e-9)
 
 
+def test_few_labels_of_a_rare_class_still_cover_its_rate():
+    """Among 100 labels of a class of 2 %, a machine that finds half of it seldom has one."""
+    hits = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        group, truth = rng.choice(2, 5_000, p=[0.75, 0.25]), rng.random(5_000) < 0.02
+        machine = (truth & (rng.random(5_000) < 0.5)).astype(int)
+        people = np.full(5_000, np.nan)
+        for own in range(2):
+            people[rng.choice(np.flatnonzero(group == own), 100, replace=False)] = 0
+        people[~np.isnan(people)] = truth[~np.isnan(people)]
+        known = {"labelled": people, "sensitive_features": group}
+        rates = prediction_powered_rates(machine, **known).rates
+        hits += ((rates["low"] <= 0.02) & (rates["high"] >= 0.02)).tolist()
+    assert np.mean(hits) >= 0.93
+
+
 def test_intervals_cover_the_known_rates_difference_and_amplification():
     hits = []
     for seed in range(60):

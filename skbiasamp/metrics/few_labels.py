@@ -19,7 +19,7 @@ from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import ADJUSTMENTS, adjust_p_values, normal_test
-from skbiasamp.inference.intervals import errors_of_base
+from skbiasamp.inference.intervals import FEW, change_reach, errors_of_base
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.inputs import read_train
@@ -183,13 +183,19 @@ def prediction_powered_rates(
         np.sqrt(np.stack([group.variance(identity, more=more) for group in powered]))
         for more in (0, 1)
     )
+    weight = np.stack([group.weight for group in powered])
+    apart = [human[has & of] - by * machine[has & of] for of, by in zip(own, weight, strict=True)]
+    gained, lost = (np.stack([(side * of > 0).sum(axis=0) for of in apart]) for side in (1, -1))
+    few = change_reach(gained, lost, n[:, None], confidence_level=confidence_level)
+    # Few labels that differ know their own variance badly.
+    ends = np.where(gained + lost < FEW, np.maximum(z * reach, few), z * reach)
     numbers = {
         "n_labelled": n[:, None] + 0 * se,
         "rate": rate,
         "standard_error": se,
-        "low": (rate - z * reach).clip(0, 1),
-        "high": (rate + z * reach).clip(0, 1),
-        "weight": np.stack([group.weight for group in powered]),
+        "low": (rate - ends[0]).clip(0, 1),
+        "high": (rate + ends[1]).clip(0, 1),
+        "weight": weight,
         "machine": np.stack([machine[members].mean(axis=0) for members in own]),
         "human": np.stack([human[has & members].mean(axis=0) for members in own]),
     }
