@@ -227,7 +227,7 @@ def test_pages_are_written_and_named(folder, capsys):
 def gated(capsys, *arguments, code):
     """Return what a gate printed below the report."""
     assert main(["compare", "test.csv", *NAMES, *arguments]) == code
-    return " ".join(capsys.readouterr().out.partition("\nChecked against")[2].split())
+    return " ".join(capsys.readouterr().out.partition("\nDifferences checked against")[2].split())
 
 
 @pytest.mark.parametrize(

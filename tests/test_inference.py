@@ -53,6 +53,7 @@ from skbiasamp.counts.cells import distinct
 from skbiasamp.inference import (
     UncertaintyWarning,
     adjust_p_values,
+    independent_signs,
     paired_p_values,
 )
 from skbiasamp.inference import (
@@ -200,6 +201,8 @@ def quantile_noise(n_resamples, level):
 @pytest.mark.parametrize("name", ["A->T", "T->A", "MALS", "multi A->T"])
 def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, monkeypatch):
     monkeypatch.setattr(_intervals, "FEW", 0)  # percentiles alone
+    nothing = independent_signs.NO_DOUBT
+    monkeypatch.setattr(independent_signs.Signs, "doubt", lambda *_: nothing)
     # The multilabel data has more sets of labels than eight rows a cell; one task has fewer.
     kind = "multilabel" if name.startswith("multi") else "binary"
     data, level, n_resamples = world(n=90, kind=kind, n_tasks=2, seed=3), 0.9, 9999

@@ -158,7 +158,10 @@ def _counted(pairs: Pairs, train: Contingency, test: Contingency, fewest: int) -
     n = pairs.n * test.units_per_weight
     counted = (n >= few) & ~np.isnan(pairs.delta)
     known = np.ones(counted.shape, dtype=bool)
-    if rates is not None and rates.base is None and pairs.sampled and not pairs.own_base:
+    is_sample = pairs.sampled and not pairs.own_base
+    # Where all rows are few, all pairs count.
+    are_many = train.total * train.units_per_weight >= few
+    if rates is not None and rates.base is None and is_sample and are_many:
         given = labels_alone(rates).observed[1]
         n_train = pairs.seen_in(train).count(given) * train.units_per_weight
         known &= (n_train[:, None] if given == "group" else n_train) >= few

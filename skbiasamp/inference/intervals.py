@@ -14,12 +14,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
 from skbiasamp.inference.independent_signs import Signs, labels_alone
-from skbiasamp.inference.influence import (
-    mean_variance,
-    pair_variances,
-    row_influence,
-    unit_sums,
-)
+from skbiasamp.inference.influence import mean_variance, pair_variances
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn, two_sided
 
@@ -84,27 +79,11 @@ def normal_bounds(
     return Bounds(_around(pairs.moved, (half, half)), value, ends, statistics, sign)
 
 
-def effective_units(cells: Contingency, influence: Array) -> float:
-    """Return how many rows, or clusters, a variance rests on: its degrees of freedom.
-
-    If few of them carry most of it, it is not known well, and often too small.
-    """
-    sums, times = unit_sums(cells, influence[None])
-    square = np.ravel(sums) ** 2
-    total, fourth = times @ square, times @ square**2
-    return max(float(total**2 / fourth), 1.0) if fourth > 0 else math.inf
-
-
 def analytic(cells: Contingency, pairs: Pairs, sign: Array, level: float) -> Bounds:
     """Return delta-method intervals from the influence of each row."""
-    slopes = pairs.estimate_gradient(sign)
-    error = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+    error = mean_variance(cells, pairs, pairs.estimate_gradient(sign), centred=True) ** 0.5
     known = float(pairs.estimate(sign)), pair_variances((cells, pairs)), error
     bounds = normal_bounds(pairs, *known, sign, level)
-    if cells.summed != "tasks":
-        units = effective_units(cells, row_influence(cells, pairs, slopes, centred=True))
-        reach = special.stdtrit(units, (1 + level) / 2) * error
-        bounds = bounds._replace(ends=_around(bounds.estimate, (reach, reach)))
     if pairs.apart:
         reach = _z(level) * mean_variance(cells, pairs, pairs.gradient) ** 0.5
         bounds.statistics.update(_named("value", _around(pairs.value, (reach, reach))))
