@@ -180,7 +180,8 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
     per_row = partial(pairs_per_changed_row, cells, pairs, changed)
     bounds = widen_degenerate(bounds, pairs, rows, per_row)
     bounds = with_errors_of_base(bounds, pairs, train, level)
-    bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, NO_DOUBT))
+    doubt = own.signs.doubt(pairs, bounds.ends)
+    bounds = bounds._replace(ends=doubted(bounds.ends, doubt, NO_DOUBT))
     if own.signs.are_idle(pairs):
         bounds = bounds._replace(ends=np.full(2, np.nan))
     if bounds.ends[1] < 0:  # does it reduce, or reverse?

@@ -9,6 +9,7 @@ are exchangeable, λ is a half.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,12 +113,17 @@ class Signs(NamedTuple):
             False if self.directions is None else self.directions.open, self.used, 0
         )
 
-    def doubt(self, pairs: Pairs) -> Doubt:
-        """Return what noise that signs share with changes, or wrong signs, add to the estimate."""
+    def doubt(self, pairs: Pairs, ends: Any = (math.nan, math.nan)) -> Doubt:
+        """Return what noise that signs share with changes, or wrong signs, add to the estimate.
+
+        Wrong signs matter where both `ends` of an interval are on one side of 0.
+        """
+        bias = float(pairs.mean(np.abs(self.used), self.bias))
+        if ends[0] <= 0 <= ends[1]:
+            return Doubt(bias=bias)
         turned = float(pairs.mean(self.turned, pairs.change))
         unknown = False if self.directions is None else self.directions.unknown
         back = -float(pairs.mean(2 * np.where(unknown, self.used, 0), pairs.change))
-        bias = float(pairs.mean(np.abs(self.used), self.bias))
         return Doubt(max(turned, 0.0), max(back, 0.0), bias)
 
 
