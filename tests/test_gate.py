@@ -305,8 +305,8 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
                 gate = report.gate(0.03, one_sided=one_sided)
                 outcomes.append(gate.outcome)
                 if gate.checks[0].n_open_pairs:
-                    assert "whose sign the training labels do not show" in repr(gate)
-                    assert one_sided or "training labels do not show" in report.verdict
+                    assert "whose sign the labels do not show" in repr(gate)
+                    assert one_sided or "whose sign the labels do not show" in report.verdict
         assert (outcomes.count("passed") == 0) if added else set(outcomes) == {"passed"}
     read = AuditReport.from_json(report.to_json())
     assert repr(read.gate(0.001)) == repr(report.gate(0.001))

@@ -176,3 +176,18 @@ def test_recipes_run_the_test_of_the_page():
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "1 passed" in ran.stdout
+
+
+def test_a_pair_that_may_be_amplified_or_reduced_does_not_pass():
+    """Labels do not show whether the group has more, and the model predicts 10 points more."""
+    rng = np.random.default_rng(0)
+    sex, hired = rng.integers(0, 2, 4_000), (rng.random(4_000) < 0.4).astype(int)
+    more = np.where((sex == 0) & (rng.random(4_000) < 0.2), 1, hired)
+    auditor = DirectionalAuditor(reference="test", random_state=0)
+    result = auditor.audit(hired, more, sensitive_features=sex)
+    pair = result.table.iloc[0]
+    assert not pair["sign_certain"]
+    assert pair["high"] < -0.05
+    with pytest.raises(AssertionError, match="1 pair whose sign the labels do not show"):
+        assert_amplification(result, below=0.02, group=0)
+    assert_amplification(result, below=0.02, group=1)

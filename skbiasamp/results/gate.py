@@ -66,7 +66,7 @@ class GateCheck:
     n_small_pairs : int
         Pairs of group and task with fewer than 30 rows, or none, which the estimate leaves out.
     n_open_pairs : int
-        Pairs whose sign the training labels do not show, if the interval allows for either.
+        Pairs whose sign the labels do not show, if the interval allows for either.
 
     Examples
     --------
@@ -122,8 +122,8 @@ class GateCheck:
             return ""
         if self.n_open_pairs:
             return (
-                f"The interval allows for {_pairs(self.n_open_pairs)} whose sign the training "
-                "labels do not show"
+                f"The interval allows for {_pairs(self.n_open_pairs)} whose sign the labels do "
+                "not show"
             )
         # How many decide depends on the estimate, which is mostly chance here.
         if math.isnan(self.rows):
@@ -469,7 +469,12 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
         # Without a p-value, or with an undefined one, the interval decides.
         sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-        yield _checked(title, result, (estimate, low, high), verdict, "", limit, sure=sure)
+        check = _checked(title, result, (estimate, low, high), verdict, "", limit, sure=sure)
+        # A pair whose sign is uncertain may be reduced or amplified as much.
+        either = pair.get("sign_certain") == 0
+        if either and check.outcome == PASSED and low < -limit.size:
+            check = replace(check, high=-low, outcome=INCONCLUSIVE, n_open_pairs=1)
+        yield check
 
 
 def round_up(rows: float) -> int:
