@@ -251,7 +251,8 @@ def _of_limit(report: AuditReport, result: AuditResult) -> str:
     if gap_of(result):
         text += f" It lets the difference between the groups change by {points(2 * limit)}."
     if not is_half_of_gap(result):  # the change of the difference has its interval
-        text += f" Estimate and interval: {number(result.estimate)} ({interval_of(result)})."
+        interval = ends(compared.low, compared.high) or "–"
+        text += f" Estimate and interval: {number(result.estimate)} ({interval})."
     return text
 
 

@@ -85,12 +85,14 @@ def of_limit(audited: Audited) -> Findings:
         )
     if of_primary.outcome != INCONCLUSIVE:
         return
-    rows = ""
+    rows, until = "", "more rows are audited"
+    if of_primary.n_open_pairs:
+        until = "more training labels show the signs of its pairs"
     if audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS:
         rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the estimate stays so."
     yield (
         f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: {ends}.",
-        f"Do not release it by this limit before more rows are audited.{rows}",
+        f"Do not release it by this limit before {until}.{rows}",
     )
 
 
