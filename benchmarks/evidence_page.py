@@ -35,7 +35,7 @@ reason:
 - Folds (`cross_audit`) share training rows, so differences have the cautious variance of Nadeau and
   Bengio. Two or three runs hardly show how much runs vary.
 - A group in which no row changes may still have changes that the sample lacks.
-- A weak association that the model reverses may have either direction.
+- A weak association may have either direction.
 - The largest of nearly equal numbers (differential fairness) and
   [attackers](predictability.md#attackers) near chance vary less than resamples of them.
 
