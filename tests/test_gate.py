@@ -9,7 +9,7 @@ import pytest
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MALSAuditor
 from skbiasamp._input.errors import InputError
-from skbiasamp.results import AuditReport
+from skbiasamp.results import AuditReport, ComparisonReport
 
 SEX = ["f"] * 400 + ["m"] * 400
 HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
@@ -310,6 +310,20 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
         assert (outcomes.count("passed") == 0) if added else set(outcomes) == {"passed"}
     read = AuditReport.from_json(report.to_json())
     assert repr(read.gate(0.001)) == repr(report.gate(0.001))
+
+
+def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
+    auditor, outcomes = DirectionalAuditor(interval="analytic"), []
+    for seed in range(30):
+        y, p, known = weakly_associated(seed, 0.05, 300)
+        comparison = skbiasamp.compare(y, {"labels": y, "p": p}, auditor=auditor, **known)
+        gate = comparison.gate(0.03)
+        outcomes.append(gate.outcome)
+        assert "turned" not in repr(comparison["directional A->T"])
+    assert "passed" not in outcomes
+    assert repr(ComparisonReport.from_json(comparison.to_json()).gate(0.03)) == repr(gate)
+    alike = skbiasamp.compare(y, {"labels": y, "p": y}, auditor=auditor, **known)
+    assert alike.gate(0.03)
 
 
 def test_a_gate_counts_the_pairs_that_it_leaves_out():

@@ -352,15 +352,18 @@ def doubted(ends: Any, own: Doubt, other: Doubt) -> Array:
     return np.stack([low - down * (low > 0), high + up * (high < 0)])
 
 
-def turned_ends(ends: Array, pairs: Pairs, signs: Signs, uncertain: Array) -> dict[str, float]:
+def turned_ends(
+    ends: Any, pairs: Pairs, signs: Signs, uncertain: Array, beside: Any = 0.0
+) -> dict[str, float]:
     """Return how far an interval reaches if signs that other rows gave turn, each for the worse.
 
     Verdicts are about the signs that were found; a wrong one also hides a change that is there.
+    The interval is that of the difference to another model if its changes stand `beside`.
     """
     if signs.directions is not None or pairs.given_sign or pairs.growth is not None:
         return {}
     open_ = uncertain & (signs.used != 0)
-    part = pairs.scale * pairs.share * signs.used * np.nan_to_num(pairs.change)
+    part = pairs.scale * pairs.share * signs.used * np.nan_to_num(pairs.change - beside)
     down, up = (2 * float(np.where(open_, np.maximum(side * part, 0), 0).sum()) for side in (1, -1))
     numbers = {
         "turned_low": ends[0] - down,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
@@ -294,7 +295,7 @@ class CooccurrenceAuditor(BaseAuditor):
         return self
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
-        _, models = self._run_models(cells)
+        train, models = self._run_models(cells)
 
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own = models[name].pairs
@@ -305,7 +306,14 @@ class CooccurrenceAuditor(BaseAuditor):
 
         results = self._results_of(models, cells)
         numbers = {name: numbers_of_model(result) for name, result in results.items()}
-        return comparison_result(self, cells, reference, numbers, difference_of)
+        result = comparison_result(self, cells, reference, numbers, difference_of)
+        beside = models[reference].pairs
+        uncertain = self._certain(train, beside) == 0
+        turned = []
+        for name, *ends in result.table[["model", "difference_low", "difference_high"]].to_numpy():
+            own = models[name]
+            turned.append(turned_ends(ends, own.pairs, own.signs, uncertain, beside.change))
+        return replace(result, table=result.table.join(pd.DataFrame(turned)))
 
     def _runs(self, cells: Contingency) -> Runs:
         train, models = self._run_models(cells)
@@ -405,7 +413,14 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _flags(self, train: Contingency, test: Contingency, pairs: Pairs) -> dict[str, Array]:
         """Return which pairs have a certain sign, and rows enough, and warn of the others."""
-        certain = np.full(pairs.delta.shape, np.nan)
+        certain = self._certain(train, pairs)
+        # Weights that add up to ten rows may miss it by the last digit.
+        reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
+        _warn_uncertain(pairs, certain, reliable)
+        return {"sign_certain": certain, "reliable": reliable}
+
+    def _certain(self, train: Contingency, pairs: Pairs) -> Array:
+        """Return which pairs have a sign that their labels show; NaN if it is not tested."""
         # Signs that are known, or play no part, are not tested.
         known = not pairs.sampled or pairs.growth is not None
         p_values = None if known else self._sign_p_values(pairs.seen_in(train))
@@ -417,12 +432,9 @@ class CooccurrenceAuditor(BaseAuditor):
                 n=pairs.delta.size,
                 seen=p_values.size,
             )
-        if p_values is not None:
-            certain = p_values < 1 - self.confidence_level
-        # Weights that add up to ten rows may miss it by the last digit.
-        reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
-        _warn_uncertain(pairs, certain, reliable)
-        return {"sign_certain": certain, "reliable": reliable}
+        if p_values is None:
+            return np.full(pairs.delta.shape, np.nan)
+        return np.asarray(p_values < 1 - self.confidence_level)
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""

@@ -71,7 +71,9 @@ class ComparisonResult(Shown, OfMetric):
         reference's with ``difference_low`` and ``difference_high``, its ``p_value``,
         ``p_adjusted`` (for the number of models), ``verdict`` (of the model by itself, if it is
         known), and ``changed``: the share of rows with another
-        prediction than the reference's, NaN if each model has rows of its own.
+        prediction than the reference's, NaN if each model has rows of its own. If training labels
+        leave signs open, also ``turned_low`` and ``turned_high``: the interval of the difference
+        whatever the signs of these ``n_open_pairs`` are, at which a gate has to hold.
     pairs : DataFrame
         One row for each model, group and task: the rate in the predictions of the ``reference``
         and of the model (``observed``), their ``difference``, the rows ``gained`` and ``lost`` and
@@ -318,7 +320,8 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
-        shown = shown.drop(columns="assuming", errors="ignore")
+        unsaid = ("assuming", "turned_low", "turned_high", "n_open_pairs")
+        shown = shown.drop(columns=list(unsaid), errors="ignore")
         shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")

@@ -363,12 +363,18 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     """Yield the check of a result, or of each model that is compared."""
     if isinstance(result, ComparisonResult):
         judged = [
-            (f"{name}, {name_of(model)}", *result.judged(model), verdict, result.sentence(model))
+            (
+                f"{name}, {name_of(model)}",
+                *result.judged(model),
+                verdict,
+                result.sentence(model),
+                dict(result._row(model)),
+            )
             for model, verdict in result.verdicts.items()
         ]
         clear = result.kind.verdict_of_difference("above")
     else:
-        judged = [(name, *result.judged, result.verdict, result.sentence)]
+        judged = [(name, *result.judged, result.verdict, result.sentence, result.statistics)]
         clear = REVEALS_MORE if result.kind.has_attacker else ""
     if result.percent and limit.size > 1:
         raise InputError(
@@ -377,20 +383,19 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
             seen=limit.size,
             name=name,
         )
-    for title, estimate, low, high, verdict, sentence in judged:
+    for title, estimate, low, high, verdict, sentence, turned in judged:
         # Above the limit by its interval alone: the attacker is not above chance, or the test that
         # is adjusted for several models finds no difference.
         sure = low <= 0 or clear in ("", verdict)
         check = _checked(title, result, (estimate, low, high), verdict, sentence, limit, sure=sure)
-        yield replace(_at_open_signs(check, result, limit), n_small_pairs=_small_pairs(result))
+        yield replace(_at_open_signs(check, turned, limit), n_small_pairs=_small_pairs(result))
 
 
-def _at_open_signs(check: GateCheck, result: Any, limit: Limit) -> GateCheck:
+def _at_open_signs(check: GateCheck, turned: Mapping[str, Any], limit: Limit) -> GateCheck:
     """Return a check that passes whatever the signs are that training labels do not show."""
-    turned = {} if isinstance(result, ComparisonResult) else result.statistics
-    if check.outcome != PASSED or "n_open_pairs" not in turned:
+    low, high = (turned.get(f"turned_{end}", math.nan) for end in ("low", "high"))
+    if check.outcome != PASSED or math.isnan(low):
         return check
-    low, high = turned["turned_low"], turned["turned_high"]
     if limit.outcome(low, high) == PASSED:
         return check
     n_open_pairs = int(turned["n_open_pairs"])
