@@ -201,7 +201,7 @@ def _directions(
         own_noise = np.maximum(z**2 + z_predicted**2 + 2 * common * product - noise, noise)
         # |X| is too large by 2φ(z) standard errors, at the true z: this is as much on average.
         excess = 1.4 * np.exp(-(z**2)) / before
-        agree = product - common
+        agree, apart = product - common, z_predicted - common * z
     # If the model reverses associations, what is independent of the change says nothing of their
     # signs. Noise that labels and predictions share makes them agree as far as they correlate.
     uncertain = counted & (np.abs(z) <= _CERTAIN)
@@ -214,7 +214,7 @@ def _directions(
         # If labels have no association, their z-values vary by 1, whatever predictions do beside
         # them. Variances of weighted sums count what pairs have in common: a group, or the rows of
         # correlated tasks.
-        alone, beside = (np.where(known, of, 0.0) for of in (z, z_predicted - common * z))
+        alone, beside = (np.where(known, of, 0.0) for of in (z, apart))
         scale = np.divide(1.0, before, out=np.zeros_like(before), where=known)
         toward = (alone * beside).sum()
         reach, least = (_SHOWN * spread(of * scale) ** 0.5 for of in (beside, 2**0.5 * alone))
