@@ -11,11 +11,10 @@ from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
@@ -34,6 +33,7 @@ from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of, 
 from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
+from skbiasamp.metrics._pair_warnings import warn_uncertain, warn_undefined
 from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
 from skbiasamp.metrics.inputs import rest_by_name
@@ -252,7 +252,7 @@ class CooccurrenceAuditor(BaseAuditor):
         train = self._signs_from(test)
         pairs = self._measure(train, test, **self._chosen_from(train, test))
         if warns:
-            _warn_undefined(pairs)
+            warn_undefined(pairs)
         return train, pairs
 
     def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
@@ -396,7 +396,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _check_pairs(self, pairs: Pairs) -> None:
         """Warn of undefined pairs, and raise if the metric has no intervals of this kind."""
-        _warn_undefined(pairs)
+        warn_undefined(pairs)
         if self.interval == "analytic" and pairs.rates is None:
             raise InputError(
                 "{interval='analytic'} needs a metric that declares which rates it compares, and "
@@ -416,7 +416,7 @@ class CooccurrenceAuditor(BaseAuditor):
         certain = self._certain(train, pairs)
         # Weights that add up to ten rows may miss it by the last digit.
         reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
-        _warn_uncertain(pairs, certain, reliable)
+        warn_uncertain(pairs, certain, reliable)
         return {"sign_certain": certain, "reliable": reliable}
 
     def _certain(self, train: Contingency, pairs: Pairs) -> Array:
@@ -445,65 +445,3 @@ class CooccurrenceAuditor(BaseAuditor):
         else:
             self._check_groups(test)
         return test
-
-
-def _warn_undefined(pairs: Pairs) -> None:
-    """Name all undefined pairs of a call in one warning."""
-    undefined = np.isnan(pairs.delta)
-    if not pairs.delta.size:
-        text = "no set of tasks occurs often enough in both labels: the value is NaN."
-        warn(text, UndefinedMetricWarning)
-    if not undefined.any():
-        return
-    given = "group" if pairs.rates is None else pairs.rates.observed[1]
-    condition = "predicted" if given.endswith("_pred") else "audited"
-    # Only a metric that declares its rates says what they are conditioned on.
-    cause = "nothing to measure" if pairs.rates is None else f"no {condition} rows"
-    n = int(undefined.sum())
-    fates = ("is left out of the mean", "are left out of the mean")
-    if pairs.undefined_as_zero:
-        fates = ("counts as 0", "count as 0")
-    fate = fates[n > 1]
-    lost = f"{n} pairs are NaN and {fate}" if n > 1 else f"pair is NaN and {fate}"
-    sides = [(1, "group", pairs.groups), (0, "task", pairs.tasks)]
-    # The side that the rates are conditioned on is the likelier cause: it comes first.
-    for axis, kind, names in sides if given == "group" else sides[::-1]:
-        whole = np.asarray(undefined.all(axis=axis))
-        if (undefined == np.expand_dims(whole, axis)).all():
-            gone = [name for name, is_whole in zip(names, whole, strict=True) if is_whole]
-            kinds, its = (f"{kind}s", "their") if len(gone) > 1 else (kind, "its")
-            warn(f"{cause} for {kinds} {quote(gone)}: {its} {lost}.", UndefinedMetricWarning)
-            return
-    which = [(pairs.groups[i], pairs.tasks[j]) for i, j in np.argwhere(undefined)]
-    warn(
-        f"{n} pairs of group and task are NaN and {fate}, {cause}: {quote(which)}.",
-        UndefinedMetricWarning,
-    )
-
-
-def _warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
-    """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
-    few = ~np.isnan(pairs.delta) & ~reliable
-    # NaN is no flag.
-    weak = ~np.isnan(pairs.delta) & (certain == 0) & (pairs.sign != 0)
-
-    def named(mask: Array) -> str:
-        where = list(zip(*np.where(mask), strict=True))
-        shown = ", ".join(f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})" for i, j in where[:3])
-        return shown + (f" and {len(where) - 3} more" if len(where) > 3 else "")
-
-    sentences = []
-    if few.any():
-        sentences.append(
-            f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
-            f"(reliable=False in the table): {named(few)}."
-        )
-    if weak.any():
-        sentences.append(
-            f"{int(weak.sum())} of {weak.size} pairs are so weakly correlated in the training "
-            "labels that their sign is not statistically distinguishable from 0 "
-            "(sign_certain=False in the table): "
-            f"{named(weak)}."
-        )
-    if sentences:
-        warn(" ".join(sentences), UncertaintyWarning)
