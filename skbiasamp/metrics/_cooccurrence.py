@@ -307,6 +307,8 @@ class CooccurrenceAuditor(BaseAuditor):
         results = self._results_of(models, cells)
         numbers = {name: numbers_of_model(result) for name, result in results.items()}
         result = comparison_result(self, cells, reference, numbers, difference_of)
+        if self.interval is None:  # nothing to turn
+            return result
         beside = models[reference].pairs
         uncertain = self._certain(train, beside) == 0
         turned = []

@@ -394,9 +394,7 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
 def _at_open_signs(check: GateCheck, turned: Mapping[str, Any], limit: Limit) -> GateCheck:
     """Return a check that passes whatever the signs are that training labels do not show."""
     low, high = (turned.get(f"turned_{end}", math.nan) for end in ("low", "high"))
-    if check.outcome != PASSED or math.isnan(low):
-        return check
-    if limit.outcome(low, high) == PASSED:
+    if check.outcome != PASSED or math.isnan(low) or limit.outcome(low, high) == PASSED:
         return check
     n_open_pairs = int(turned["n_open_pairs"])
     return replace(check, low=low, high=high, outcome=INCONCLUSIVE, n_open_pairs=n_open_pairs)
@@ -459,7 +457,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         float(pair[column]) for column in ("amplification", "low_simultaneous", "high_simultaneous")
     )
     n = outcomes.count(FAILED)
-    outside = f"{n} pair{'s' * (n != 1)} outside the limit"
+    outside = f"{_pairs(n)} outside the limit"
     verdict = REVERSES if result.verdict == REVERSES else outside
     return _checked(title, result, (estimate, low, high), verdict, result.sentence, limit)
 
@@ -475,11 +473,10 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
         sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
         check = _checked(title, result, (estimate, low, high), verdict, "", limit, sure=sure)
-        # A pair whose sign is uncertain may be reduced or amplified as much.
-        either = pair.get("sign_certain") == 0
-        if either and check.outcome == PASSED and low < -limit.size:
-            check = replace(check, high=-low, outcome=INCONCLUSIVE, n_open_pairs=1)
-        yield check
+        turned = {}
+        if pair.get("sign_certain") == 0:  # it may be reduced or amplified as much
+            turned = {"turned_low": min(low, -high), "turned_high": max(high, -low)}
+        yield _at_open_signs(check, turned | {"n_open_pairs": 1}, limit)
 
 
 def round_up(rows: float) -> int:
