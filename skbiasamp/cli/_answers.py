@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.errors import speaking
+from skbiasamp._io.files import check_named_once
 from skbiasamp.cli._files import checked_outputs
 from skbiasamp.cli._options import add, add_command
 from skbiasamp.cli._terminal import say_and_write
@@ -45,10 +46,7 @@ def _answers(options: argparse.Namespace) -> int:
     files = [Path(path) for path in [*options.files, *(options.reference or [])]]
     outputs = checked_outputs(options, files)
     for named in (options.files, options.reference or []):
-        real = [Path(path).resolve() for path in named]
-        twice = [path for i, path in enumerate(named) if real[i] in real[:i]]
-        if twice:
-            raise InputError("{path} is named twice: its answers would count twice", path=twice[0])
+        check_named_once([*map(Path, named)], "answers")
     with speaking({"frame": "FILE", "prediction": "--prediction", "reference": "--reference"}):
         frames = [
             pd.concat([read_answers(path, options.prediction) for path in files])
