@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -252,6 +253,14 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
     """Return the covariances of sums of influences (sums × rows)."""
     sums, times = unit_sums(cells, influences)
     return np.asarray((sums * times) @ sums.T)
+
+
+def units_carrying(cells: Cells, influence: Array) -> float:
+    """Return how many independent rows, or clusters, carry the variance of a sum of influences."""
+    sums, times = unit_sums(cells, influence)
+    squares = sums**2
+    fourth = float(squares**2 @ times)
+    return float(squares @ times) ** 2 / fourth if fourth > 0 else math.inf
 
 
 def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:

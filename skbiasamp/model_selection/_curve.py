@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -24,8 +25,8 @@ from skbiasamp._utils.progress import progress
 from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, signs_of
-from skbiasamp.inference.influence import mean_variance
-from skbiasamp.inference.intervals import rests_on_few
+from skbiasamp.inference.influence import mean_variance, row_influence
+from skbiasamp.inference.intervals import rests_on_few, student_reach
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
@@ -245,8 +246,7 @@ def amplification_curve(
         widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
         ends: dict[str, Array] = {"rates": rates}
         if interval is not None:
-            estimates, errors, doubts = _estimates(auditor, test, len(levels))
-            reach = stats.norm.isf((1 - confidence_level) / 2) * errors
+            estimates, reach, doubts = _estimates(auditor, test, len(levels), confidence_level)
             low_end, high_end = doubted((estimates - reach, estimates + reach), doubts, NO_DOUBT)
             ends |= {"low": low_end, "high": high_end, "estimates": estimates}
     return AmplificationCurve(
@@ -281,23 +281,26 @@ def _worth(test: Contingency, pairs: Pairs, gradient: Array) -> Array:
 
 
 def _estimates(
-    auditor: DirectionalAuditor, test: Contingency, n_levels: int
+    auditor: DirectionalAuditor, test: Contingency, n_levels: int, confidence_level: float
 ) -> tuple[Array, Array, Doubt]:
-    """Return the estimate at every threshold, its standard error, and what its signs leave open.
+    """Return the estimate at every threshold, the reach of its interval, and its signs' doubts.
 
     Signs and errors change slowly along the curve, so they are computed at a few thresholds. From
-    one of these to the next the signs stay, and errors and doubts are interpolated.
+    one of these to the next the signs stay, and reaches and doubts are interpolated.
     """
     computed = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
     estimates, known_sign = np.empty(n_levels + 1), None
-    errors, doubts = np.empty(len(computed)), np.empty((len(computed), len(NO_DOUBT)))
+    times = stats.norm.isf((1 - confidence_level) / 2)
+    reaches, doubts = np.empty(len(computed)), np.empty((len(computed), len(NO_DOUBT)))
     for i, cells in enumerate(_at_levels(test, n_levels, computed)):
         train, pairs = auditor.pairs_of(cells)
         signs = signs_of(pairs, train, cells)
         doubts[i], slopes = signs.doubt(pairs), pairs.estimate_gradient(signs.used)
-        errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        reaches[i] = times * mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        influence = partial(row_influence, cells, pairs, slopes, centred=True)
+        reaches[i] = max(reaches[i], student_reach(cells, influence, confidence_level))
         if rests_on_few(signs, pairs, cells):
-            errors[i] = math.nan
+            reaches[i] = math.nan
         if known_sign is None or not np.array_equal(signs.used, known_sign):
             known_sign = signs.used
             of_labels = pairs.mean(known_sign, pairs.base - pairs.centres[0])
@@ -306,7 +309,7 @@ def _estimates(
             estimates[computed[i] :] = _above(test, worth, n_levels)[computed[i] :] - of_labels
     levels = np.arange(n_levels + 1)
     of_levels = Doubt(*(np.interp(levels, computed, doubt) for doubt in doubts.T))
-    return estimates, np.interp(levels, computed, errors), of_levels
+    return estimates, np.interp(levels, computed, reaches), of_levels
 
 
 def _at_levels(test: Contingency, n_levels: int, at: Array) -> Iterator[Contingency]:

@@ -22,6 +22,7 @@ from skbiasamp._utils.formatting import (
     number,
     points,
 )
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._result import AuditResult
 
@@ -89,6 +90,8 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
         reason = "no interval was requested"
         if result.confidence_level is not None:
             reason = "the data were summed in a way that gives no interval"
+            if result.kind.has_attacker:
+                reason = f"attackers need at least {FEWEST_ROWS} rows of similar weight"
             if "sign_used" in result.table and abs(result.estimate) < 1e-12:
                 reason = (
                     f"the {reference_labels(result)} and the predictions do not agree on which "
