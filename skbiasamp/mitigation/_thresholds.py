@@ -22,6 +22,7 @@ from skbiasamp.counts.passed import between
 from skbiasamp.mitigation._operating import (
     Score,
     ScoredRows,
+    labels_of_groups,
     score_of,
     signs_of_groups,
 )
@@ -166,13 +167,14 @@ class AmplificationThresholdClassifier(SensitivePredictor):
                 n_jobs=self.n_jobs,
             )
         weight = check_sample_weight(inner.get("sample_weight"), y, dtype=float)
-        self.groups_, sign = signs_of_groups(y, attribute, self.classes_[1], weight)
+        labels = labels_of_groups(y, attribute, self.classes_[1], weight)
+        self.groups_ = labels.groups
         rows = ScoredRows(
             positive_scores(output),
             read_groups(attribute, len(y), self.groups_),
             y == self.classes_[1],
             weight,
-            sign,
+            signs_of_groups(labels),
         )
         score = score_of(self.scoring, self.classes_)
         self._thresholds, size = self._chosen(rows, score)
