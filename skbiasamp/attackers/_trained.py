@@ -16,7 +16,14 @@ from skbiasamp._input.labels import Codes, Members
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.attackers.attack import Attack
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, of_all_draws, other_folds
-from skbiasamp.attackers.qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
+from skbiasamp.attackers.qualities import (
+    OF_PROBABILITIES,
+    TINY,
+    confident,
+    divide,
+    inverse_spread,
+    shares_of,
+)
 from skbiasamp.attackers.resampling import split
 from skbiasamp.counts.draws import in_blocks
 from skbiasamp.counts.pair_sums import pair_sums
@@ -273,14 +280,14 @@ class TrainedPair:
         every = predicted.reshape(-1, *predicted.shape[3:])  # those of all draws and folds
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
-            return np.asarray((_shares(folds) * errors).sum(axis=0))
+            return np.asarray((shares_of(folds, axis=0) * errors).sum(axis=0))
         sure = self._of_confidence and not self._counted(attack)
         if sure:
             every = confident(every)
         if self._of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         weights = [np.bincount(codes, fold, minlength=every.shape[2]) for fold in folds]
-        mean = np.einsum("fi,ftic->tic", _shares(np.array(weights)), every)
+        mean = np.einsum("fi,ftic->tic", shares_of(np.array(weights), axis=0), every)
         if self._of_logs and self._by_input(attack):
             return np.asarray(np.exp(mean))
         if self._of_logs:  # beside sums of logarithms, those of rows
@@ -353,10 +360,3 @@ def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
     predicted = (Members(by_input[attack.input_codes]) for by_input in mean)
     tables = [pair_sums(*both, weight) for both in zip(predicted, truth, strict=True)]
     return np.stack(tables, axis=1)[:, None]
-
-
-def _shares(folds: Array) -> Array:
-    """Return the share of each fold (the first axis) in the weight; equal shares of nothing."""
-    total = folds.sum(axis=0)
-    even = np.full(folds.shape, 1 / len(folds))
-    return np.divide(folds, total, out=even, where=total > 0)

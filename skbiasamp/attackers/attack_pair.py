@@ -20,6 +20,7 @@ from skbiasamp.attackers.qualities import (
     inverse_spread,
     of_sums,
     quality_of,
+    shares_of,
 )
 from skbiasamp.attackers.resampling import draw_folds
 from skbiasamp.counts.blocks import Blocks
@@ -64,10 +65,7 @@ def majority(train: Array) -> Array:
 
 def class_shares(train: Array) -> Array:
     """Return the share of each class among the rows of each input."""
-    table = _with_every_input(train)
-    total = table.sum(axis=-1, keepdims=True)
-    even = np.full(table.shape, 1 / table.shape[-1])  # there are no rows at all
-    return np.divide(table, total, out=even, where=total > 0)
+    return shares_of(_with_every_input(train), axis=-1)
 
 
 def _with_every_input(train: Array) -> Array:

@@ -199,13 +199,9 @@ def without(X: Any, sensitive: Any) -> Any:
     """Return X without some columns. Frames may lack those that are named."""
     table, names = _table(X)
     if names is not None:
-        sensitive = [
-            column
-            for column in _listed(sensitive)
-            if not isinstance(column, str) or column in names
-        ]
-    lacking = names is not None and not sensitive
-    hidden = [] if lacking else _positions(table.shape[1], names, sensitive)
+        given = _listed(sensitive)
+        sensitive = [name for name in given if not isinstance(name, str) or name in names]
+    hidden = _positions(table.shape[1], names, sensitive) if sensitive != [] else []
     return _taken(table, np.setdiff1d(np.arange(table.shape[1]), hidden))
 
 

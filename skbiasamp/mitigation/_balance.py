@@ -149,7 +149,7 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
         "bounds": Bounds(0, np.append(available, np.full(n_tasks, np.inf))),
         "constraints": LinearConstraint(ratios.tocsc(), -np.inf, 0),
     }
-    solution = milp(**problem)
+    solution: Any = milp(**problem)
     most = int(np.floor(-solution.fun + 1e-6))
 
     def mended(quota: Array) -> Array:
@@ -159,7 +159,7 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
     quota = mended(solution.x)
     if quota.sum() < most - ratios.shape[0] / 2:
         # Rounding has lost more than it should; a search of whole numbers, of bounded length.
-        whole = milp(**problem, integrality=counts_rows, options={"node_limit": 200})
+        whole: Any = milp(**problem, integrality=counts_rows, options={"node_limit": 200})
         if whole.x is not None:
             quota = max(quota, mended(np.rint(whole.x)), key=np.sum)
     return quota, most

@@ -184,10 +184,10 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         scores = positive_scores(response(self.estimator_, X))
         check_classes(self.estimator_, y)
         check_train(y_train, sensitive_train)
-        rows = (y, attribute) if y_train is None else (y_train, sensitive_train)
+        training = (y, attribute) if y_train is None else (y_train, sensitive_train)
         names = {"y": "y_train", "sensitive_features": "sensitive_train"}
         with speaking({} if y_train is None else names):
-            labels = labels_of_groups(*rows, self.classes_[1])
+            labels = labels_of_groups(*training, self.classes_[1])
         self.groups_ = labels.groups
         group = read_groups(attribute, len(y), self.groups_)
         order = generator(self.random_state).permutation(len(y))
@@ -219,8 +219,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             decided = rows.scores >= threshold
             change = decided - 1.0 * rows.positive
             p = max(self._p_value(block_means(change, rows.group, own), own) for own in worths)
-            measured = rows.measured(decided, score)[0]
-            tests.append((threshold, measured[0], p, measured[1]))
+            amplification, value = rows.measured(decided, score)[0]
+            tests.append((threshold, amplification, p, value))
             if p > proven:
                 break
         table = pd.DataFrame(tests, columns=["threshold", "amplification", "p_value", "score"])
