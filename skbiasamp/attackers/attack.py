@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,26 +233,25 @@ def make_attack(
 
 def _inputs(sides: list[Side], *, perturbed: bool) -> tuple[Array | None, list[Array], int]:
     """Return the patterns of inputs, which of them each cell has, and their number of bits."""
-    if not sides[0].is_matrix:
-        return sides[0].inputs, [codes_of(side) for side in sides], 0
+    first = sides[0]
+    if not first.is_matrix:
+        return first.inputs, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
-    width, n_bits = sides[0].labels.width, 0
-    if perturbed and not sides[0].soft and width <= MOST_BITS:
-        n_bits, powers = width, 1 << np.arange(width)
-        inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
-        joined = np.concatenate([matrix @ powers for matrix in matrices])
+    rows, n_bits = np.concatenate(matrices), 0
+    if perturbed and not first.soft and rows.shape[1] <= MOST_BITS:
+        n_bits = rows.shape[1]
+        powers = 1 << np.arange(n_bits)
+        inputs = np.arange(1 << n_bits)[:, None] & powers > 0
+        joined = rows @ powers
     elif perturbed:  # each row has its own perturbation
-        inputs = np.concatenate(matrices).astype(float)
-        joined = np.arange(len(inputs))
-    elif sides[0].soft:
-        inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
-        joined = joined.reshape(-1)
+        inputs, joined = rows, np.arange(len(rows))
+    elif first.soft:
+        inputs, joined = np.unique(rows, axis=0, return_inverse=True)
     else:  # the labels of one side keep their patterns
-        labels = sides[0].labels if len(sides) == 1 else Members(np.concatenate(matrices))
+        labels = first.labels if len(sides) == 1 else Members(rows)
         inputs, joined = labels.patterns()
-        inputs = inputs.astype(float)
-    starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
-    return inputs, [joined[low:high] for low, high in pairwise(starts)], n_bits
+    ends = np.cumsum([len(matrix) for matrix in matrices])
+    return inputs.astype(float), np.split(joined.reshape(-1), ends[:-1]), n_bits
 
 
 def _target(

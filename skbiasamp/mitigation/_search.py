@@ -204,12 +204,12 @@ def search(
     if not (noises >= 0).all():
         raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
     scales = {f"noise {scale:g}": scale for scale in noises.tolist()}
-    models |= {name: _noisy(estimator, scale) for name, scale in scales.items()}
     parts = {name: _parts(name, model) for name, model in models.items()}
-    audited = AuditedClassifier(
-        parts[BASELINE][1], auditor=auditor, sensitive_estimator=sensitive_estimator
+    sampler, model = parts[BASELINE]
+    parts |= {name: (sampler, _noisy(model, scale)) for name, scale in scales.items()}
+    named = named_auditors(
+        AuditedClassifier(model, auditor=auditor, sensitive_estimator=sensitive_estimator)
     )
-    named = named_auditors(audited)
     rng = check_random_state(random_state)
     splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.
@@ -384,15 +384,13 @@ def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
     return pair
 
 
-def _noisy(mitigation: Any, scale: float) -> Any:
+def _noisy(model: Any, scale: float) -> Any:
     """Return the same with noise before the last step."""
-    if isinstance(mitigation, tuple):
-        return (*mitigation[:-1], _noisy(mitigation[-1], scale))
     noise = NoiseRandomizer(scale)
-    if not isinstance(mitigation, Pipeline):
-        return make_pipeline(noise, mitigation)
-    steps = [*mitigation.steps[:-1], ("noiserandomizer", noise), mitigation.steps[-1]]
-    return clone(mitigation).set_params(steps=steps)
+    if not isinstance(model, Pipeline):
+        return make_pipeline(noise, model)
+    steps = [*model.steps[:-1], ("noiserandomizer", noise), model.steps[-1]]
+    return clone(model).set_params(steps=steps)
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.options import Option, PositionalOption
-from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions, check_sample_weight
+from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.compose.sensitive import SENSITIVE
@@ -28,6 +28,7 @@ from skbiasamp.mitigation._operating import (
 )
 from skbiasamp.mitigation._pairs import as_index, read_groups
 from skbiasamp.model_selection.responses import (
+    GIVES_SCORES,
     binary_labels,
     held_out,
     positive_scores,
@@ -136,11 +137,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
 
     _two_classes = True
 
-    estimator: Any = PositionalOption(
-        HasMethods(["fit", "predict", "predict_proba"]),
-        HasMethods(["fit", "predict", "decision_function"]),
-        kw_only=False,
-    )
+    estimator: Any = PositionalOption(*GIVES_SCORES, kw_only=False)
     limit: float = Option(0.02, Interval(Real, 0, 1, closed="left"))
     scoring: Any = Option("accuracy", str, callable)
     by_group: bool = Option(False, "boolean")

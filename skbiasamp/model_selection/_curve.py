@@ -15,7 +15,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
-from skbiasamp._input.containers import columns_of, to_native
+from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Members, Side
@@ -259,8 +259,7 @@ def _numbers(y_score: Any) -> Array:
     scores = to_native(y_score, "y_score")
     if 0 in scores.shape:
         raise InputError("{y_score} is empty: pass a score for each row.")
-    columns = [as_numbers(pd.Series(column), "y_score") for _, column in columns_of(scores)]
-    return columns[0] if scores.ndim == 1 else np.column_stack(columns)
+    return as_numbers(scores, "y_score")
 
 
 def _above(test: Contingency, worth: Array, n_levels: int) -> Array:

@@ -14,10 +14,16 @@ from sklearn.utils.validation import column_or_1d
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, quote
+from skbiasamp._utils.compat import HasMethods
 from skbiasamp.compose.wrapper import ready
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
+
+# What `estimator=` may be if thresholds are put on its scores, as scikit-learn checks parameters.
+GIVES_SCORES = [
+    HasMethods(["fit", "predict", method]) for method in ("predict_proba", "decision_function")
+]
 
 
 def task_scores(output: Any, classes: Any) -> Array:
