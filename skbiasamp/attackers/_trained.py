@@ -281,16 +281,18 @@ class TrainedPair:
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
             return np.asarray((shares_of(folds, axis=0) * errors).sum(axis=0))
-        sure = self._of_confidence and not self._counted(attack)
+        quality = self.pair.settings.quality
+        of_logs = quality == "inverse_log_loss"
+        sure = quality == "confidence" and not self._counted(attack)
         if sure:
             every = confident(every)
-        if self._of_logs:
+        if of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         weights = [np.bincount(codes, fold, minlength=every.shape[2]) for fold in folds]
         mean = np.einsum("fi,ftic->tic", shares_of(np.array(weights), axis=0), every)
-        if self._of_logs and self._by_input(attack):
+        if of_logs and self._by_input(attack):
             return np.asarray(np.exp(mean))
-        if self._of_logs:  # beside sums of logarithms, those of rows
+        if of_logs:  # beside sums of logarithms, those of rows
             mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
@@ -303,17 +305,8 @@ class TrainedPair:
 
     def _by_input(self, attack: Attack) -> bool:
         """Whether rows are summed by input; if inputs are many, by what is predicted of them."""
-        return self._counted(attack) or (attack.few and not self._of_confidence)
-
-    @property
-    def _of_confidence(self) -> bool:
-        """Whether only the probability of the predicted class counts."""
-        return self.pair.settings.quality == "confidence"
-
-    @property
-    def _of_logs(self) -> bool:
-        """Whether logarithms of predictions are averaged, and not predictions."""
-        return self.pair.settings.quality == "inverse_log_loss"
+        few = attack.few and self.pair.settings.quality != "confidence"
+        return few or self._counted(attack)
 
     @property
     def in_blocks(self) -> bool:
@@ -344,7 +337,7 @@ class TrainedPair:
             table = _predicted(attack, weight, mean)
             predicted = np.eye(table.shape[-2], attack.n_classes)
         table = pair.perturbed_tables(attack, table, rate, None)
-        if self._of_logs and not by_input:
+        if pair.settings.quality == "inverse_log_loss" and not by_input:
             logs, table = table[..., :-1, :], table[..., -1:, :]
             return pair.score_of_logs(logs, table), pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)

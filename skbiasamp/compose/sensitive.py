@@ -16,7 +16,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skbiasamp._input.checks import check_call
+from skbiasamp._input.checks import Array, check_call
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 
@@ -193,6 +193,13 @@ class SensitiveColumns:
                         "encode it in a pipeline inside."
                     )
             raise
+
+
+def combination_codes(*tables: Any) -> Array:
+    """Return a number for each row: which combination of values its columns have."""
+    parts = [pd.DataFrame(table).reset_index(drop=True) for table in tables]
+    rows = pd.concat(parts, axis=1, ignore_index=True)
+    return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
 
 
 def without(X: Any, sensitive: Any) -> Any:

@@ -246,7 +246,7 @@ class AttackAuditor(BaseAuditor):
         rng = own_generator(self.random_state)
         generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
         attacked = {
-            model: self._attack(alone(cells, model, known=self._fitted), own, guesses=False)
+            model: self._attack(alone(cells, model, known=self._fitted), own)
             for model, own in zip(models, generators, strict=True)
         }
         numbers = {}
@@ -363,16 +363,14 @@ class AttackAuditor(BaseAuditor):
             doubts=dict.fromkeys(results, NO_DOUBT),
         )
 
-    def _attack(
-        self, test: Contingency, rng: np.random.Generator, *, guesses: bool = True
-    ) -> _Attacked:
+    def _attack(self, test: Contingency, rng: np.random.Generator) -> _Attacked:
         """Run the attacks, and draw again if there is an interval.
 
         Attackers of few rows learn what their folds happen to hold: there is none.
         """
         done, again = self._run(test, rng), None
         if self.interval is not None and test.total * test.units_per_weight >= FEWEST_ROWS - 1e-9:
-            again = redrawn(done, self.n_resamples, rng, guesses=guesses)
+            again = redrawn(done, self.n_resamples, rng)
         return _Attacked(test, done, again, self._varied(self._amplified, done, again))
 
     def _result_of(self, attacked: _Attacked, rng: np.random.Generator) -> AuditResult:

@@ -143,9 +143,9 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
     count: Any = sparse.vstack([sparse.csr_array(member.T * row) for row in within])
     least: Any = sparse.vstack([sparse.identity(n_tasks)] * len(within))
     ratios: Any = sparse.bmat([[count, -alpha * least], [-count, least]])
-    counts_rows = np.append(np.ones(n_cells), np.zeros(n_tasks))
+    is_cell = np.append(np.ones(n_cells), np.zeros(n_tasks))
     problem: dict[str, Any] = {
-        "c": -counts_rows,
+        "c": -is_cell,
         "bounds": Bounds(0, np.append(available, np.full(n_tasks, np.inf))),
         "constraints": LinearConstraint(ratios.tocsc(), -np.inf, 0),
     }
@@ -159,7 +159,7 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
     quota = mended(solution.x)
     if quota.sum() < most - ratios.shape[0] / 2:
         # Rounding has lost more than it should; a search of whole numbers, of bounded length.
-        whole: Any = milp(**problem, integrality=counts_rows, options={"node_limit": 200})
+        whole: Any = milp(**problem, integrality=is_cell, options={"node_limit": 200})
         if whole.x is not None:
             quota = max(quota, mended(np.rint(whole.x)), key=np.sum)
     return quota, most

@@ -184,10 +184,10 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         scores = positive_scores(response(self.estimator_, X))
         check_classes(self.estimator_, y)
         check_train(y_train, sensitive_train)
-        training = (y, attribute) if y_train is None else (y_train, sensitive_train)
+        labelled = (y, attribute) if y_train is None else (y_train, sensitive_train)
         names = {"y": "y_train", "sensitive_features": "sensitive_train"}
         with speaking({} if y_train is None else names):
-            labels = labels_of_groups(*training, self.classes_[1])
+            labels = labels_of_groups(*labelled, self.classes_[1])
         self.groups_ = labels.groups
         group = read_groups(attribute, len(y), self.groups_)
         order = generator(self.random_state).permutation(len(y))
