@@ -11,6 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import listed, number
+from skbiasamp.render.axis import round_number
 from skbiasamp.render.document import Chart, Scatter
 from skbiasamp.render.periods import Picture, with_margins
 
@@ -146,9 +147,7 @@ def _runs(values: Array) -> list[range]:
 def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
     """Return positions and texts of round numbers on an axis."""
     low, high = scale.ends
-    size = (high - low) / 4
-    power = 10.0 ** math.floor(math.log10(size))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if size <= factor * power)
+    step = round_number((high - low) / 4)
     multiples = range(math.ceil(low / step), math.floor(high / step) + 1)
     ticks = [round(i * step, 12) for i in multiples]
     return [(scale(tick), number(tick, form) if tick else "0") for tick in ticks]

@@ -279,15 +279,15 @@ def groups_table(report: AuditReport) -> Table | None:
         key, marks = "accuracy", "Accuracy"
         caption = "Groups: accuracy of the model, with 95 % intervals"
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(row.get(key), row.get(f"{key}_low"), row.get(f"{key}_high"))
+    def named(row: dict[str, Any]) -> dict[str, Any]:
         name = group_of(row["group"], columns)
-        return drawn | {"name": name, "side": "plain", "says": rate(row.get(key))}
+        return {"name": name, "side": "plain", "says": rate(row.get(key))}
 
-    return Table.of(
+    return estimates_table(
         rows,
         table_columns("Rows", "Share of rows", "Accuracy" * rated),
-        mark,
+        named,
+        (key, f"{key}_low", f"{key}_high"),
         id="groups-table",
         caption=caption,
         first="Group",

@@ -282,17 +282,18 @@ def estimates_table(
     rows: Sequence[Mapping[str, Any]],
     columns: Cells,
     named: Callable[[Any], Mapping[str, Any]],
+    ends: Sequence[str] = ("estimate", "low", "high"),
     **options: Any,
 ) -> Table:
-    """Return rows with ``estimate``, ``low`` and ``high`` on one axis; a verdict colours a mark.
+    """Return rows with estimates and intervals on one axis; a verdict colours a mark.
 
-    `named` returns the name of a row, and what else its mark has.
+    `named` returns the name of a row, and what else its mark has. `ends` are the columns that are
+    drawn.
     """
 
     def mark(row: Mapping[str, Any]) -> dict[str, Any]:
         verdict = {"side": SIDE_OF[row["verdict"]]} if "verdict" in row else {}
-        drawn = interval_mark(*(row[key] for key in ("estimate", "low", "high")))
-        return drawn | verdict | {**named(row)}
+        return interval_mark(*map(row.get, ends)) | verdict | {**named(row)}
 
     return Table.of(rows, columns, mark, **{"marks": "Estimate and interval", **options})
 

@@ -39,8 +39,8 @@ from skbiasamp.render.document import (
 from skbiasamp.render.periods import typical
 from skbiasamp.results._content import (
     document_of,
+    estimates_table,
     facts,
-    interval_mark,
     limits_section,
     naming_of_pairs,
     p_equals,
@@ -327,7 +327,6 @@ _STEPS = {
         "reference is without amplification.",
     ),
 }
-_NUMBERS = table_columns("Expected", "Difference", "Adjusted p")
 
 
 def _opening(timeline: Timeline, periods: list[dict[str, Any]]) -> list[Item | None]:
@@ -398,23 +397,32 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
     """Return the periods, the latest first."""
     of_size = typical([row["n"] for row in periods])
     kept = [row for row, is_typical in zip(periods, of_size, strict=True) if is_typical]
-    axis = Axis.around(row[key] for row in kept for key in _DRAWN)
-
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(*(axis.within(row[key]) for key in ("value", "low", "high")))
-        notes = [row["role"]] * (row["role"] != WATCHED) + ["alarm"] * bool(row["alarm"])
-        side = "above" if row["alarm"] else "plain"
-        return drawn | {"name": row["period"], "notes": notes, "side": side}
-
-    return Table.of(
+    return _values_table(
         periods[::-1],
-        table_columns("Rows", {"Value": with_interval("value", number, ("low", "high"))}, _NUMBERS),
-        mark,
+        with_interval("value", number, _DRAWN[1:3]),
+        lambda row: {"name": row["period"]},
         id="periods-table",
         caption="Every period, the latest first",
         first="Period",
         marks="Value and interval",
-        axis=axis,
+        axis=Axis.around(row[key] for row in kept for key in _DRAWN),
+    )
+
+
+def _values_table(rows: Any, value: Any, named: Any, **options: Any) -> Table:
+    """Return values beside those that are expected; alarms are coloured."""
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        role, side = row.get("role", WATCHED), "above" if row["alarm"] else "plain"
+        notes = [role] * (role != WATCHED) + ["alarm"] * bool(row["alarm"])
+        return {"notes": notes, "side": side, **named(row)}
+
+    return estimates_table(
+        rows,
+        table_columns("Rows", {"Value": value}, "Expected", "Difference", "Adjusted p"),
+        mark,
+        _DRAWN[:3],
+        **options,
     )
 
 
@@ -432,22 +440,16 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     rows = sorted(map(_since, pairs.values()), key=lambda row: row["p_adjusted"])
     heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(row["value"], None, None) | {"ring": row["expected"]}
-        notes, side = (["alarm"], "above") if row["alarm"] else ([], "plain")
-        return drawn | {"name": named(row), "notes": notes, "side": side}
-
     first, last = names[start], names[-1]
     span = first if first == last else f"{first} to {last}"
-    table = Table.of(
+    table = _values_table(
         rows,
-        table_columns("Rows", {"Value": shown("value")}, _NUMBERS),
-        mark,
+        shown("value"),
+        lambda row: {"name": named(row), "ring": row["expected"]},
         id="pairs-table",
         caption=f"What each group and task adds, {span} (ring: expected from the reference)",
         first=heading,
         marks="Value",
-        axis=Axis.around(row[key] for row in rows for key in ("value", "expected", "difference")),
     )
     explained = (
         "Expected: what the reference shows with as many rows of each group. The p-value is "
