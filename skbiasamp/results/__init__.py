@@ -7,6 +7,7 @@ from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import classes_wanted as classes_wanted
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
+from skbiasamp.results._report import adjusted_verdict as adjusted_verdict
 from skbiasamp.results._report import columns_alone as columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS

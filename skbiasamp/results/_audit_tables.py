@@ -40,11 +40,7 @@ from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
-from skbiasamp.results.thresholds import (
-    at_base_rate,
-    nearest_to,
-    predicted_share,
-)
+from skbiasamp.results.thresholds import nearest_to, predicted_share
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
 _UNCOUNTED = "adds 0"
@@ -126,19 +122,18 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
         intervals = "intervals hold for all thresholds together"
-    nearest = at_base_rate(curve)
-    if nearest is None:
+    if curve.empty:
         return None
-    in_use = nearest_to(curve, predicted_share(report))
-    at = [int((curve["predicted_rate"] - share).abs().argmin()) for share in _SHARES]
-    at += [list(curve["threshold"]).index(row["threshold"]) for row in (nearest, in_use)]
+    labelled, predicted = curve["base_rate"], predicted_share(report)
+    named = {"as often as labelled": labelled, "as often as predicted now": predicted}
+    known = {note: nearest_to(curve, share) for note, share in named.items()}
+    shown_at = {*known.values(), *(nearest_to(curve, share) for share in _SHARES)}
     return estimates_table(
-        records(curve.iloc[sorted(set(at))]),
+        records(curve.assign(at=range(len(curve))).iloc[sorted(shown_at)]),
         table_columns(columns, "Estimate", "Interval", _limit(report.limit)),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
-            "notes": ("as often as labelled",) * (row == nearest)
-            + ("as often as predicted now",) * (row == in_use),
+            "notes": [note for note, at in known.items() if at == row["at"]],
         },
         id="curve-table",
         caption=f"directional A→T at other thresholds of the score; {intervals}. "

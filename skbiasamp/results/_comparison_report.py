@@ -23,9 +23,8 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import in_points, interval_in_words
-from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack
-from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report, differences_of
+from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report
 
 _ACCURACY = {"model": str, **dict.fromkeys(("accuracy", "difference"), float)}
 _ACCURACY |= may_lack(float, "difference_low", "difference_high")
@@ -106,11 +105,6 @@ class ComparisonReport(Report[ComparisonResult]):
         return next(iter(self.results.values())).models
 
     @property
-    def differences(self) -> GroupDifferences | None:
-        """Differences of the models within matched pairs, None if there are no pairs."""
-        return differences_of(self.matched, self.context)
-
-    @property
     def primary(self) -> str | None:
         """Name of the comparison that the verdict is about: the first that was measured.
 
@@ -121,9 +115,7 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def verdict(self) -> str:
         """What the primary comparison says of every model, with its accuracy."""
-        if self.primary is None:
-            return "" if self.differences is None else self.differences.sentence
-        return " ".join(self.verdicts.values())
+        return " ".join(self.verdicts.values()) or self._of_differences
 
     @property
     def verdicts(self) -> dict[str, str]:

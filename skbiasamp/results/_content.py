@@ -212,13 +212,19 @@ def count(value: Any) -> str:
 
 
 def with_interval(
-    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = ()
+    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = (), *, sided: bool = False
 ) -> Callable[[Mapping[str, Any]], Cell]:
-    """Return the cell of a number and the ends of its interval; `span` are the names of these."""
-    low, high = span or (f"{key}_low", f"{key}_high")
-    return lambda row: Cell(
-        form(row.get(key)), row.get(key), ends(row.get(low), row.get(high), form)
-    )
+    """Return the cell of a number and the ends of its interval; `span` are the names of these.
+
+    `sided` marks on which side of 0 the interval lies.
+    """
+
+    def cell(row: Mapping[str, Any]) -> Cell:
+        value, low, high = map(row.get, (key, *(span or (f"{key}_low", f"{key}_high"))))
+        side = side_of_zero(value, low, high) if sided and value is not None else ""
+        return Cell(form(value), value, ends(low, high, form), side)
+
+    return cell
 
 
 def ends(low: Any, high: Any, form: Callable[[Any], str] = number) -> str:

@@ -167,10 +167,6 @@ class MitigationSearch(Paged):
             f"{sure} {lost} {self.scores[0]}.{group}"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
-
     @property
     def _papers(self) -> list[str]:
         return [result.citation for result in self.comparisons.values()]
