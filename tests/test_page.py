@@ -673,6 +673,20 @@ def test_an_axis_is_round_and_holds_zero(values, low, high):
     assert "0" in [text for _, text, _ in axis.ticks]
 
 
+@pytest.mark.parametrize(
+    ("rate", "end"),
+    [(0.004, "0.5 %"), (0.021, "2.5 %"), (0.09, "10 %"), (0.25, "25 %"), (1.0, "100 %")],
+)
+def test_an_axis_of_small_rates_has_its_end_written_exactly(rate, end):
+    """The end of an axis to 0.5 % was labelled 0 %, that of one to 2.5 % 2 %."""
+    assert [text for _, text, _ in Axis.around([rate], percent=True).ticks] == ["0", end]
+
+
+def test_a_mark_beyond_an_axis_stands_at_its_end():
+    axis = Axis(-1, 1)
+    assert (axis.at(-7), axis.at(12)) == (axis.at(-1), axis.at(1))
+
+
 def test_labels_of_an_axis_do_not_run_together():
     """'−0.1' beside '0' was read as −0.10."""
     assert [text for _, text, _ in Axis.around([-0.09, 0.2]).ticks] == ["0", "+0.2"]

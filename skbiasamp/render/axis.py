@@ -41,18 +41,18 @@ class Axis:
     @property
     def ticks(self) -> list[tuple[str, str, str]]:
         """Position, text and anchor of 0, of the limit, and of ends that are not close to 0."""
-        form = "{:.0%}".format if self.percent else "{:+.3g}".format
+        form, scale = ("{:.3g} %", 100) if self.percent else ("{:+.3g}", 1)
         ends = {self.low: "start", self.high: "end"}
         # A label beside the 0 reads as one number with it.
         near = 0.5 * max(-self.low, self.high)
         ends = {end: anchor for end, anchor in ends.items() if end == 0 or abs(end) > near}
         middle = {} if 0 in ends else {0.0: "middle"}
         if self.limit is not None:
-            form, middle = "{:.3g}".format, {**middle, self.limit: "middle"}
+            form, middle = "{:.3g}", {**middle, self.limit: "middle"}
         return [
             (
                 self.at(value),
-                "0" if value == 0 else form(value).replace("-", "−").replace("%", " %"),
+                "0" if value == 0 else form.format(scale * value).replace("-", "−"),
                 anchor,
             )
             for value, anchor in sorted({**ends, **middle}.items())

@@ -22,10 +22,10 @@ from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bar, Bars
 from skbiasamp.results._audit_tables import rates_with_reference
 from skbiasamp.results._content import count, in_points
-from skbiasamp.results._json import as_json, records
+from skbiasamp.results._json import as_json
 from skbiasamp.results._report import AuditReport, columns_alone
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results.pair_tables import SHARED
+from skbiasamp.results.pair_tables import SHARED, by_pair, pair_of
 
 _MOST_BARS = 6  # groups of the picture
 _MEANS = ("base_rate", "predicted_rate", "change")
@@ -58,10 +58,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
 
         rows = sorted(rows, key=by_rows_changed)[:_MOST_BARS]
         rows.sort(key=lambda row: -round(abs(row["change"] - shared), 9))
-    is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
-    of_task = records(result.table[is_of_task])
-    pairs = {repr((row["group"], row["task"])): row for row in of_task}
-    gap = ""
+    pairs, gap = by_pair(result.table), ""
     if len(rows) == 2:
         gap = _gap(rows, ends, columns, labelled=result.labelled)
     elif shared:
@@ -71,7 +68,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         )
 
     def bar(row: dict[str, Any]) -> Bar:
-        verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
+        verdict = _verdict_of(pairs.get(pair_of(row)), result)
         # What all rows share is part of a pair's change, and of no gap. Of two groups, the verdict
         # is about their difference.
         if shared or (n_rows == 2 and verdict != NO_EFFECT):
@@ -134,7 +131,7 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
         if row["change"] is None:
             continue
         own = {"group": row["group"][at], "task": row["task"]}
-        whole = sums.setdefault(repr(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
+        whole = sums.setdefault(pair_of(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
         whole["n"] += row["n"]
         for name in _MEANS:
             whole[name] += row["n"] * row[name]

@@ -40,6 +40,7 @@ from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
+from skbiasamp.results.pair_tables import by_pair, pair_of
 from skbiasamp.results.thresholds import nearest_to, predicted_share
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
@@ -308,9 +309,9 @@ def rates_with_reference(report: AuditReport) -> list[dict[str, Any]]:
     result = None if report.primary is None else report[report.primary]
     if result is None or result.labelled or result.direction != "A->T":
         return rows
-    pairs = {repr((row["group"], row["task"])): row["base"] for row in records(result.table)}
+    pairs = by_pair(result.table)
     for row in rows:
-        row["base_rate"] = before = pairs.get(repr((row["group"], row["task"])))
+        row["base_rate"] = before = pairs.get(pair_of(row), {}).get("base")
         row["change"] = None if before is None else row["predicted_rate"] - before
     return rows
 
@@ -335,14 +336,12 @@ def rates_table(report: AuditReport) -> Table | None:
         if labelled and not apart:
             columns += ["Accuracy", "True positive rate", "False positive rate"]
     caption, marks = "labelled (ring) and predicted (dot)", "From labels to predictions"
-    if not labelled:
-        caption, marks = "predicted (dot)", "Predictions"
+    if not (labelled and predicted):
+        caption, marks = ("labelled", "Labels") if labelled else ("predicted (dot)", "Predictions")
     elif apart:
         caption = "of the reference (ring) and of these rows (dot)"
         marks = "From the reference to these rows"
-    caption += ", with 95 % intervals"
-    if not predicted:
-        caption, marks = "labelled", "Labels"
+    caption += ", with 95 % intervals" * predicted
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = row.get("base_rate"), row.get("predicted_rate")

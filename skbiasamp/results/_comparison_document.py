@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -42,7 +43,6 @@ from skbiasamp.results._content import (
     ends,
     estimates_table,
     facts,
-    in_points,
     limits_section,
     naming_of_pairs,
     only_task,
@@ -214,36 +214,45 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         "Model": shown("observed", form),
         change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
     }
-    task = only_task([*{str(row["task"]): row["task"] for row in rows}.values()]) or "each task"
+    task = only_task(row["task"] for row in rows) or "each task"
     explained = {
         "A->T": f"how often {task} is{' predicted' * (not has_own_rows)} in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
-    return estimates_table(
+    return _changes_table(
         rows,
         table_columns("Rows", rates, counts, "Adjusted p"),
-        lambda row: {"side": "plain", "name": named(row)},
+        lambda row: {"name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: {explained}, the largest change first",
         first=heading,
         marks="Change and interval",
-        balanced=True,
         only="page",
     )
 
 
 def _change(row: dict[str, Any], *, percent: bool) -> dict[str, float | None]:
     """Return the change of a pair and its interval, which follows the sign of the association."""
-    sign, scale = row.get("sign") or 0, 100 if percent else 1
+    sign, ends = row.get("sign") or 0, (row["low"], row["high"])
     value = row["difference"] if percent else (row["amplification"] or 0) * sign
-    ends = (row["low"], row["high"])
     known = sign and None not in ends
-    low, high = sorted(sign * end for end in ends) if known else (None, None)
-    return {
-        name: None if number is None else number * scale
-        for name, number in {"estimate": value, "low": low, "high": high}.items()
-    }
+    return _drawn(value, *(sorted(sign * end for end in ends) if known else ()), percent=percent)
+
+
+def _drawn(*change: float | None, percent: bool = True) -> dict[str, float | None]:
+    """Return a change and its interval as a table draws them, of rates in percentage points."""
+    scaled = [None if end is None else end * (100 if percent else 1) for end in change]
+    return dict(zip_longest(("estimate", "low", "high"), scaled))
+
+
+def _changes_table(rows: Any, columns: Cells, named: Any, **options: Any) -> Table:
+    """Return rows with changes on one axis with 0 in its middle."""
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"side": "plain", **named(row)}
+
+    return estimates_table(rows, columns, mark, balanced=True, **options)
 
 
 def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | tuple[Table, Text]:
@@ -258,14 +267,15 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | t
     elif p < 0.05:
         says = f"Predictions changed more often in some groups than in others ({p_equals(p)})."
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        name = group_of(row["group"], as_json(result.group_columns))
-        return {"name": name, "says": rate(row["share"]), "dot": row["share"]}
-
+    columns = as_json(result.group_columns)
     table = Table.of(
         sorted(rows, key=lambda row: -(row["share"] or 0)),
         table_columns({"Share": shown("share", rate), "Changed": shown("changed", count)}, "Rows"),
-        mark,
+        lambda row: {
+            "name": group_of(row["group"], columns),
+            "says": rate(row["share"]),
+            "dot": row["share"],
+        },
         id=table_id,
         caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",
         first="Group",
@@ -296,7 +306,7 @@ def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
     return [
         row
         | {f"{key}, reference": old.get(key) for key in _RATES}
-        | {"change": row["accuracy"] - old["accuracy"]}
+        | _drawn(row["accuracy"] - old["accuracy"])
         for row, old in zip(own, before, strict=True)
         if row.get("accuracy") is not None
     ]
@@ -315,30 +325,16 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
     return _changes_table(
         rows,
         columns,
-        lambda row: {"name": named(row)},
+        lambda row: {
+            "name": named(row),
+            "says": f"{number(row['estimate'], '+.2f')} percentage points",
+        },
         id=table_id,
         caption=f"{name_of(model)}: accuracy and error rates of each group",
         first=heading,
         marks="Change of accuracy in percentage points",
         only="page",
     )
-
-
-def _changes_table(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Cells,
-    named: Callable[[Any], Mapping[str, Any]],
-    **options: Any,
-) -> Table:
-    """Return rows with the ``change`` of a rate, in percentage points on one axis."""
-
-    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
-        says = f"{in_points(row['change'], '+.2f')} percentage points"
-        low, high = row.get("low"), row.get("high")
-        span = None if low is None or high is None else (100 * low, 100 * high)
-        return {"says": says, "dot": row["change"] * 100, "span": span, **named(row)}
-
-    return Table.of(rows, columns, mark, balanced=True, **options)
 
 
 # --------------------------------------------------------------------------- every metric
@@ -360,19 +356,20 @@ def _accuracy(report: ComparisonReport) -> Item | None:
         elif len(report.rates) and "base_rate" not in report.rates:
             reason = "the audited rows have no labels"
         return Text(f"Not measured: {reason}.")
-    form = partial(in_points, form="+.2f")
-    named = {"change": "difference", "low": "difference_low", "high": "difference_high"}
+    form = partial(number, form="+.2f")
+    ends_of = [f"difference{end}" for end in ("", "_low", "_high")]
+    reference = {"notes": ("reference",), "says": "reference"}
     return _changes_table(
-        [row | {name: row.get(key) for name, key in named.items()} for row in rows],
+        [row | _drawn(*map(row.get, ends_of)) for row in rows],
         {
             "Accuracy": shown("accuracy", rate),
-            "Difference": shown("change", form),
+            "Difference": shown("estimate", form),
             "Interval": lambda row: Cell(ends(row["low"], row["high"], form) or "–", row["low"]),
         },
-        lambda row: {
-            "name": name_of(row["model"]),
-            "notes": ("reference",) * (row["model"] == report.reference),
-        },
+        lambda row: (
+            {"name": name_of(row["model"])}
+            | (reference if row["model"] == report.reference else {})
+        ),
         id="accuracy-table",
         caption="Accuracy; differences in percentage points, with 95 % intervals",
         first="Model",

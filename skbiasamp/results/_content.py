@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -101,9 +101,10 @@ def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
     return names if isinstance(names, list) else [] if names is None else [names]
 
 
-def only_task(tasks: Sequence[Any], of: str = "") -> str:
+def only_task(tasks: Iterable[Any], of: str = "") -> str:
     """Return the name of the task in quotation marks if there is only one, else nothing."""
-    return f"'{task_of(tasks[0])}'{of}" if len(tasks) == 1 else ""
+    names = {str(task): task for task in tasks}
+    return f"'{task_of(*names.values())}'{of}" if len(names) == 1 else ""
 
 
 def document_of(

@@ -85,8 +85,8 @@ class SelectionRates(Paged):
         """
         context, rows = self.context, records(self.table)
         tables = selection_tables(rows, context.get("group_columns", ()))
-        tasks = {str(row["task"]): row["task"] for row in rows}
-        selected = f"Selected: the model predicts {only_task([*tasks.values()]) or 'the task'}."
+        task = only_task(row["task"] for row in rows) or "the task"
+        selected = f"Selected: the model predicts {task}."
         if "score" in context.get("selected", ""):
             selected = "Selected: a score above the median score of all rows (scoring rate)."
         if given := context.get("given"):

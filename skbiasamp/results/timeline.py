@@ -53,6 +53,7 @@ from skbiasamp.results._json import PAIR, OfKind, OfMetric, as_json, records
 from skbiasamp.results._report import Context
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.kinds import Kind
+from skbiasamp.results.pair_tables import pair_of
 
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
@@ -436,7 +437,7 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     since = timeline.pairs[timeline.pairs["period"].isin(names[start:])]
     pairs: dict[str, list[dict[str, Any]]] = {}
     for row in records(since):
-        pairs.setdefault(repr((row["group"], row["task"])), []).append(row)
+        pairs.setdefault(pair_of(row), []).append(row)
     rows = sorted(map(_since, pairs.values()), key=lambda row: row["p_adjusted"])
     heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
 
