@@ -156,7 +156,7 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
                 f"{abs(value):.4f} with a probability of 80 %."
             )
         return Text(text, "Precision.", "Audit more rows, or decide by accuracy.")
-    of_model = {row["model"]: row for row in _accuracies(report)}.get(model, {})
+    of_model = {row["model"]: row for row in report._accuracies}.get(model, {})
     least, most = (of_model.get(f"difference_{end}") for end in ("low", "high"))
     if least is None or most is None:  # no evidence of a gain or a loss
         return None
@@ -340,13 +340,9 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
 # --------------------------------------------------------------------------- every metric
 
 
-def _accuracies(report: ComparisonReport) -> list[dict[str, Any]]:
-    return [row for row in records(report.accuracy) if row["accuracy"] is not None]
-
-
 def _accuracy(report: ComparisonReport) -> Item | None:
     """Return the accuracy of each model, or why there is none; nothing of texts."""
-    rows, kind = _accuracies(report), report.context.get("data_kind")
+    rows, kind = report._accuracies, report.context.get("data_kind")
     if kind == "texts":
         return None
     if not rows:

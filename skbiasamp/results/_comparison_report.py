@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +22,7 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import in_points, interval_in_words
-from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack
+from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack, records
 from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report
 
 _ACCURACY = {"model": str, **dict.fromkeys(("accuracy", "difference"), float)}
@@ -123,11 +122,10 @@ class ComparisonReport(Report[ComparisonResult]):
         sentences: dict[str, str] = {}
         if self.primary is None:
             return sentences
-        accuracy = self.accuracy.dropna(subset="accuracy").set_index("model")
+        accuracy = {row["model"]: row for row in self._accuracies}
         for model in self.models:
             sentences[model] = self.results[self.primary].sentence(model)
-            if model in accuracy.index:
-                row: Any = accuracy.loc[model]
+            if row := accuracy.get(model):
                 more = "higher" if row["difference"] > 0 else "lower"
                 size = points(row["difference"])
                 change = f"{size} {more}"
@@ -135,12 +133,17 @@ class ComparisonReport(Report[ComparisonResult]):
                     change = "the same"
                 elif size == points(0):
                     change = f"less than {points(0.001)} {more}"
-                low, high = (row.get(f"difference_{end}", math.nan) for end in ("low", "high"))
-                if not math.isnan(low):
+                low, high = (row.get(f"difference_{end}") for end in ("low", "high"))
+                if low is not None:
                     form = partial(in_points, form="+.2f")
                     change += f" ({interval_in_words(0.95, low, high, form)})"
                 sentences[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
         return sentences
+
+    @property
+    def _accuracies(self) -> list[dict[str, Any]]:
+        """The rows of models whose accuracy is known."""
+        return [row for row in records(self.accuracy) if row["accuracy"] is not None]
 
     @property
     def notes(self) -> dict[str, str]:

@@ -40,8 +40,7 @@ _SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, 
 _NUMBERS = dict.fromkeys(("estimate", "low", "high"), float)
 _TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
 _BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
-_OF_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
-_CURVE = table_reader(_OF_CURVE)
+_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
 _PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
 
 _OF_TWO = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
@@ -257,7 +256,7 @@ class AuditReport(Report[AuditResult]):
     labelled_rates: Annotated[pd.DataFrame, _LABELLED_RATES] = field(default_factory=pd.DataFrame)
     by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
-    curve: Annotated[pd.DataFrame, _CURVE] = field(default_factory=pd.DataFrame)
+    curve: Annotated[pd.DataFrame, table_reader(_CURVE)] = field(default_factory=pd.DataFrame)
     passed: Annotated[pd.DataFrame, _PASSED] = field(default_factory=pd.DataFrame)
 
     @property

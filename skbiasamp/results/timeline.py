@@ -237,9 +237,7 @@ class Timeline(Paged, OfMetric):
         )
         causes = [cause for cause in self.causes if cause != "the value"]
         if causes:
-            text += f"There is an alarm for {listed(causes[:_MOST])}"
-            n = len(causes) - _MOST
-            text += f" and {n} more pair{'s' * (n != 1)}. " if n > 0 else ". "
+            text += f"There is an alarm for {listed(causes, _MOST)}. "
         return text + kept
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
