@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    NO_EFFECT,
-    REDUCES,
-    SIDE_OF,
-    group_of,
-    growth,
-    in_people,
-    points,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, growth, in_people, points, task_of
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.shares import difference_interval
 from skbiasamp.render.axis import Axis
@@ -71,11 +62,11 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         verdict = _verdict_of(pairs.get(pair_of(row)), result)
         # What all rows share is part of a pair's change, and of no gap. Of two groups, the verdict
         # is about their difference.
-        if shared or (n_rows == 2 and verdict != NO_EFFECT):
+        if shared or (n_rows == 2 and verdict != words.NO_EFFECT):
             verdict = ""
         name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
         change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
-        side = SIDE_OF.get(verdict, "across")
+        side = words.SIDE_OF.get(verdict, "across")
         return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
 
     task = f"“{task_of(rows[0]['task'])}”"
@@ -144,7 +135,7 @@ def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
         return ""
     level = result.confidence_level or 0.95
     if not significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level):
-        return NO_EFFECT
+        return words.NO_EFFECT
     if pair.get("sign_certain") is False:
         return "direction uncertain"
-    return AMPLIFIES if pair["amplification"] > 0 else REDUCES
+    return words.AMPLIFIES if pair["amplification"] > 0 else words.REDUCES

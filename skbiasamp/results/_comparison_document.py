@@ -8,11 +8,8 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    DIRECTION_OF,
-    NO_DIFFERENCE,
-    REVERSES,
     amount,
     group_of,
     level_of,
@@ -132,7 +129,7 @@ def _steps(report: ComparisonReport) -> list[Text]:
     amplify = [
         f"{name_of(row['model'])} ({number(row['estimate'])})"
         for row in records(primary.table)
-        if row.get("verdict") == AMPLIFIES
+        if row.get("verdict") == words.AMPLIFIES
     ]
     if amplify:
         choice = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
@@ -143,10 +140,10 @@ def _steps(report: ComparisonReport) -> list[Text]:
 def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Text | None:
     """Return what to do about one model, if anything."""
     name, reference, verdict = name_of(model), name_of(report.reference), primary.verdict(model)
-    if verdict == REVERSES:
+    if verdict == words.REVERSES:
         text = f"'{name}' turns the association around: this is no reduction."
         return Text(text, "Reversal.", "Check its predictions, and do not use it.")
-    if verdict == NO_DIFFERENCE:
+    if verdict == words.NO_DIFFERENCE:
         value, low, high = primary.judged(model)
         text = f"These rows do not separate '{name}' from '{reference}'."
         rows = rows_to_find(primary, abs(value), (low, high))
@@ -161,10 +158,10 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
     if least is None or most is None:  # no evidence of a gain or a loss
         return None
     text = f"'{name}' {verdict} than '{reference}', and"
-    if DIRECTION_OF.get(verdict, 0) > 0 >= least:
+    if words.DIRECTION_OF.get(verdict, 0) > 0 >= least:
         action = f"Keep '{reference}', unless something else speaks for '{name}'."
         return Text(f"{text} is not clearly more accurate.", "No gain.", action)
-    if DIRECTION_OF.get(verdict, 0) < 0 and most < 0:
+    if words.DIRECTION_OF.get(verdict, 0) < 0 and most < 0:
         text += f" its accuracy is {points(of_model['difference'])} lower."
         text += _largest_change_of_errors(report, model)
         return Text(text, "Cost.", "Decide which errors do most harm before you choose.")
@@ -425,7 +422,7 @@ def _compared(name: str, result: ComparisonResult) -> Iterator[dict[str, Any]]:
             ends, verdict = result.judged(model), result.verdict(model)
             _, low, high = ends
             excludes = low > 0 or high < 0
-            own |= {"verdict": verdict, "doubtful": excludes and verdict == NO_DIFFERENCE}
+            own |= {"verdict": verdict, "doubtful": excludes and verdict == words.NO_DIFFERENCE}
         shown_ends = zip(("estimate", "low", "high"), as_json(ends), strict=True)
         yield {**own, "p_adjusted": row["p_adjusted"], **dict(shown_ends)}
 

@@ -10,15 +10,8 @@ from typing import Annotated, Any
 import pandas as pd
 
 from skbiasamp._io.json import Count, Name, table_reader
-from skbiasamp._utils.formatting import (
-    DIRECTION_OF,
-    NOT_MEASURED,
-    REVERSES,
-    listed,
-    name_of,
-    points,
-    rate,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import listed, name_of, points, rate
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import in_points, interval_in_words
@@ -109,7 +102,7 @@ class ComparisonReport(Report[ComparisonResult]):
 
         None if models were compared within matched pairs only.
         """
-        return self._lowest_rank(lambda result: {*result.verdicts.values()} != {NOT_MEASURED})
+        return self._lowest_rank(lambda result: {*result.verdicts.values()} != {words.NOT_MEASURED})
 
     @property
     def verdict(self) -> str:
@@ -147,13 +140,13 @@ class ComparisonReport(Report[ComparisonResult]):
 
     @property
     def notes(self) -> dict[str, str]:
-        """Of each model about which metrics disagree in direction: which, and why they can."""
+        """What metrics say that disagree in direction about a model, and why they can."""
         notes = {}
         for model in self.models:
             verdicts = {name: result.verdict(model) for name, result in self.results.items()}
-            above = [name for name, verdict in verdicts.items() if DIRECTION_OF.get(verdict, 0) > 0]
-            below = [name for name, verdict in verdicts.items() if DIRECTION_OF.get(verdict, 0) < 0]
-            if not (above and below) or REVERSES in verdicts.values():
+            sides = {name: words.DIRECTION_OF.get(verdict) for name, verdict in verdicts.items()}
+            above, below = ([name for name in sides if sides[name] == way] for way in (1, -1))
+            if not (above and below) or words.REVERSES in verdicts.values():
                 continue
             more, less = (_listed(names, verdicts) for names in (above, below))
             notes[model] = f"'{name_of(model)}': {more}, but {less}. {self._why(above + below)}"
