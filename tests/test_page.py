@@ -39,7 +39,8 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.datasets import load_compas
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import Bars, Card, Document, Section, Table
+from skbiasamp.render.document import Bar, Bars, Card, Document, Section, Table
+from skbiasamp.render.html import as_page
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
 pytest.importorskip("jinja2")
@@ -516,6 +517,14 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     assert "50.0 percentage points in the labels, 67.5 percentage points in the pred" in text
     # Newcombe's interval of 340 and 70 of 400 rows, computed by hand from Wilson's.
     assert "(95 % interval of the latter: 61.9 to 72.2)" in text
+
+
+@pytest.mark.parametrize(("end", "says"), [(0.0025, "0.25 %"), (0.1, "10 %"), (0.5, "50 %")])
+def test_the_picture_says_exactly_where_its_bars_end(end, says):
+    """Bars of rare tasks ran "from 0 to 0 %"."""
+    bars = Bars("Rates", [Bar("f", end / 2, end, "", "", "across")], end)
+    page = as_page(Document("Audit", [Section("Verdict", [bars], "verdict")]))
+    assert f"Bars run from 0 to {says} of a group's rows." in page
 
 
 def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain, monkeypatch):
