@@ -18,6 +18,7 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
+    p_equals,
     p_value,
     points,
     rate,
@@ -38,7 +39,7 @@ from skbiasamp.results._audit_tables import (
     summary_table,
     word_tables,
 )
-from skbiasamp.results._content import LIMITS, count, document_of, ends, p_equals, record
+from skbiasamp.results._content import LIMITS, count, document_of, ends, record
 from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from skbiasamp._utils import formatting as words
@@ -19,7 +18,8 @@ from skbiasamp.results._result import AuditResult
 from skbiasamp.results.pair_tables import SHARED, by_pair, pair_of
 
 _MOST_BARS = 6  # groups of the picture
-_MEANS = ("base_rate", "predicted_rate", "change")
+_ENDS = ("base_rate", "predicted_rate")
+_MEANS = (*_ENDS, "change")
 
 
 def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
@@ -28,7 +28,6 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     Of many groups, those are shown in which most rows changed, the largest change first. If a
     column alone shows what all of them together do not, its groups are shown.
     """
-    ends = ("base_rate", "predicted_rate")
     known = [row for row in rates_with_reference(report) if row["change"] is not None]
     columns = report.context.get("group_columns", ())
     if alone := next(iter(columns_alone(report).values()), []):
@@ -51,7 +50,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         rows.sort(key=lambda row: -round(abs(row["change"] - shared), 9))
     pairs, gap = by_pair(result.table), ""
     if len(rows) == 2:
-        gap = _gap(rows, ends, columns, labelled=result.labelled)
+        gap = _gap(rows, columns, labelled=result.labelled)
     elif shared:
         gap = (
             f"All rows together: {in_points(shared)} percentage points. The "
@@ -76,19 +75,19 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     return Bars(
         asked,
         [bar(row) for row in rows],
-        Axis.around((row[end] for row in rows for end in ends), percent=True).high,
+        Axis.around((row[end] for row in rows for end in _ENDS), percent=True).high,
         gap,
         n_rows - len(rows),
         apart=not result.labelled,
     )
 
 
-def _gap(rows: list[dict[str, Any]], ends: Sequence[str], columns: Any, *, labelled: bool) -> str:
+def _gap(rows: list[dict[str, Any]], columns: Any, *, labelled: bool) -> str:
     """Return the difference between two groups before and after, of the rates as they are shown.
 
     The interval of the latter is made of those of both rates (Newcombe).
     """
-    gaps = [round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends]
+    gaps = _gaps(rows)
     names = ("the labels", "the predictions") if labelled else ("the reference rows", "these rows")
     sides = [f"{points(gap)} in {name}" for gap, name in zip(gaps, names, strict=True)]
     if gaps[0] * gaps[1] < 0:
@@ -106,12 +105,14 @@ def gap_of_largest(report: AuditReport, column: str) -> str:
     """Say how the difference between the two largest groups of a sensitive column changes."""
     rows = sorted(_of_column(report, column), key=lambda row: -row["n"])
     rows = [row for row in rows if row["task"] == rows[0]["task"]][:2]
-    before, after = (
-        round(rows[0][end], 3) - round(rows[1][end], 3) for end in ("base_rate", "predicted_rate")
-    )
     names = (group_of(row["group"], [column]) for row in rows)
     of = f"in '{task_of(rows[0]['task'])}' between {' and '.join(names)}"
-    return f"The difference {of} {growth(before, after)}."
+    return f"The difference {of} {growth(*_gaps(rows))}."
+
+
+def _gaps(rows: list[dict[str, Any]]) -> list[float]:
+    """Return the difference between two groups before and after, of the rates as they are shown."""
+    return [round(rows[0][end], 3) - round(rows[1][end], 3) for end in _ENDS]
 
 
 def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
+    p_equals,
     points,
     rate,
 )
@@ -43,7 +44,6 @@ from skbiasamp.results._content import (
     limits_section,
     naming_of_pairs,
     only_task,
-    p_equals,
     record,
     shown,
     table_columns,

@@ -201,12 +201,6 @@ def in_points(change: float | None, form: str = "+.1f") -> str:
     return number(None if change is None else change * 100, form)
 
 
-def p_equals(value: float | None) -> str:
-    """Return a p-value with its sign: "p = 0.023", "p < 0.001"."""
-    text = p_value(value)
-    return f"p {text}" if "<" in text else f"p = {text}"
-
-
 def count(value: Any) -> str:
     """Return a number of rows."""
     return number(None if value is None else round(value, 1), ",.15g")

@@ -23,6 +23,7 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
+    p_equals,
     task_of,
 )
 from skbiasamp.render.axis import Axis
@@ -43,7 +44,6 @@ from skbiasamp.results._content import (
     facts,
     limits_section,
     naming_of_pairs,
-    p_equals,
     record,
     shown,
     table_columns,
