@@ -149,6 +149,12 @@ def p_value(value: Any) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def p_equals(value: Any) -> str:
+    """Return a p-value with its sign: 'p = 0.023', 'p < 0.001'."""
+    text = p_value(value)
+    return f"p {text}" if "<" in text else f"p = {text}"
+
+
 def level_of(confidence_level: float) -> str:
     """Return a confidence level in per cent."""
     return f"{confidence_level * 100:.6g} %"

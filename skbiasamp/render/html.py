@@ -51,13 +51,8 @@ def _environment(jinja2: Any) -> Any:
         lstrip_blocks=True,
     )
     environment.filters["kind"] = lambda item: type(item).__name__
-    environment.filters |= {
-        "coordinates": coordinates,
-        "lines": lines,
-        "number": number,
-        "places": places,
-        "rate": rate,
-    }
+    drawn = (coordinates, lines, number, places, rate)
+    environment.filters |= {function.__name__: function for function in drawn}
     environment.globals["symbols"] = _SYMBOLS
     return environment
 
