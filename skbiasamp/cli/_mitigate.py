@@ -8,8 +8,14 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._io.files import columns_of_files, find
-from skbiasamp.cli._files import checked_outputs, named_columns, names_of_options, rows_of_files
+from skbiasamp._io.files import find
+from skbiasamp.cli._files import (
+    checked_outputs,
+    columns_of_test,
+    named_columns,
+    names_of_options,
+    rows_of_files,
+)
 from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import say_and_write
 
@@ -52,17 +58,16 @@ def _mitigate(options: argparse.Namespace) -> int:
     from skbiasamp.mitigation import search
 
     outputs = checked_outputs(options, find(options.test))
-    written = {"delimiter": options.delimiter, "encoding": options.encoding}
     named = named_columns(options)
     roles = [*options.target, *options.sensitive]
     features = options.features or [
-        name for name in columns_of_files(options.test, **written) or () if name not in roles
+        name for name in columns_of_test(options) or () if name not in roles
     ]
     if not features:
         raise InputError("name the columns that the model learns from: --features")
     names = names_of_options(named) | {"limit": "--limit", "scoring": "--scoring", "cv": "--folds"}
     names["auditor"] = lambda rest: "in the file" if "drop" in rest else "called 'unknown', say"
-    reading = rows_of_files(options, options.test, named, missing="group", also=features)
+    reading = rows_of_files(options, options.test, named, features)
     with speaking(names), reading as (rows, files):
         frame = pd.DataFrame(rows.collect().to_dict(as_series=False))
         target, sensitive = (

@@ -54,10 +54,7 @@ def _rates(options: argparse.Namespace) -> int:
     named = named_columns(options)
     shown = names_of_options(named) | {"min_share": "--min-share", "threshold": "--threshold"}
     shown["scores"] = lambda _: "--scores"
-    with (
-        speaking(shown),
-        rows_of_files(options, options.test, named, missing="group") as (rows, files),
-    ):
+    with speaking(shown), rows_of_files(options, options.test, named) as (rows, files):
         n_rows = sum(file["rows"] for file in files)
         result = selection_rates(
             rows.collect() if options.cluster or n_rows <= FEW_ROWS else rows,

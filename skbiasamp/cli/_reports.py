@@ -174,8 +174,7 @@ def _report(options: argparse.Namespace) -> int:
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
-            rows = rows_of_files(options, paths, columns, missing=options.missing)
-            return opened.enter_context(rows)
+            return opened.enter_context(rows_of_files(options, paths, columns))
 
         named += texts.implied(options, named)
         columns, of_train = named, _of_train(named)
@@ -242,23 +241,16 @@ def _arguments(
     ):
         rows = rows.collect()
     own_options = {"audit": ("favourable", "limit", "model_name"), "compare": ("reference",)}
-    own = {name: getattr(options, name) for name in own_options[options.command]}
+    alike = ("auditor", "groups", "missing", "max_groups", "threshold")
+    own = {name: getattr(options, name) for name in alike + own_options[options.command]}
     if options.tables:
         own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
     if "decision" in columns:
         own["labels"] = "selected"
-    common = {
-        "y_true": None if rows is None else rows.to_native(),
-        "auditor": options.auditor,
-        "groups": options.groups,
-        "missing": options.missing,
-        "pos_label": options.positive,
-        "max_groups": options.max_groups,
-        "threshold": options.threshold,
-        "random_state": options.seed,
-        "data_name": options.data_name or ", ".join(options.test),
-    }
-    return columns | common | own
+    own |= {"pos_label": options.positive, "random_state": options.seed}
+    own["y_true"] = None if rows is None else rows.to_native()
+    own["data_name"] = options.data_name or ", ".join(options.test)
+    return columns | own
 
 
 def _are_summed(rows: nw.LazyFrame[Any], named: list[Named], threshold: float | None) -> bool:

@@ -78,7 +78,7 @@ def _add(options: argparse.Namespace) -> int:
     named = named_columns(options)
     flags = {"period": "--period", "min_cell": "--min-cell", "missing": "--missing"}
     store = _store(options)
-    reading = rows_of_files(options, options.files, named, missing=options.missing)
+    reading = rows_of_files(options, options.files, named)
     with speaking({**names_of_options(named), **flags}):
         with reading as (rows, files):
             how = {"groups": options.groups, "missing": options.missing}
