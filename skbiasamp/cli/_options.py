@@ -346,7 +346,7 @@ def add_command(
         usage=usage,
         help=summary[:1].lower() + summary[1:],
         description=description,
-        epilog=f"examples:\n{examples}",
+        epilog=examples and f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
