@@ -111,7 +111,11 @@ def test_a_limit_is_a_number_of_0_or_more(limit):
 
 
 def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
-    for call in (lambda: report_of(MORE).gate(2), lambda: report_of(MORE, limit=2)):
+    calls = [lambda: report_of(MORE).gate(2), lambda: report_of(MORE, limit=2)]
+    auditor = DirectionalAuditor(simultaneous=True, n_resamples=99, random_state=0)
+    worst = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
+    calls += [lambda: worst.gate(2, on="worst")]
+    for call in calls:
         with pytest.raises(InputError, match=r"limit is 2, and .* two percentage points are 0\.02"):
             call()
     assert report_of(MORE).gate(0.99)

@@ -273,6 +273,16 @@ class Limit(NamedTuple):
             raise InputTypeError("{limit} must be a number of 0 or more; got {seen!r}.", seen=size)
         return cls(value, one_sided)
 
+    def check_reached(self, name: str, measured: Any) -> None:
+        """Raise if a result, or what an auditor measures, is a share and cannot be so large."""
+        if measured.percent and self.size > 1:
+            raise InputError(
+                "{limit} is {seen:g}, and {name} cannot be larger than 1: two percentage points "
+                "are 0.02.",
+                seen=self.size,
+                name=name,
+            )
+
     def outcome(self, low: float, high: float) -> str:
         """Return whether an interval lies within the limit, outside, or neither."""
         if math.isnan(low) or math.isnan(high):
@@ -376,13 +386,7 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     else:
         judged = [(name, *result.judged, result.verdict, result.sentence, result.statistics)]
         clear = REVEALS_MORE if result.kind.has_attacker else ""
-    if result.percent and limit.size > 1:
-        raise InputError(
-            "{limit} is {seen:g}, and {name} cannot be larger than 1: two percentage points are "
-            "0.02.",
-            seen=limit.size,
-            name=name,
-        )
+    limit.check_reached(name, result)
     for title, estimate, low, high, verdict, sentence, turned in judged:
         # Above the limit by its interval alone: the attacker is not above chance, or the test that
         # is adjusted for several models finds no difference.
@@ -445,6 +449,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
             "an auditor of pairs of group and task with simultaneous=True, and rows to count.",
             name=name,
         )
+    limit.check_reached(name, result)
     table = result.table
     intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
     outcomes = [limit.outcome(*interval) for interval in intervals]
