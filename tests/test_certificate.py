@@ -235,6 +235,18 @@ def test_labels_that_do_not_fit_are_refused(changed, said):
         AmplificationController(Scores()).fit(X, **{"y": y, "sensitive_features": sex} | changed)
 
 
+def test_groups_whose_signs_labels_do_not_show_are_counted_and_named():
+    X, y, _ = world(400)
+    sex = np.arange(400) % 15
+    control = AmplificationController(Scores(), random_state=0)
+    text = (
+        r"in which 1\d groups .*, such as \d+, \d+ and \d+, and .* allows for 10 .* Merge the small"
+    )
+    for train in ({}, {"y_train": y, "sensitive_train": sex}):
+        with pytest.raises(InputError, match=text):
+            control.fit(X, y, sensitive_features=sex, **train)
+
+
 def test_a_threshold_that_is_no_number_certifies_nothing():
     X, y, sex = world(200)
     control = AmplificationController(Scores(), limit=0.9, thresholds=[np.nan])

@@ -11,6 +11,7 @@ from scipy import sparse
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
+from skbiasamp._input.errors import fewer_groups, speaking
 from skbiasamp._input.labels import codes_of
 from skbiasamp.attackers.attack import InputAndTarget, Settings, check_dimensions, make_attack
 from skbiasamp.attackers.attack_pair import AttackPair
@@ -41,12 +42,13 @@ def attack_features(
     features = as_matrix(X)
     check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
-    cells = Contingency.from_labels(
-        np.arange(len(features)),
-        sensitive_features=sensitive_features,
-        missing=missing,
-        scores=True,
-    )
+    with speaking(max_groups=fewer_groups):
+        cells = Contingency.from_labels(
+            np.arange(len(features)),
+            sensitive_features=sensitive_features,
+            missing=missing,
+            scores=True,
+        )
     task = side_of(cells, "task")
     kept = np.array(task.names, dtype=np.intp)[codes_of(task)]  # missing groups may be left out
     attack = make_attack(

@@ -199,9 +199,11 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         signs = [sign]
         if y_train is not None:
             of_train = read_groups(sensitive_train, len(y_train), self.groups_)
-            signs = possible_signs(sign, of_train, np.asarray(y_train) == self.classes_[1])
+            signs = possible_signs(
+                sign, of_train, np.asarray(y_train) == self.classes_[1], self.groups_
+            )
         elif not known:
-            signs = possible_signs(sign, group[first], positive[first])
+            signs = possible_signs(sign, group[first], positive[first], self.groups_)
         self._require(sign, np.bincount(group[tested], minlength=len(sign)))
         every = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
         score = score_of(self.scoring, self.classes_)

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.checks import Array, Names
+from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp.counts.passed import passed
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._pairs import WITHOUT_POLICIES
@@ -154,7 +154,7 @@ def signs_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -
     return auditor.groups_, auditor.y_at_.to_numpy()[:, 0]
 
 
-def possible_signs(sign: Array, group: Array, positive: Array) -> list[Array]:
+def possible_signs(sign: Array, group: Array, positive: Array, names: Names) -> list[Array]:
     """Return the signs that groups may have, if labels do not show some of them (at 5 %)."""
     sizes = np.bincount(group, minlength=len(sign))
     rate = positive.mean()
@@ -164,8 +164,11 @@ def possible_signs(sign: Array, group: Array, positive: Array) -> list[Array]:
     if len(open_) > _MOST_OPEN:
         raise InputError(
             "The labels do not show in which {n} groups the label is more frequent than in all "
-            "rows, so that nothing can be proven. Pass {y_train} with more rows, or merge groups.",
+            "rows, such as {names}, and a proof allows for {most} such groups. Merge the small "
+            "ones into one group, or pass {y_train} with more rows.",
             n=len(open_),
+            names=quote([names[i] for i in open_[sizes[open_].argsort(kind="stable")[:3]]]),
+            most=_MOST_OPEN,
         )
     turned = np.tile(sign, (2 ** len(open_), 1))
     turned[:, open_] = list(product((-1, 1), repeat=len(open_)))

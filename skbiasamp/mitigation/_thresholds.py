@@ -177,10 +177,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         score = score_of(self.scoring, self.classes_)
         self._thresholds, size = self._chosen(rows, score)
         if size > self.limit + _ROUNDING:
+            further = ", or choose a threshold for each group (by_group=True)" * (not self.by_group)
             warn(
                 f"No threshold has an amplification within ±{self.limit:g}: the nearest one, "
-                f"{size:.4f}, is taken. Raise limit, or choose a threshold for each group "
-                "(by_group=True).",
+                f"{size:.4f}, is taken. Raise limit{further}.",
                 UncertaintyWarning,  # about numbers: a search holds it back
             )
         decided, apparent = np.empty(len(y), bool), []
