@@ -76,7 +76,7 @@ def as_matrix(X: Any) -> Array:
     if sparse.issparse(X):
         matrix: Any = X
         return np.asarray(matrix.toarray(), dtype=float)
-    if np.ndim(X) > 2:
+    if not hasattr(X, "columns") and np.ndim(X) > 2:
         maps = as_maps(X)
         return as_numbers(np.asarray(X) if maps is None else maps, "X")
     columns = []
