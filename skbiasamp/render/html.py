@@ -6,7 +6,7 @@ import html
 from functools import cache
 from typing import Any
 
-from skbiasamp._utils.formatting import number, rate
+from skbiasamp._utils.formatting import limit_of, number, rate
 from skbiasamp.render._chart import coordinates, places
 from skbiasamp.render.document import Document
 from skbiasamp.render.slider import lines
@@ -53,6 +53,7 @@ def _environment(jinja2: Any) -> Any:
     environment.filters["kind"] = lambda item: type(item).__name__
     environment.filters |= {
         "coordinates": coordinates,
+        "limit": limit_of,
         "lines": lines,
         "number": number,
         "places": places,

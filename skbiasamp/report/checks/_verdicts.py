@@ -9,6 +9,7 @@ from skbiasamp._utils.formatting import (
     NO_EFFECT,
     REVEALS_MORE,
     REVERSES,
+    limit_of,
     listed,
     number,
     points,
@@ -77,10 +78,10 @@ def of_limit(audited: Audited) -> Findings:
         return
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
     estimate, low, high = map(number, (of_primary.estimate, of_primary.low, of_primary.high))
-    ends = f"{estimate} ({low} to {high})"
+    ends, limit = f"{estimate} ({low} to {high})", limit_of(report.limit)
     if of_primary.outcome == FAILED:
         yield (
-            f"The model does not keep the limit of ±{report.limit:g}: {ends}.",
+            f"The model does not keep the limit of {limit}: {ends}.",
             "Do not release it by this limit. Mend it first, and audit it again.",
         )
     if of_primary.outcome != INCONCLUSIVE:
@@ -91,7 +92,7 @@ def of_limit(audited: Audited) -> Findings:
     if audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS:
         rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the estimate stays so."
     yield (
-        f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: {ends}.",
+        f"These rows do not show whether the model keeps the limit of {limit}: {ends}.",
         f"Do not release it by this limit before {until}.{rows}",
     )
 
