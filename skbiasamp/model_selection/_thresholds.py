@@ -18,6 +18,7 @@ from skbiasamp.counts.passed import between, passed
 from skbiasamp.model_selection.responses import (
     binary_labels,
     held_out,
+    known_scores,
     positive_scores,
     response,
     task_scores,
@@ -157,7 +158,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         """Return scores with a column for each task."""
         if self._one_label:
             return positive_scores(output)[:, None]
-        return task_scores(output, classes)
+        return known_scores(task_scores(output, classes))
 
 
 def _threshold(scores: Array, share: float, weight: Array) -> float:
