@@ -23,6 +23,7 @@ from skbiasamp.mitigation import (
     AmplificationThresholdClassifier,
     search,
 )
+from skbiasamp.model_selection import amplification_curve
 
 IDS = np.arange(10_000)
 LABELS = IDS % 2
@@ -77,6 +78,7 @@ def test_estimators_ask_for_fewer_groups():
         lambda g: search(model, X, y, sensitive_features=g, auditor=plain, candidates={}, cv=2),
         lambda g: cross_audit(model, X, y, sensitive_features=g, auditor=plain, cv=2),
         lambda g: probe.fit(X, sensitive_features=g),
+        lambda g: amplification_curve(y, X[:, 0], sensitive_features=g),
     ]
     merged = np.where(groups > 0, groups, 1)
     for call in calls:
