@@ -84,7 +84,7 @@ def group_of(name: Any, columns: Sequence[Any] = ()) -> str:
     return name_of(name)
 
 
-def limit_of(limit: float) -> str:
+def limit_of(limit: float | None) -> str:
     """Return a limit in both directions: '±0.02', or '0'."""
     return f"±{limit:g}" if limit else "0"
 

@@ -113,7 +113,7 @@ class GateCheck:
         -------
         text : str
         """
-        text = f"{self.word.capitalize()} ({limit_of(limit or 0)})."
+        text = f"{self.word.capitalize()} ({limit_of(limit)})."
         return f"{text} {self._needed}." if self._needed else text
 
     @property
