@@ -156,10 +156,6 @@ class InputTypeError(InputError, TypeError):
     """An `InputError` about the type of an input."""
 
 
-class TooFewRowsError(InputError):
-    """An `InputError` about rows that are too few to measure anything."""
-
-
 @contextmanager
 def speaking(names: Mapping[str, Spoken] | None = None, /, **more: Spoken) -> Iterator[None]:
     """Give the roles in errors that are raised inside the names that their reader knows.

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, TooFewRowsError, quote, rows_of
+from skbiasamp._input.errors import InputError, quote, rows_of
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
@@ -93,7 +93,7 @@ def make_pair(
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
     n_rows = int(test.rows.sum())
     if settings.cv is not None and n_rows < settings.cv:
-        raise TooFewRowsError(
+        raise InputError(
             "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "
             "or use fewer folds.",
             n_folds=settings.cv,

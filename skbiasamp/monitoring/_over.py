@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import Names, check_count, check_option, require_auditor
-from skbiasamp._input.errors import InputError, TooFewRowsError, columns_named, quote, rows_of
+from skbiasamp._input.errors import InputError, columns_named, quote, rows_of
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import generator
@@ -341,11 +341,11 @@ def _audited(
     for name, cells in parts.items():
         try:
             results[name] = auditor.audit(cells)
-        except TooFewRowsError as error:
-            notes += _noted(name, [f"not measured: {error}"])
         except InputError as error:
-            error.begin_with(f"Period {name}: ")
-            raise
+            if cells.rows.sum() >= auditor.fewest_rows:
+                error.begin_with(f"Period {name}: ")
+                raise
+            notes += _noted(name, [f"not measured: {error}"])
     return results, notes
 
 
