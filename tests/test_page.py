@@ -938,6 +938,18 @@ def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
     assert checks["broken"] == []
 
 
+def test_no_line_ends_between_a_number_and_its_unit(plain, tmp_path):
+    page = plain.to_html()
+    probe = """<pre id="found"></pre><script>document.getElementById("found").textContent =
+        JSON.stringify([...document.querySelectorAll("main p, main li")].map(e => e.innerText))
+        </script></body>"""
+    texts = in_chromium(page.replace("</body>", probe), tmp_path)
+    apart = r"\d (%|percentage points|rows?\b|groups?\b)|[+−][\d.]+ (\([+−]|to [+−])"
+    assert not [text for text in texts if re.search(apart, text)]
+    assert sum("\u00a0" in text for text in texts) > 5
+    assert "\u00a0" not in page
+
+
 def shown(pages, folder):
     """Return what a phone, a tablet, half a screen and a desk show of each page.
 

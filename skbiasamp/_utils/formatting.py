@@ -84,6 +84,11 @@ def group_of(name: Any, columns: Sequence[Any] = ()) -> str:
     return name_of(name)
 
 
+def limit_of(limit: float | None) -> str:
+    """Return a limit in both directions: '±0.02', or '0'."""
+    return f"±{limit:g}" if limit else "0"
+
+
 def task_of(name: Any) -> str:
     """Return a task's name; the tasks of a set are joined by a plus."""
     return name_of(name, " + ")

@@ -91,7 +91,7 @@ def make_pair(
     side = side_of(test, data.input)
     if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
-    n_rows = int(test.weight.sum()) if test.whole else test.n_cells
+    n_rows = int(test.rows.sum())
     if settings.cv is not None and n_rows < settings.cv:
         raise InputError(
             "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "

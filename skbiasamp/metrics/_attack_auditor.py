@@ -126,6 +126,11 @@ class AttackAuditor(BaseAuditor):
         """Whether the quality of the attacker is a share of rows."""
         return self.quality in ADDITIVE
 
+    @property
+    def fewest_rows(self) -> int:
+        """How many rows give every fold one."""
+        return self.cv or 1
+
     @abstractmethod
     def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:
         """Return (input, target) of the attack on labels, and of the attack on predictions.

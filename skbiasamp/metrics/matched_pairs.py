@@ -14,7 +14,14 @@ from scipy import stats
 
 from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import columns_of, is_table, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
+from skbiasamp._input.errors import (
+    InputError,
+    InputTypeError,
+    fewer_groups,
+    meant,
+    quote,
+    speaking,
+)
 from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions
@@ -334,7 +341,7 @@ class PairedRows:
         labels = {name: given[name] for name in ("sensitive_features", "sample_weight")}
         how: dict[str, Any] = {"numbers": numbers, "pos_label": pos_label, "apart": True}
         how |= {"clusters": given["pairs"], "max_groups": None, "missing": missing}
-        with speaking(y_true="y_pred", clusters="pairs"):
+        with speaking(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
             rows = read_labels(given["y_pred"], other, **labels, **how)
         assert rows.task is not None and rows.clusters is not None
         sides = [side for side in (rows.task, rows.task_pred) if side is not None]
@@ -479,7 +486,8 @@ def matched_difference(
     -0.5
     """
     auditor = MatchedPairsAuditor(pos_label=pos_label, n_resamples=2, random_state=0)
-    return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
+    with speaking(missing=lambda rest: f"MatchedPairsAuditor(missing{rest})"):
+        return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
 
 
 def within_pairs(given: dict[str, Any], random_state: Any, how: dict[str, Any]) -> GroupDifferences:

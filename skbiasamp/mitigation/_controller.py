@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array, check_train
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.errors import InputError, rows_of, speaking
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions, take_rows
 from skbiasamp._utils.docstrings import filling
@@ -193,7 +193,11 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         order = generator(self.random_state).permutation(len(y))
         # Another sign turns the value of two groups round, and not its size.
         known = y_train is not None or (self.two_sided and len(self.groups_) == 2)
-        n_first = 0 if known and self.thresholds is not None else len(y) // 3
+        all_test = known and self.thresholds is not None
+        if len(y) < 3 and not all_test:
+            text = "{X} has {rows}, of which a third orders thresholds or gives signs: pass more."
+            raise InputError(text, rows=rows_of(len(y)))
+        n_first = 0 if all_test else len(y) // 3
         first, tested = order[:n_first], order[n_first:]
         if not known:
             given = take_rows(to_native(attribute, "sensitive_features"), first)

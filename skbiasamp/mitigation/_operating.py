@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
 from skbiasamp.inference.hypothesis_tests import sign_p_values
@@ -167,10 +167,14 @@ def possible_signs(labels: Contingency) -> list[Array]:
     p_values = sign_p_values(labels, shares=False)[:, 0]
     open_ = np.flatnonzero((p_values > _SHOWN) & (sign != 0))
     if len(open_) > _MOST_OPEN:
+        smallest = open_[labels.count("group")[open_].argsort(kind="stable")[:3]]
         raise InputError(
             "The labels do not show in which {n} groups the label is more frequent than in all "
-            "rows, so that nothing can be proven. Pass {y_train} with more rows, or merge groups.",
+            "rows, such as {names}, and a proof allows for {most} such groups. Merge the small "
+            "ones into one group, or pass {y_train} with more rows.",
             n=len(open_),
+            names=quote([labels.groups[i] for i in smallest]),
+            most=_MOST_OPEN,
         )
     turned = np.tile(sign, (2 ** len(open_), 1))
     turned[:, open_] = list(product((-1, 1), repeat=len(open_)))

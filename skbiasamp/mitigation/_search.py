@@ -46,6 +46,7 @@ from skbiasamp.model_selection.folds import (
     tested_twice,
 )
 from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
+from skbiasamp.results.gate import Limit
 from skbiasamp.results.mitigation_search import (
     BASELINE,
     STOPPED,
@@ -210,6 +211,8 @@ def search(
     named = named_auditors(
         AuditedClassifier(model, auditor=auditor, sensitive_estimator=sensitive_estimator)
     )
+    if limit is not None:
+        Limit(limit, one_sided=False).check_reached(*next(iter(named.items())))
     rng = check_random_state(random_state)
     splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.

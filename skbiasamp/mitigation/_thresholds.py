@@ -15,6 +15,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.formatting import limit_of
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitivePredictor
@@ -176,10 +177,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         score = score_of(self.scoring, self.classes_)
         self._thresholds, size = self._chosen(rows, score)
         if size > self.limit + _ROUNDING:
+            further = ", or choose a threshold for each group (by_group=True)" * (not self.by_group)
             warn(
-                f"No threshold has an amplification within ±{self.limit:g}: the nearest one, "
-                f"{size:.4f}, is taken. Raise limit, or choose a threshold for each group "
-                "(by_group=True).",
+                f"No threshold has an amplification within {limit_of(self.limit)}: the nearest "
+                f"one, {size:.4f}, is taken. Raise limit{further}.",
                 UncertaintyWarning,  # about numbers: a search holds it back
             )
         decided, apparent = np.empty(len(y), bool), []

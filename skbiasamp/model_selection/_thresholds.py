@@ -19,6 +19,7 @@ from skbiasamp.model_selection.responses import (
     GIVES_SCORES,
     binary_labels,
     held_out,
+    known_scores,
     positive_scores,
     response,
     task_scores,
@@ -151,7 +152,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         """Return scores with a column for each task."""
         if self._one_label:
             return positive_scores(output)[:, None]
-        return task_scores(output, self.classes_)
+        return known_scores(task_scores(output, self.classes_))
 
 
 def _threshold(scores: Array, share: float, weight: Array) -> float:

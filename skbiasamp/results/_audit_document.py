@@ -14,6 +14,7 @@ from skbiasamp._utils.formatting import (
     group_of,
     in_people,
     level_of,
+    limit_of,
     listed,
     metric_name,
     name_of,
@@ -65,9 +66,8 @@ _HEADLINES = {
 }
 
 _LIMITED = {
-    words.WITHIN: "The model changes the association by less than the limit of ±{limit:g}.",
-    words.INCONCLUSIVE: "Inconclusive: these rows do not show whether the model is within "
-    "±{limit:g}.",
+    words.WITHIN: "The model changes the association by less than the limit of {limit}.",
+    words.INCONCLUSIVE: "Inconclusive: these rows do not show whether the model is within {limit}.",
 }
 
 _REFERENCE = "what the model was trained on, or real rows if the model generated these."
@@ -185,7 +185,7 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
         headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
         sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
     elif word in _LIMITED:  # a verdict with a limit stands before what was found
-        headline, effect = _LIMITED[word].format(limit=report.limit), headline
+        headline, effect = _LIMITED[word].format(limit=limit_of(report.limit)), headline
     explained = "(A is the group, T is the task: what is predicted.)" * ("→" in link[1])
     texts = [
         Text(effect) if effect else None,
@@ -355,7 +355,7 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     if report.primary is None:
         return
     result, compared = report[report.primary], report._compared
-    limited = "" if compared is None else f"limit ±{report.limit:g}: {compared.word}"
+    limited = "" if compared is None else f"limit {limit_of(report.limit)}: {compared.word}"
     measured = _metric(report.primary, result, numbered[report.primary], limited=limited)
     yield Section("How was the verdict measured?", [measured], "measured", only="page")
     others = [name for name in report if name != report.primary]

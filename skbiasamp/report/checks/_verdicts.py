@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import listed, number, points
+from skbiasamp._utils.formatting import limit_of, listed, number, points
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.report.checks._labels import is_constant
@@ -68,10 +68,10 @@ def of_limit(audited: Audited) -> Findings:
         return
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
     estimate, low, high = map(number, (of_primary.estimate, of_primary.low, of_primary.high))
-    ends = f"{estimate} ({low} to {high})"
+    ends, limit = f"{estimate} ({low} to {high})", limit_of(report.limit)
     if of_primary.outcome == FAILED:
         yield (
-            f"The model does not keep the limit of ±{report.limit:g}: {ends}.",
+            f"The model does not keep the limit of {limit}: {ends}.",
             "Do not release it by this limit. Mend it first, and audit it again.",
         )
     if of_primary.outcome != words.INCONCLUSIVE:
@@ -82,7 +82,7 @@ def of_limit(audited: Audited) -> Findings:
     if audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS:
         rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the estimate stays so."
     yield (
-        f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: {ends}.",
+        f"These rows do not show whether the model keeps the limit of {limit}: {ends}.",
         f"Do not release it by this limit before {until}.{rows}",
     )
 
