@@ -373,3 +373,49 @@ def test_a_predicted_group_stands_beside_strata_of_a_frame():
     )
     assert report.explanation is not None
     assert "directional T->A" in report
+
+
+@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("option", ["plain", "scores", "clusters", "fractions"])
+def test_an_explanation_and_an_audit_within_strata_are_one_answer(groups, option):
+    """Each had signs and an interval of its own, so that they contradicted each other."""
+    for seed in range(3):
+        rows = sample(400, groups=groups, seed=seed, push=0.4)
+        known = {"sensitive_features": rows["sex"], "given": rows["dept"]}
+        if option == "clusters":
+            known["clusters"] = np.arange(400) // 2
+        if option == "fractions":
+            known["sample_weight"] = np.random.default_rng(seed).random(400) + 0.5
+        result = AUDITOR.audit(rows["label"], rows["decision"], **known)
+        scores = {"y_score": rows["score"]} if option == "scores" else {}
+        explanation = skbiasamp.explain(
+            rows["label"], rows["decision"], **known, **scores, random_state=0
+        )
+        own = explanation.conditional.set_index("part").loc["within strata"]
+        expected = [result.estimate, result.low, result.high]
+        assert own[["value", "low", "high"]].tolist() == pytest.approx(expected, abs=EXACT)
+        assert explanation.context["verdicts"]["within strata"] == result.verdict
+        assert explanation.conditional_value == pytest.approx(result.value, abs=EXACT)
+
+
+def test_strata_of_one_group_alone_make_the_part_within_strata_smaller():
+    rows = sample(1500, push=1.0)
+    only = rows.index < 300
+    rows.loc[only, ["sex", "dept"]] = ["a", "only"]
+    result = audited(rows)
+    conditional = skbiasamp.explain(
+        rows["label"],
+        rows["decision"],
+        sensitive_features=rows["sex"],
+        given=rows["dept"],
+        random_state=0,
+    ).conditional.set_index("part")
+    own = conditional.loc["within strata", ["value", "low", "high"]]
+    numbers = np.array([result.estimate, result.low, result.high])
+    assert own.tolist() == pytest.approx((0.8 * numbers).tolist(), abs=EXACT)
+    # One group differs by nothing from the rows of its own stratum; they only shift.
+    assert conditional.loc["no overlap", "value"] == pytest.approx(0, abs=EXACT)
+    change = rows[only].eval("decision - label").mean()
+    signs = result.table.set_index("group")["sign"]
+    shift = 0.8 * result.statistics["shift"] + 0.2 * signs["a"] * change / 2
+    assert conditional.loc["shift", "value"] == pytest.approx(shift, abs=EXACT)

@@ -50,6 +50,7 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     cells.require_rows("A resample", but=("scores", "weights"))
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
+    weight = cells.keeping_poststrata(weight)
     if n_resamples is not None:
         return with_weight(cells, weight)
     plain = with_weight if cells.clusters is None else _plain
@@ -58,7 +59,8 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
 
 def in_blocks(cells: Cells) -> bool:
     """Return whether the rows of cells are drawn in blocks: there are many cells."""
-    return bool(cells.n_cells > MANY_CELLS and cells.rows.sum() <= _MOST_ROWS)
+    many = cells.n_cells > MANY_CELLS and cells.rows.sum() <= _MOST_ROWS
+    return bool(many and cells.poststrata is None)
 
 
 def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None:
