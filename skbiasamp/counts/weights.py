@@ -62,11 +62,17 @@ class Weighted:
         return np.asarray(drawn * (times @ cells.T))
 
     def within_poststrata(self, influences: Any) -> Any:
-        """Return influences (sums × cells) less their mean in each poststratum."""
+        """Return influences (sums × cells) less their mean in each poststratum.
+
+        A row that is much of its poststratum pulls the mean to itself, so that it seems to vary too
+        little: it counts by its leverage more (HC3).
+        """
         if self.poststrata is None:
             return influences
         cells, weight = self._of_poststrata
-        return influences - ((influences * self.weight) @ cells / weight) @ cells.T
+        others = 1 - self.row_weight / (weight @ cells.T)
+        times = np.divide(1, others, out=np.ones(self.n_cells), where=others > 1e-9)
+        return (influences - ((influences * self.weight) @ cells / weight) @ cells.T) * times
 
     @property
     def occurs(self) -> Array:
