@@ -33,8 +33,8 @@ class _Counted(NamedTuple):
     """Rows of each group, and of each pair of group and task by what labels or predicts it."""
 
     n: Array
-    label: Array
     decision: Array
+    label: Array | None = None
     score: Array | None = None
     rounded: Array | None = None
 

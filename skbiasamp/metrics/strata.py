@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -153,7 +153,11 @@ def _without_missing(fine: Contingency, strata: Names, missing: str) -> Continge
     """Handle rows with a missing sensitive feature; one in the columns of strata is a value."""
     own = side_of(fine, "group")
     where = [i for i, name in enumerate(own.columns) if name not in strata]
-    lost = np.array([_is_missing(name, where, len(own.columns)) for name in own.names])
+    names: list[Any] = [name if len(own.columns) > 1 else (name,) for name in own.names]
+    parts = [[name[i] for i in where] for name in names]
+    lost = np.array(
+        [any(p == MISSING and not isinstance(p, NamedMissing) for p in each) for each in parts]
+    )
     if missing == "group" or not lost.any() or not isinstance(own.labels, Codes):
         return fine
     known = fine.select(
@@ -167,11 +171,6 @@ def _without_missing(fine: Contingency, strata: Names, missing: str) -> Continge
             where=rows_of(known.n_dropped),
         )
     return known
-
-
-def _is_missing(name: Any, where: Sequence[int], n_columns: int) -> bool:
-    parts = [name[i] for i in where] if n_columns > 1 else [name]
-    return any(part == MISSING and not isinstance(part, NamedMissing) for part in parts)
 
 
 def strata_of(fine: Contingency, given: Names, train: Contingency | None = None) -> Strata:

@@ -232,10 +232,9 @@ def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
     each = table.drop_duplicates("task")
     wrong = each[each["p_value"] * len(each) < 1 - LEVEL]
     if len(wrong):
-        which = listed([f"task {task_of(task)}" for task in wrong["task"][:3]])
-        more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
+        which = listed([f"task {task_of(task)}" for task in wrong["task"]], 3)
         yield (
-            f"The scores are not calibrated for {which}{more} (smallest p-value: "
+            f"The scores are not calibrated for {which} (smallest p-value: "
             f"{p_value(wrong['p_value'].min())}). Scores, rounding and threshold then describe the "
             "decisions. They do not say what calibrated scores would change."
         )
@@ -287,11 +286,10 @@ def _of_overlap(sums: StrataSums, strata: Names, columns: Names) -> Iterator[str
     """Name the strata in which a group has no rows."""
     alone = np.flatnonzero(~sums.shared)
     if len(alone):
-        shown = listed([group_of(strata[i], columns) for i in alone[:3]])
-        more = f" and {len(alone) - 3} more" * (len(alone) > 3)
+        shown = listed([group_of(strata[i], columns) for i in alone], 3)
         share = rate(float(sums.weight[0, alone].sum()))
         yield (
-            f"In {len(alone)} of {len(strata)} strata a group has no rows: {shown}{more}. "
+            f"In {len(alone)} of {len(strata)} strata a group has no rows: {shown}. "
             f"They hold {share} of rows, and groups cannot be compared within them."
         )
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import MOST_GROUPS, check_count
 from skbiasamp._input.coding import as_numbers
-from skbiasamp._input.containers import columns_of, one_column, to_native
+from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.readers import reached
@@ -292,7 +292,8 @@ def _parts_of(
     sides = {LABEL: "task", DECISION: "task_pred"}
     if scored:
         sides |= {stage: side_of_model("task_pred", stage) for stage in (DECISION, SCORE)}
-    shape, how = (len(test.groups), len(rows.names)), _draws(random_state)
+    shape = len(test.groups), len(rows.names)
+    how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": random_state}
     sums = drawn_sums(rows.fine, rows.group, rows.stratum, sides, shape=shape, **how)
     audit, parts = _audited(_auditor_of(train, **how), test, sums)
     tables: dict[str, Any] = of_change(parts, test.tasks)
@@ -311,10 +312,6 @@ def _parts_of(
         of_parts, more = of_strata(sums, parts, inside, names, rows.columns, rows.given)
         tables, findings = tables | of_parts, findings + more
     return parts, audit, tables | {"verdicts": verdicts, "findings": findings}
-
-
-def _draws(random_state: Any) -> dict[str, Any]:
-    return {"n_resamples": N_RESAMPLES, "random_state": random_state}
 
 
 def _audited(auditor: Any, test: Contingency, sums: StrataSums) -> tuple[AuditResult, Parts]:
@@ -364,27 +361,22 @@ def _of_features(
     parts: Parts,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return what each feature carries of the difference between groups.
-
-    Features take the place of tasks: all have the labels of the only task.
-    """
-    tasks, groups = (tuple(dict.fromkeys(audit.table[name])) for name in ("task", "group"))
-    if len(tasks) != 1:
-        text = "{attributions} are of one task, and the labels have {n}."
-        raise InputError(text, n=len(tasks))
-    label = np.asarray(one_column(source.y_true, "y_true")) == tasks[0]
+    """Return what each feature carries of the difference between groups."""
+    groups = [*dict.fromkeys(audit.table["group"])]
+    if (n := audit.table["task"].nunique()) != 1:
+        raise InputError("{attributions} are of one task, and the labels have {n}.", n=n)
     if len(values) == 1:
         raise InputError("{attributions} must have a column for each of two features or more.")
-    rows = source.labels | source.how | {"y_pred": values}
-    rows["pos_label"] = None  # which class the only task is, is known by now
+    # Features take the place of tasks, whose labels play no part.
+    rows = source.labels | source.how | {"y_pred": values, "pos_label": None}
+    labels = {name: np.zeros(len(column), int) for name, column in values.items()}
     with speaking(y_pred="attributions"):
-        labels = dict.fromkeys(values, label.astype(int))
         cells = Contingency.from_labels(labels, **rows, scores=True)
     sums = drawn_sums(
         cells,
         np.array([groups.index(name) for name in cells.groups]),
         np.zeros(len(cells.groups), dtype=np.intp),
-        {LABEL: "task", DECISION: "task_pred"},
+        {DECISION: "task_pred"},
         shape=(len(groups), 1),
         n_resamples=N_RESAMPLES,
         random_state=rng,
