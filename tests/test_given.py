@@ -12,6 +12,9 @@ from test_explain import DATA, EXACT, sample
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LICAuditor, MALSAuditor, NumericAuditor
 from skbiasamp.cli import main
+from skbiasamp.counts import draws
+from skbiasamp.metrics.strata import standardised as within_strata
+from skbiasamp.metrics.strata import strata_of
 
 AUDITOR = DirectionalAuditor(reference="test", random_state=0)
 
@@ -456,3 +459,28 @@ def test_few_rows_that_stand_for_many_vary_as_they_do():
         result = auditor.audit(label, predicted, sensitive_features=group, given=stratum)
         beyond += abs(result.estimate) > 2 * result.statistics["standard_error"]
     assert beyond <= 0.1 * times
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_resamples_keep_how_frequent_strata_are_in_each_group(in_blocks, monkeypatch):
+    rows = sample(1500, groups=3)
+    fine = Contingency.from_labels(
+        rows["label"],
+        rows["decision"],
+        sensitive_features=rows[["sex", "dept"]],
+        sample_weight=np.random.default_rng(0).random(1500) + 0.5,
+    )
+    cells = draws.ordered(within_strata(strata_of(fine, ("dept",))))
+    rng = np.random.default_rng(1)
+    if in_blocks:
+        monkeypatch.setattr(draws, "MANY_CELLS", 100)
+        drawn = draws.resampled_blocks(cells, draws.divided_into_blocks(cells, rng), 20, rng)
+    else:
+        drawn = draws.resampled(cells, 20, rng)
+    weight, (groups, strata) = np.asarray(drawn.weight), (3, 2)
+    assert len(np.unique(cells.poststrata)) == groups * strata
+    for own in range(groups * strata):
+        inside = cells.poststrata == own
+        expected = cells.weight[inside].sum()
+        assert weight[:, inside].sum(axis=1) == pytest.approx(expected, rel=1e-9)
+        assert weight[:, inside].std() > 0

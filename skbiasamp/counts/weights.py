@@ -52,14 +52,11 @@ class Weighted:
         cells = sparse.csr_array((np.ones(self.n_cells), at))
         return cells, self.weight @ cells
 
-    def keeping_poststrata(self, drawn: Array) -> Array:
-        """Return drawn weights (draws × cells) in which each poststratum weighs what it did."""
-        if self.poststrata is None:
-            return drawn
+    def times_of_poststrata(self, drawn: Any) -> Array:
+        """Return by how much each poststratum weighs too little in draws (draws × poststrata)."""
         cells, weight = self._of_poststrata
         own = drawn @ cells
-        times = np.divide(weight, own, out=np.ones(own.shape), where=own > 0)
-        return np.asarray(drawn * (times @ cells.T))
+        return np.divide(weight, own, out=np.ones(own.shape), where=own > 0)
 
     def within_poststrata(self, influences: Any) -> Any:
         """Return influences (sums × cells) less their mean in each poststratum.
