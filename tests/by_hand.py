@@ -303,12 +303,16 @@ class Plain:
     def reach(self, measure):
         """Return how far an interval of 95 % reaches: Student's t if few weights carry it."""
         influence, square = self.influence(measure)
-        parts, n = square * influence**2, len(self.weight)
-        units = parts[:n].sum() ** 2 / (parts[:n] ** 2).sum()
-        few = units < 30 and not np.array_equal(self.weight, np.rint(self.weight))
+        parts, n = (square * influence.T**2).T, len(self.weight)
+        fourth = (parts[:n] ** 2).sum(axis=0)
+        many = np.full(fourth.shape, np.inf)
+        units = np.divide(parts[:n].sum(axis=0) ** 2, fourth, out=many, where=fourth > 0)
+        few = (units < 30) & (not np.array_equal(self.weight, np.rint(self.weight)))
         normal = stats.norm.isf(0.025)
-        of_rows = stats.t(units).isf(0.025) if few else normal
-        return np.hypot(of_rows * parts[:n].sum() ** 0.5, normal * parts[n:].sum() ** 0.5)
+        of_rows = np.where(few, stats.t(units).isf(0.025), normal)
+        return np.hypot(
+            of_rows * parts[:n].sum(axis=0) ** 0.5, normal * parts[n:].sum(axis=0) ** 0.5
+        )
 
 
 def numbers(result, *names):

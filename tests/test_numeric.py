@@ -3,6 +3,7 @@
 import json
 import pickle
 import warnings
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -596,3 +597,47 @@ def test_whether_labels_are_numbers_is_true_or_false():
     price, predicted, sex = TEST
     with pytest.raises(ValueError, match="numbers must be one of True, False"):
         Contingency.from_labels(price, predicted, sensitive_features=sex, numbers="price")
+
+
+def skewed(seed, n=500):
+    """Return lognormal prices, and the price to be expected: nothing is amplified."""
+    rng = np.random.default_rng(seed)
+    sex = np.where(rng.random(n) < 0.1, "m", "f")
+    spread = np.where(sex == "m", 1.2, 0.36)
+    base = rng.normal(size=n)
+    return np.exp(base + spread * rng.normal(size=n) - spread**2 / 2), np.exp(base), sex
+
+
+def test_few_large_numbers_that_carry_a_variance_have_student_s_t():
+    """By hand, for the pairs and the estimate, which is half of their difference."""
+    price, predicted, sex = skewed(0)
+    auditor = NumericAuditor(interval="analytic", reference="test")
+    result = auditor.audit(price, predicted, sensitive_features=sex)
+    change = pd.Series(predicted - price) / price.std()
+    part = (change - change.groupby(sex).transform("mean")) / pd.Series(sex).map(Counter(sex))
+
+    def reach(influence):
+        n = (influence**2).sum() ** 2 / (influence**4).sum()
+        assert n < 15
+        return stats.t(n).isf(0.025) * (influence**2).sum() ** 0.5
+
+    table = result.table.set_index("group")
+    for group in ("f", "m"):
+        half = (table.loc[group, "high"] - table.loc[group, "low"]) / 2
+        assert half == pytest.approx(reach(part[sex == group]), rel=1e-9)
+    # Signs that the labels do not show make the other end longer.
+    ends = result.estimate - result.low, result.high - result.estimate
+    assert min(ends) == pytest.approx(reach(part) / 2, rel=1e-9)
+
+
+def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
+    """By the normal distribution alone, 15 % of these data sets had a verdict, or a pair."""
+    verdicts = pairs = 0
+    for seed in range(120):
+        price, predicted, sex = skewed(seed)
+        auditor = NumericAuditor(interval="analytic", reference="test")
+        result = auditor.audit(price, predicted, sensitive_features=sex)
+        verdicts += result.verdict != "no clear effect"
+        pairs += (result.table["p_adjusted"] < 0.05).any()
+    assert verdicts <= 12
+    assert pairs <= 12

@@ -187,7 +187,7 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
     per_row = partial(pairs_per_changed_row, cells, pairs, changed)
     bounds = widen_degenerate(bounds, pairs, rows, per_row)
     if own.has_influence:
-        bounds = with_few_units(bounds, cells, lambda: own.influence, level)
+        bounds = with_few_units(bounds, pairs, [(cells, pairs)], lambda: own.influence, level)
     bounds = with_errors_of_base(bounds, pairs, train, level)
     doubt = own.signs.doubt(pairs, bounds.ends)
     bounds = bounds._replace(ends=doubted(bounds.ends, doubt, NO_DOUBT))

@@ -60,7 +60,8 @@ def difference(
         bounds = widen_degenerate(bounds, between, rows, lambda: 1.0)
         if own.has_influence:
             apart = partial(np.subtract, own.influence, other.influence)
-            bounds = with_few_units(bounds, own.cells, apart, level)
+            models = [(own.cells, own.pairs), (other.cells, other.pairs)]
+            bounds = with_few_units(bounds, between, models, apart, level)
         bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, other.doubt))
         if any(each.signs.are_idle(each.pairs) for each in (own, other)):
             bounds = bounds._replace(ends=np.full(2, np.nan))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -32,27 +31,51 @@ def pair_variances(
     rates = pairs.rates
     assert rates is not None
 
-    def change(influences: list[Array]) -> Array:
-        # Model by model, so that what two predict alike cancels exactly.
-        of_models = zip(factors, np.split(np.stack(influences), len(models)), strict=False)
-        return sum(factor * (own[0] - own[1:].sum(axis=0)) for factor, own in of_models)
-
-    def variances(every: Sequence[Cells]) -> Array:
-        if not others and _are_counts(every[0], pairs, rates):
-            labels, both, predictions = _moments_of_counts(every[0], False, rates)
+    def variances(own: Cells) -> Array:
+        if not others and _are_counts(own, pairs, rates):
+            labels, both, predictions = _moments_of_counts(own, False, rates)
             return _oriented(labels + predictions - 2 * both, rates)
-        of_pairs = _nothing(every[0], rates)
-        for at, rows, influences in _influences(every, pairs, rates):
-            whole = change(influences)
-            of_pairs[at] = _sum_of_products(every[0], rows, whole, whole)
-        return _oriented(of_pairs, rates)
+        return _of_changes([own, *(of for of, _ in others)], pairs, factors, _sum_of_squares)
 
-    if cells.summed == "tasks":
-        every = _by_task(cells, pairs, lambda own: variances([own]))
-    else:
-        every = variances([own for own, _ in models])
+    every = _by_task(cells, pairs, variances) if cells.summed == "tasks" else variances(cells)
     undefined = np.any([np.isnan(own.delta) for _, own in models], axis=0)
     return np.where(undefined, np.nan, every)
+
+
+def units_of_pairs(*models: tuple[Contingency, Pairs]) -> Array:
+    """Return how many independent rows, or clusters, carry the variance of every pair's change."""
+    cells = [own for own, _ in models]
+    return _of_changes(cells, models[0][1], (1.0, -1.0), _units_of_sums)
+
+
+def _of_changes(
+    models: Sequence[Cells],
+    pairs: Pairs,
+    factors: Sequence[float],
+    of: Callable[[Array, Array], Array],
+) -> Array:
+    """Return what is made of each pair's sums of influences, and of how often each is there."""
+    rates = pairs.rates
+    assert rates is not None
+    of_pairs = _nothing(models[0], rates)
+    for at, rows, influences in _influences(models, pairs, rates):
+        # Model by model, so that what two predict alike cancels exactly.
+        of_models = zip(factors, np.split(np.stack(influences), len(models)), strict=False)
+        change = sum(factor * (own[0] - own[1:].sum(axis=0)) for factor, own in of_models)
+        of_pairs[at] = of(*_sums_of_rows(models[0], rows, change))
+    return _oriented(of_pairs, rates)
+
+
+def _sum_of_squares(sums: Array, times: Array) -> Array:
+    return np.asarray(times @ sums**2)
+
+
+def _units_of_sums(sums: Array, times: Array) -> Array:
+    """Return how many units carry the variance of sums; none is carried by infinitely many."""
+    squares = sums**2
+    fourth = times @ squares**2
+    many = np.full(fourth.shape, np.inf)
+    return np.divide((times @ squares) ** 2, fourth, out=many, where=fourth > 0)
 
 
 def _by_task(cells: Cells, pairs: Pairs, of: Callable[[Cells], Array]) -> Array:
@@ -240,15 +263,21 @@ def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
 
 def _sum_of_products(cells: Cells, rows: Array, left: Array, right: Array) -> Array:
     """Return sums of products of two influences of each row, or of each cluster of rows."""
-    clusters = cells.clusters
-    if cells.poststrata is not None:  # of all rows
-        left, right = (within_poststrata(cells, own.T).T for own in (left, right))
-    if clusters is None:
-        weight = (cells.weight * cells.row_weight)[rows]
-        return np.asarray(weight @ (left * right))
-    first = clusters.sums(rows, cells.weight, left)
-    second = first if right is left else clusters.sums(rows, cells.weight, right)
-    return clusters.n @ (first * second)
+    sums, times = _sums_of_rows(cells, rows, left)
+    other = sums if right is left else _sums_of_rows(cells, rows, right)[0]
+    return np.asarray(times @ (sums * other))
+
+
+def _sums_of_rows(cells: Cells, rows: Array, influence: Array) -> tuple[Array, Array]:
+    """Return what each independent row, or cluster, adds to sums (units × sums), and how many are.
+
+    `influence` is that of some rows (rows × sums), which are all if there are poststrata.
+    """
+    if cells.poststrata is not None:
+        influence = within_poststrata(cells, influence.T).T
+    if cells.clusters is None:
+        return influence * cells.row_weight[rows, None], cells.rows[rows]
+    return cells.clusters.sums(rows, cells.weight, influence), cells.clusters.n
 
 
 def variance_of(cells: Cells, influence: Array) -> float:
@@ -265,9 +294,7 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
 def units_carrying(cells: Cells, influence: Array) -> float:
     """Return how many independent rows, or clusters, carry the variance of a sum of influences."""
     sums, times = unit_sums(cells, influence)
-    squares = sums**2
-    fourth = float(squares**2 @ times)
-    return float(squares @ times) ** 2 / fourth if fourth > 0 else math.inf
+    return float(_units_of_sums(sums, times))
 
 
 def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:

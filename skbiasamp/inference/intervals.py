@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from skbiasamp.inference.influence import (
     mean_variance,
     pair_variances,
     units_carrying,
+    units_of_pairs,
     variance_of,
 )
 from skbiasamp.inference.pairs import Pairs
@@ -59,22 +60,49 @@ def student_reach(cells: Contingency, influence: Callable[[], Array], level: flo
     Such a variance is itself uncertain. It is 0 if many carry it, and for rows that count once:
     these change a rate no more than others do, and have exact bounds where they are few.
     """
-    if cells.units_per_weight == 1.0 and not cells.soft("task"):
+    if _are_even(cells):
         return 0.0
-    n_units = units_carrying(cells, influence())
-    if n_units >= FEWEST_ROWS:
-        return 0.0
-    times = float(special.stdtrit(n_units, (1 + level) / 2))
-    return times * variance_of(cells, influence()) ** 0.5
+    times = _student(units_carrying(cells, influence()), level)
+    return float(times) * variance_of(cells, influence()) ** 0.5
+
+
+def _are_even(cells: Contingency) -> bool:
+    """Whether every row counts as much as any other, for itself."""
+    n_units = cells.total * cells.units_per_weight
+    return bool(np.isclose(n_units, cells.rows.sum(), rtol=1e-9)) and not cells.soft("task")
+
+
+def _student(n_units: Any, level: float) -> Array:
+    """Return how many standard errors Student's t reaches, 0 if many units carry the variance."""
+    few = np.where(n_units < FEWEST_ROWS, n_units, 1.0)
+    return np.where(n_units < FEWEST_ROWS, special.stdtrit(few, (1 + level) / 2), 0.0)
 
 
 def with_few_units(
-    bounds: Bounds, cells: Contingency, influence: Callable[[], Array], level: float
+    bounds: Bounds,
+    pairs: Pairs,
+    models: Sequence[tuple[Contingency, Pairs]],
+    influence: Callable[[], Array],
+    level: float,
 ) -> Bounds:
-    """Return bounds of the estimate that reach as far as few units need."""
+    """Return bounds that reach as far as few units need.
+
+    `pairs` are those of the bounds: of a model, or between two. `influence` is that of rows on the
+    estimate.
+    """
+    cells, _ = models[0]
+    if _are_even(cells):
+        return bounds
     reach = student_reach(cells, influence, level)
-    ends = _around(bounds.estimate, (reach, reach))
-    return bounds._replace(ends=including(bounds.ends, ends)) if reach else bounds
+    if reach:
+        ends = _around(bounds.estimate, (reach, reach))
+        bounds = bounds._replace(ends=including(bounds.ends, ends))
+    if not cells.soft("task"):  # few changes of labels have exact bounds
+        return bounds
+    times = _student(units_of_pairs(*models), level)
+    half = times * np.sqrt(pair_variances(*models)) * np.abs(pairs.slopes)
+    ends = including(bounds.pairs, _around(pairs.moved, (half, half)))
+    return bounds._replace(pairs=np.where(times > 0, ends, bounds.pairs))
 
 
 def _around(value: Any, reach: Any) -> Array:
