@@ -238,9 +238,10 @@ class Contingency(Cells):
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
-        The engine groups and counts; only the cells come back, however many rows there are. If
-        the rows of a query do not repeat, it sums many 0/1 columns task by task, and probabilities
-        and fractional weights with their squares: see `summed`.
+        The engine of a query groups and counts; only the cells come back, however many rows there
+        are. If rows do not repeat, it sums many 0/1 columns task by task, and probabilities and
+        fractional weights with their squares: see `summed`. Columns of a frame in memory are read
+        as arrays are.
 
         Parameters
         ----------
