@@ -66,6 +66,12 @@ class Opened(NamedTuple):
             raise InputError(text, kind=kind)
         return self.column(name).cast(nw.Float64)
 
+    def check_weight(self, name: Hashable) -> None:
+        """Raise if weights are no numbers, or negative where they are in memory."""
+        number = self.weight(name)
+        if self.eager is not None and self.schema[name].is_numeric():
+            require_positive(self.eager.select(number.min()).item() or 0)
+
     def fractions(self, name: Hashable) -> bool:
         """Whether a column's type can hold fractions."""
         kind = self.schema[name]
@@ -152,6 +158,13 @@ def is_plain(name: object) -> bool:
     return isinstance(name, str) and name != "*" and not re.fullmatch(r"\^.*\$", name, re.DOTALL)
 
 
+def require_positive(least: float) -> None:
+    """Raise if the least weight is negative."""
+    if least < 0:
+        text = "{sample_weight} must be 0 or more; got negative values in some rows."
+        raise InputError(text)
+
+
 def names_of(named: Any) -> list[Hashable]:
     """Return the columns that one name, or a list of names, stands for."""
     if named is None:
@@ -190,9 +203,7 @@ def count_cells(
         made["square"], how["square"] = number * number, nw.col("square").sum()
     cells = grouped(opened, sides, made, how, most=most)
     _check_known(cells, weight)
-    if (cells["least"] < 0).any():
-        text = "{sample_weight} must be 0 or more; got negative values in some rows."
-        raise InputError(text)
+    require_positive(cells["least"].min())
     if not fractions:
         return cells.rename(columns={"sum": COUNT})
     counted = _repeated(

@@ -270,7 +270,7 @@ def _columns(
     prediction, weight = _predictions(sides), next(iter(sides["weight"]), None)
     columns: dict[str, Any] = {"repeats": None, "summed": None}
     if weight is not None:
-        opened.weight(weight)  # raises if it is no number
+        opened.check_weight(weight)
     if opened.eager is not None:
         for side, names in sides.items():
             called = [opened.called.get(name, name) for name in names]
