@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,14 +196,13 @@ def check_auditor(auditor: BaseAuditor) -> None:
     """
     __tracebackhide__ = True
     require_auditor(auditor)
-    for promise, check in _PROMISES.items():
+    for check in _PROMISES:
         try:
             check(_Checked.of(auditor))
         except Exception as error:
-            text = str(error) or type(error).__name__
-            raise AssertionError(
-                f"{type(auditor).__name__} breaks a promise: {promise}. {text}"
-            ) from error
+            promise = (check.__doc__ or "").rstrip(".")
+            text = f"{promise[:1].lower()}{promise[1:]}. {str(error) or type(error).__name__}"
+            raise AssertionError(f"{type(auditor).__name__} breaks a promise: {text}") from error
 
 
 @dataclass(frozen=True)
@@ -262,6 +261,7 @@ def _same(value: Any, expected: Any, *, what: str, within: float = 0.0) -> None:
 
 
 def _check_parameters(checked: _Checked) -> None:
+    """The constructor stores each parameter as it came, and a clone has the same parameters."""
     kind = type(checked.auditor)
     marks = {name: f"<{name}>" for name in inspect.signature(kind).parameters}
     for auditor in (kind(**marks), clone(kind(**marks))):
@@ -271,6 +271,7 @@ def _check_parameters(checked: _Checked) -> None:
 
 
 def _check_declaration(checked: _Checked) -> None:
+    """It says what it measures and how it is read."""
     auditor = checked.auditor
     assert auditor.metric and isinstance(auditor.metric, str), "`metric` must be its name."
     assert auditor.question in ("", auditor.question.rstrip("?") + "?"), "`question` asks nothing."
@@ -280,6 +281,7 @@ def _check_declaration(checked: _Checked) -> None:
 
 
 def _check_calls(checked: _Checked) -> None:
+    """Fit and audit leave the parameters alone, and fit returns the auditor."""
     auditor = clone(checked.auditor)
     before = repr(auditor.get_params(deep=False))
     assert checked.fitted(auditor=auditor) is auditor, "`fit` returns something else."
@@ -288,11 +290,13 @@ def _check_calls(checked: _Checked) -> None:
 
 
 def _check_value(checked: _Checked) -> None:
+    """Score is the value of audit."""
     auditor = checked.fitted()
     _same(checked.score(auditor), checked.audit(auditor).value, what="score")
 
 
 def _check_copies(checked: _Checked) -> None:
+    """A pickled copy and a clone that is fitted again measure the same."""
     auditor = checked.fitted()
     value = checked.score(auditor)
     _same(checked.score(pickle.loads(pickle.dumps(auditor))), value, what="pickled")
@@ -300,6 +304,7 @@ def _check_copies(checked: _Checked) -> None:
 
 
 def _check_order(checked: _Checked) -> None:
+    """The order of rows changes nothing."""
     shuffled = checked.rows.sample(frac=1, random_state=1)
     value, expected = (
         (result.value, result.estimate, result.low, result.high, result.p_value)
@@ -311,6 +316,7 @@ def _check_order(checked: _Checked) -> None:
 
 
 def _check_weights(checked: _Checked) -> None:
+    """A whole weight counts as so many rows."""
     weight = np.random.default_rng(1).integers(1, 4, len(checked.rows))
     repeated = checked.rows.loc[checked.rows.index.repeat(weight)]
     value = checked.score(checked.fitted(sample_weight=weight), sample_weight=weight)
@@ -319,6 +325,7 @@ def _check_weights(checked: _Checked) -> None:
 
 
 def _check_streams(checked: _Checked) -> None:
+    """Training labels in chunks add up to the whole."""
     auditor = clone(checked.auditor)
     for chunk in (checked.rows[:100], checked.rows[100:]):
         auditor.partial_fit(chunk["y"], sensitive_features=chunk["sex"])
@@ -326,6 +333,7 @@ def _check_streams(checked: _Checked) -> None:
 
 
 def _check_json(checked: _Checked) -> None:
+    """A result is the same after JSON."""
     result = checked.audit(checked.fitted())
     again = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
     numbers = [(r.value, r.estimate, r.low, r.high, r.p_value) for r in (again, result)]
@@ -334,6 +342,7 @@ def _check_json(checked: _Checked) -> None:
 
 
 def _check_bad_input(checked: _Checked) -> None:
+    """Bad input raises an error."""
     labels = checked.labels()
     bad: dict[str, dict[str, Any]] = {
         "Labels of fewer rows": {"y_true": labels["y_true"][:-1]},
@@ -350,22 +359,21 @@ def _check_bad_input(checked: _Checked) -> None:
 
 
 def _check_a_perfect_model(checked: _Checked) -> None:
+    """A model that is always right amplifies nothing."""
     right = checked.rows.assign(p=checked.rows["y"], sex_p=checked.rows["sex"])
     _same(checked.score(checked.fitted(), right), 0.0, what="value", within=1e-12)
 
 
-_PROMISES: dict[str, Callable[[_Checked], None]] = {
-    "the constructor stores each parameter as it came, and a clone has the same parameters": (
-        _check_parameters
-    ),
-    "it says what it measures and how it is read": _check_declaration,
-    "fit and audit leave the parameters alone, and fit returns the auditor": _check_calls,
-    "score is the value of audit": _check_value,
-    "a pickled copy and a clone that is fitted again measure the same": _check_copies,
-    "the order of rows changes nothing": _check_order,
-    "a whole weight counts as so many rows": _check_weights,
-    "training labels in chunks add up to the whole": _check_streams,
-    "a result is the same after JSON": _check_json,
-    "bad input raises an error": _check_bad_input,
-    "a model that is always right amplifies nothing": _check_a_perfect_model,
-}
+_PROMISES = (
+    _check_parameters,
+    _check_declaration,
+    _check_calls,
+    _check_value,
+    _check_copies,
+    _check_order,
+    _check_weights,
+    _check_streams,
+    _check_json,
+    _check_bad_input,
+    _check_a_perfect_model,
+)

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.base import clone
 
 from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
@@ -298,6 +299,16 @@ class Plain:
         """Return the error of the delta method."""
         influence, square = self.influence(measure)
         return np.sqrt(np.tensordot(square, influence**2, axes=1))
+
+    def reach(self, measure):
+        """Return how far an interval of 95 % reaches: Student's t if few weights carry it."""
+        influence, square = self.influence(measure)
+        parts, n = square * influence**2, len(self.weight)
+        units = parts[:n].sum() ** 2 / (parts[:n] ** 2).sum()
+        few = units < 30 and not np.array_equal(self.weight, np.rint(self.weight))
+        normal = stats.norm.isf(0.025)
+        of_rows = stats.t(units).isf(0.025) if few else normal
+        return np.hypot(of_rows * parts[:n].sum() ** 0.5, normal * parts[n:].sum() ** 0.5)
 
 
 def numbers(result, *names):

@@ -130,7 +130,12 @@ def test_the_nearest_threshold_is_taken_if_none_is_within_the_limit():
     scores = (X["sex"] == "m").to_numpy(float)[:, None]  # nothing but the group
     inner = LogisticRegression().fit(scores, y)
     model = AmplificationThresholdClassifier(inner, cv="prefit", limit=0.001)
-    with pytest.warns(UserWarning, match=r"within ±0\.001: the nearest one, 0\.\d+, is taken"):
+    taken = r"within ±0\.001: the nearest one, 0\.\d+, is taken\. Raise limit"
+    with pytest.warns(UserWarning, match=taken + r"\.$"):  # by group already
+        AmplificationThresholdClassifier(inner, cv="prefit", limit=0.001, by_group=True).fit(
+            scores, y, sensitive_features=X["sex"]
+        )
+    with pytest.warns(UserWarning, match=taken + r", or .* each group \(by_group=True\)\.$"):
         model.fit(scores, y, sensitive_features=X["sex"])
     sizes = [abs(amplification(y, np.full(500, c), X["sex"])) for c in (0, 1)]
     assert abs(amplification(y, model.predict(scores), X["sex"])) == min(sizes)

@@ -16,7 +16,11 @@ from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp._input.errors import InputError
-from skbiasamp.mitigation import AmplificationController, Certificate
+from skbiasamp.mitigation import (
+    AmplificationController,
+    AmplificationThresholdClassifier,
+    Certificate,
+)
 
 
 class Scores(ClassifierMixin, BaseEstimator):
@@ -233,6 +237,37 @@ def test_labels_that_do_not_fit_are_refused(changed, said):
     X, y, sex = world(200)
     with pytest.raises(ValueError, match=said):
         AmplificationController(Scores()).fit(X, **{"y": y, "sensitive_features": sex} | changed)
+
+
+def test_groups_whose_signs_labels_do_not_show_are_counted_and_named():
+    X, y, _ = world(400)
+    sex = np.arange(400) % 15
+    control = AmplificationController(Scores(), random_state=0)
+    text = (
+        r"in which 1\d groups .*, such as \d+, \d+ and \d+, and .* allows for 10 .* Merge the small"
+    )
+    for train in ({}, {"y_train": y, "sensitive_train": sex}):
+        with pytest.raises(InputError, match=text):
+            control.fit(X, y, sensitive_features=sex, **train)
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+def test_two_rows_cannot_order_and_test(two_sided):
+    control = AmplificationController(Scores(), two_sided=two_sided)
+    with pytest.raises(InputError, match="X has 2 rows, of which a third orders thresholds"):
+        control.fit([[0.0], [1.0]], ["no", "yes"], sensitive_features=["f", "m"])
+
+
+@pytest.mark.parametrize("kind", [AmplificationController, AmplificationThresholdClassifier])
+def test_scores_that_are_missing_decide_nothing(kind):
+    X, y, sex = world(400)
+    model = kind(Scores(), limit=0.9, **({"cv": "prefit"} if "Threshold" in kind.__name__ else {}))
+    missing = np.where(np.arange(400) == 7, np.nan, X[:, 0])[:, None]
+    text = r"gives no score \(NaN\) for 1 row, at position 7\. Impute"
+    with pytest.raises(InputError, match=text):
+        model.fit(missing, y, sensitive_features=sex)
+    with pytest.raises(InputError, match=text):
+        model.fit(X, y, sensitive_features=sex).predict(missing)
 
 
 def test_a_threshold_that_is_no_number_certifies_nothing():

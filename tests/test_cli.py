@@ -14,6 +14,7 @@ from command_line import pretend_without, refused, report_of
 
 import skbiasamp
 from skbiasamp.cli import main
+from skbiasamp.cli._options import OPTIONS
 
 NAMES = ("--target", "hired", "--prediction", "predicted", "--sensitive", "sex")
 
@@ -784,6 +785,32 @@ def test_help_fits_and_has_examples(command, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
     assert "\n  skbiasamp demo" in printed or "\n  skbiasamp audit test.csv" in printed
+
+
+EVERY = [["audit"], ["compare"], ["rates"], ["answers"], ["watch"], ["mitigate"], ["demo"]]
+
+
+@pytest.mark.parametrize("command", [*EVERY, ["watch", "add"], ["watch", "show"]], ids=" ".join)
+def test_help_says_what_a_command_does_and_has_examples(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--help"])
+    printed = capsys.readouterr().out
+    _, examples = printed.split("\nexamples:\n")
+    assert examples.startswith(f"  skbiasamp {' '.join(command)}")
+    usage, what, _ = printed.split("\n\n", 2)
+    assert usage.startswith("usage: ")
+    assert re.fullmatch(r"[A-Z].+\.", what)
+
+
+def test_every_option_of_the_table_belongs_to_a_command(capsys):
+    printed = ""
+    for command in [*EVERY, ["watch", "add"], ["watch", "show"]]:
+        with pytest.raises(SystemExit, match="0"):
+            main([*command, "--help"])
+        printed += capsys.readouterr().out
+    options = [name for known in OPTIONS.values() for name in known if name.startswith("--")]
+    assert len(options) == len(set(options)) > 40
+    assert [name for name in options if f"  {name} " not in printed + " "] == []
 
 
 def test_the_version_is_that_of_the_package(capsys):

@@ -127,6 +127,84 @@ def test_analytic_errors_are_the_sandwich():
     assert clustered.statistics["standard_error"] < 0.9 * errors["value"]
 
 
+def few_families(seed, n_few, other=0.0):
+    """Return rows of 60 families of women and a few of men; both predict at chance."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(60 + n_few), 20)
+    sex = np.where(person < 60, "f", "m")
+    likely = np.clip(0.4 + 0.3 * rng.normal(size=(2, 60 + n_few)), 0.02, 0.98)
+    hired, predicted = (rng.random((2, len(person))) < likely[:, person]).astype(int)
+    frame = pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted, "person": person})
+    return frame.assign(challenger=np.where(rng.random(len(frame)) < other, 1, predicted))
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_a_variance_that_few_clusters_carry_has_student_s_t(interval):
+    """By hand: n clusters carry it, the squared sum of squares over the sum of fourth powers."""
+    frame = few_families(3, 5, other=0.3)
+    women = frame["sex"] == "f"
+    auditor = DirectionalAuditor(interval=interval, random_state=0, n_resamples=199)
+    auditor.fit(women.astype(int), sensitive_features=frame["sex"])  # signs of no doubt
+    how = {"sensitive_features": frame["sex"], "clusters": frame["person"]}
+    models = {"champion": frame["predicted"], "challenger": frame["challenger"]}
+    gap = auditor.compare(frame["hired"], models, **how).table.iloc[1]
+    result = auditor.audit(frame["hired"], frame["predicted"], **how)
+
+    def reach(change):
+        mean = change.groupby(frame["sex"]).transform("mean")
+        part = (change - mean) / frame["sex"].map(frame["sex"].value_counts())
+        squares = part.groupby(frame["person"]).sum() ** 2
+        n = squares.sum() ** 2 / (squares**2).sum()
+        assert n < 30
+        return stats.t(n).isf(0.025) * squares.sum() ** 0.5
+
+    # Women count in one direction and men in the other: half of both, in every pair.
+    known = [
+        reach((frame[after] - frame[before]) / 2 * np.where(women, 1, -1))
+        for before, after in (("hired", "predicted"), ("predicted", "challenger"))
+    ]
+    ends = [(result.low, result.high), tuple(gap[["difference_low", "difference_high"]])]
+    for (low, high), middle, least in zip(
+        ends, (result.estimate, gap["difference"]), known, strict=False
+    ):
+        if interval == "analytic":
+            assert (low, high) == pytest.approx((middle - least, middle + least), rel=1e-9)
+        assert low <= middle - 0.999999 * least < middle + 0.999999 * least <= high
+
+
+def test_few_clusters_raise_no_alarm():
+    """Without a change. By the normal distribution alone 13 % of data sets had one."""
+    clear = 0
+    for seed in range(200):
+        frame = few_families(seed, 5)
+        labels, how = rows_of(frame)
+        auditor = DirectionalAuditor(interval="analytic")
+        auditor.fit(frame["sex"] == "f", sensitive_features=frame["sex"])
+        result = auditor.audit(*labels, **how, clusters=frame["person"])
+        clear += result.verdict != "no clear effect"
+    assert clear <= 14
+
+
+@pytest.mark.parametrize("auditor", [LeakageAuditor, DPAAuditor])
+def test_attackers_need_thirty_rows(auditor):
+    """Of 20 rows the folds decide: 16 to 20 % of audits of chance had a verdict."""
+    rng = np.random.default_rng(0)
+    sex, label = rng.choice(["f", "m"], 400), rng.integers(0, 2, 400)
+    guess, weight = np.where(rng.random(400) < 0.9, label, 1 - label), np.full(400, 0.001)
+    weight[:20] = 1.5
+    auditor = auditor(n_resamples=99, random_state=0)
+    some = auditor.audit(label[:20], guess[:20], sensitive_features=sex[:20])
+    heavy = auditor.audit(label, guess, sensitive_features=sex, sample_weight=weight)
+    for result in (some, heavy):
+        assert result.verdict == "not measured"
+        assert "attackers need at least 30 rows of similar weight" in result.sentence
+    every = auditor.audit(label[:30], guess[:30], sensitive_features=sex[:30])
+    assert every.verdict == "no clear effect"
+    models = {"a": guess[:20], "b": label[:20]}
+    gap = auditor.compare(label[:20], models, sensitive_features=sex[:20]).table.iloc[1]
+    assert np.isnan(gap["difference_low"])
+
+
 def test_the_bootstrap_is_that_of_whole_clusters():
     """Rows of the families drawn, laid out one by one, give the same rates."""
     frame = families()

@@ -49,7 +49,8 @@ def test_rates_are_those_of_the_formula():
     assert float(result) == pytest.approx(rates[0] - rates[1], abs=1e-9)
 
 
-def test_few_labels_of_a_rare_class_still_cover_its_rate():
+@pytest.mark.parametrize(("pos_label", "rate"), [(1, 0.02), (0, 0.98)])
+def test_few_labels_of_a_rare_class_still_cover_its_rate(pos_label, rate):
     """Among 100 labels of a class of 2 %, a machine that finds half of it seldom has one."""
     hits = []
     for seed in range(100):
@@ -60,10 +61,37 @@ def test_few_labels_of_a_rare_class_still_cover_its_rate():
         for own in range(2):
             people[rng.choice(np.flatnonzero(group == own), 100, replace=False)] = 0
         people[~np.isnan(people)] = truth[~np.isnan(people)]
-        known = {"labelled": people, "sensitive_features": group}
+        known = {"labelled": people, "sensitive_features": group, "pos_label": pos_label}
         rates = prediction_powered_rates(machine, **known).rates
-        hits += ((rates["low"] <= 0.02) & (rates["high"] >= 0.02)).tolist()
+        hits += ((rates["low"] <= rate) & (rates["high"] >= rate)).tolist()
     assert np.mean(hits) >= 0.93
+
+
+@pytest.mark.parametrize("machine", ["finds half", "never varies"])
+def test_intervals_do_not_depend_on_which_class_is_positive(machine):
+    truth = np.arange(400) % 50 == 0
+    found = (truth & (np.arange(400) % 100 == 0)) if machine == "finds half" else 0 * truth
+    sex = np.repeat(["f", "m"], 200)
+    people = np.where(np.arange(400) % 200 < 60, truth, np.nan)
+    one, other = (
+        prediction_powered_rates(
+            found.astype(int), labelled=people, sensitive_features=sex, pos_label=label
+        ).rates
+        for label in (1, 0)
+    )
+    for name, twin in (("rate", "rate"), ("low", "high"), ("high", "low")):
+        assert one[name].to_numpy() == pytest.approx(1 - other[twin].to_numpy(), abs=1e-12)
+
+
+def test_an_error_names_no_parameter_that_the_function_lacks():
+    _, machine, people, race = drawn()
+    race = race.astype(object)
+    race[5] = None
+    with pytest.raises(InputError, match=r"Leave these rows out \(before the call\), or .*unknown"):
+        prediction_powered_rates(machine, labelled=people, sensitive_features=race)
+    many = np.arange(800) % 60
+    with pytest.raises(InputError, match=r"got 60 values .* pass 20 or fewer"):
+        prediction_powered_rates(machine, labelled=people, sensitive_features=many)
 
 
 def test_intervals_cover_the_known_rates_difference_and_amplification():

@@ -110,8 +110,30 @@ def test_a_limit_is_a_number_of_0_or_more(limit):
             call()
 
 
+@pytest.mark.parametrize(
+    ("predicted", "one_sided", "sentence"),
+    [
+        (MORE, False, "Failed: the interval of directional A->T excludes 0."),
+        (MORE, True, "Failed: the interval of directional A->T lies above 0."),
+        (LESS, False, "Failed: {of} lies below 0, which a limit on one side allows."),
+        (LESS, True, "Passed: every interval lies below 0."),
+        (HIRED, False, "Inconclusive: {of} includes 0 and other values."),
+    ],
+)
+def test_a_limit_of_0_has_no_sign(predicted, one_sided, sentence):
+    report = report_of(predicted, limit=0)
+    of = "the interval of directional A->T"
+    assert report.gate(0, one_sided=one_sided).sentence == sentence.format(of=of)
+    assert " limit of 0: " in report.to_markdown()
+    assert not re.search(r"[±−]0(?![.\d])", report.verdict + report.to_markdown())
+
+
 def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
-    for call in (lambda: report_of(MORE).gate(2), lambda: report_of(MORE, limit=2)):
+    calls = [lambda: report_of(MORE).gate(2), lambda: report_of(MORE, limit=2)]
+    auditor = DirectionalAuditor(simultaneous=True, n_resamples=99, random_state=0)
+    worst = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
+    calls += [lambda: worst.gate(2, on="worst")]
+    for call in calls:
         with pytest.raises(InputError, match=r"limit is 2, and .* two percentage points are 0\.02"):
             call()
     assert report_of(MORE).gate(0.99)

@@ -12,6 +12,9 @@ from test_explain import DATA, EXACT, sample
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LICAuditor, MALSAuditor, NumericAuditor
 from skbiasamp.cli import main
+from skbiasamp.counts import draws
+from skbiasamp.metrics.strata import standardised as within_strata
+from skbiasamp.metrics.strata import strata_of
 
 AUDITOR = DirectionalAuditor(reference="test", random_state=0)
 
@@ -373,3 +376,111 @@ def test_a_predicted_group_stands_beside_strata_of_a_frame():
     )
     assert report.explanation is not None
     assert "directional T->A" in report
+
+
+@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("option", ["plain", "scores", "clusters", "fractions"])
+def test_an_explanation_and_an_audit_within_strata_are_one_answer(groups, option):
+    """Each had signs and an interval of its own, so that they contradicted each other."""
+    for seed in range(3):
+        rows = sample(400, groups=groups, seed=seed, push=0.4)
+        known = {"sensitive_features": rows["sex"], "given": rows["dept"]}
+        if option == "clusters":
+            known["clusters"] = np.arange(400) // 2
+        if option == "fractions":
+            known["sample_weight"] = np.random.default_rng(seed).random(400) + 0.5
+        result = AUDITOR.audit(rows["label"], rows["decision"], **known)
+        scores = {"y_score": rows["score"]} if option == "scores" else {}
+        explanation = skbiasamp.explain(
+            rows["label"], rows["decision"], **known, **scores, random_state=0
+        )
+        own = explanation.conditional.set_index("part").loc["within strata"]
+        expected = [result.estimate, result.low, result.high]
+        assert own[["value", "low", "high"]].tolist() == pytest.approx(expected, abs=EXACT)
+        assert explanation.context["verdicts"]["within strata"] == result.verdict
+        assert explanation.conditional_value == pytest.approx(result.value, abs=EXACT)
+
+
+def test_strata_of_one_group_alone_make_the_part_within_strata_smaller():
+    rows = sample(1500, push=1.0)
+    only = rows.index < 300
+    rows.loc[only, ["sex", "dept"]] = ["a", "only"]
+    result = audited(rows)
+    conditional = skbiasamp.explain(
+        rows["label"],
+        rows["decision"],
+        sensitive_features=rows["sex"],
+        given=rows["dept"],
+        random_state=0,
+    ).conditional.set_index("part")
+    own = conditional.loc["within strata", ["value", "low", "high"]]
+    numbers = np.array([result.estimate, result.low, result.high])
+    assert own.tolist() == pytest.approx((0.8 * numbers).tolist(), abs=EXACT)
+    # One group differs by nothing from the rows of its own stratum; they only shift.
+    assert conditional.loc["no overlap", "value"] == pytest.approx(0, abs=EXACT)
+    change = rows[only].eval("decision - label").mean()
+    signs = result.table.set_index("group")["sign"]
+    shift = 0.8 * result.statistics["shift"] + 0.2 * signs["a"] * change / 2
+    assert conditional.loc["shift", "value"] == pytest.approx(shift, abs=EXACT)
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_differences_between_strata_are_no_noise_of_associations(interval):
+    """Strata decide almost everything, and within them the model exaggerates a small association.
+
+    As noise, the differences between strata hide in which direction groups are associated.
+    """
+    verdicts = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        stratum = rng.integers(2, size=2000)
+        group = (rng.random(2000) < np.where(stratum, 0.75, 0.25)).astype(int)
+        rate = np.where(stratum, 0.9, 0.05)
+        label = (rng.random(2000) < rate + 0.04 * group).astype(int)
+        predicted = (rng.random(2000) < rate - 0.03 + 0.1 * group).astype(int)
+        auditor = DirectionalAuditor(reference="test", interval=interval, random_state=0)
+        result = auditor.audit(label, predicted, sensitive_features=group, given=stratum)
+        verdicts.append(result.verdict)
+    assert verdicts.count("amplifies") >= 5
+
+
+def test_few_rows_that_stand_for_many_vary_as_they_do():
+    """Groups are alike within strata; of the small one 3 rows stand for half of all rows.
+
+    Their own mean is nearer to them than the truth is, so that 2 standard errors were too few.
+    """
+    beyond, times = 0, 200
+    for seed in range(times):
+        rng = np.random.default_rng(seed)
+        group = np.repeat([0, 1], [1000, 33])
+        stratum = np.r_[np.tile([0, 1], 500), np.repeat([0, 1], [3, 30])]
+        label, predicted = (rng.random((2, 1033)) < 0.4 + 0.1 * stratum).astype(int)
+        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        result = auditor.audit(label, predicted, sensitive_features=group, given=stratum)
+        beyond += abs(result.estimate) > 2 * result.statistics["standard_error"]
+    assert beyond <= 0.1 * times
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_resamples_keep_how_frequent_strata_are_in_each_group(in_blocks, monkeypatch):
+    rows = sample(1500, groups=3)
+    fine = Contingency.from_labels(
+        rows["label"],
+        rows["decision"],
+        sensitive_features=rows[["sex", "dept"]],
+        sample_weight=np.random.default_rng(0).random(1500) + 0.5,
+    )
+    cells = draws.ordered(within_strata(strata_of(fine, ("dept",))))
+    rng = np.random.default_rng(1)
+    if in_blocks:
+        monkeypatch.setattr(draws, "MANY_CELLS", 100)
+        drawn = draws.resampled_blocks(cells, draws.divided_into_blocks(cells, rng), 20, rng)
+    else:
+        drawn = draws.resampled(cells, 20, rng)
+    weight, (groups, strata) = np.asarray(drawn.weight), (3, 2)
+    assert len(np.unique(cells.poststrata)) == groups * strata
+    for own in range(groups * strata):
+        inside = cells.poststrata == own
+        expected = cells.weight[inside].sum()
+        assert weight[:, inside].sum(axis=1) == pytest.approx(expected, rel=1e-9)
+        assert weight[:, inside].std() > 0

@@ -631,3 +631,13 @@ def test_one_pair_has_a_difference_and_no_interval():
     row = audited([1, 0], ["a", "b"], [1, 1]).table.iloc[0]
     assert (row["difference"], row["n_pairs"]) == (1.0, 1.0)
     assert np.isnan(row["standard_error"])
+
+
+def test_errors_of_the_function_name_what_it_has():
+    groups, pairs = np.array(["f", "m"] * 100, dtype=object), np.arange(200) // 2
+    decided = np.arange(200) % 3 == 0
+    with pytest.raises(ValueError, match="fewer: merge small ones"):
+        matched_difference(decided, sensitive_features=np.arange(200) % 40, pairs=pairs)
+    groups[5] = None
+    with pytest.raises(ValueError, match=r"\(MatchedPairsAuditor\(missing='drop'\)\)"):
+        matched_difference(decided, sensitive_features=groups, pairs=pairs)

@@ -469,6 +469,34 @@ def test_noise_keeps_the_names_of_a_frame(people):
         NoiseRandomizer(-1).fit(people[0][["skill"]])
 
 
+def with_dates(library, **columns):
+    """Return numbers and dates, which have no common type in NumPy."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2026-01-01", "us") + rng.integers(99, size=60).astype("m8[D]")
+    data = {"skill": rng.normal(size=60), "day": days, "spent": days - days[0], **columns}
+    return library.DataFrame(data)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize("columns", [{}, {"job": ["a", "b"] * 30, "new": [True, False] * 30}])
+def test_dates_beside_numbers_are_kept_or_drawn_from_training_rows(library, columns):
+    frame = with_dates(library, **columns)
+    noise = NoiseRandomizer(3, random_state=0).fit(frame)
+    noisy = noise.transform(frame[:20])
+    for name in ("day", "spent"):
+        values = np.array(frame[name])
+        assert noisy[name].dtype.kind == values.dtype.kind
+        assert set(noisy[name].to_numpy()) <= set(values)
+        changed = (noisy[name].to_numpy() != values[:20]).mean()
+        assert 0.3 < changed < 1
+    assert np.isnan(noise.scale_[1:3]).all()
+    assert noise.scale_[0] == pytest.approx(3 * frame["skill"].to_numpy().std())
+    sex, y = np.repeat(["f", "m"], 30), np.arange(60) % 2
+    for sampler in (RatioBalancer(alpha=1), GroupOverSampler(), DataRepair()):
+        rows, *_ = sampler.fit_resample(frame, y, sensitive_features=sex)
+        assert [*rows.dtypes] == [*frame.dtypes]
+
+
 def test_noise_is_for_data_of_the_kind_that_was_fitted():
     numbers = np.arange(6.0).reshape(3, 2)
     frame = pd.DataFrame({"a": [0.0, 2.0, 4.0], "b": ["x", "y", "z"]})

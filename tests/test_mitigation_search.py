@@ -1,5 +1,6 @@
 """search: the winner lies within the limit at the least loss, and nothing hopeless goes on."""
 
+import warnings
 from dataclasses import replace
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp.cli import main
+from skbiasamp.metrics import DifferentialFairnessAuditor
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DomainIndependentClassifier,
@@ -182,6 +184,20 @@ def test_sizes_are_compared_not_values(people_and_predictions):
     above = result.table.set_index("candidate").loc["above"]
     assert above["change"] == pytest.approx(0.04 - 0.15)
     assert above["change_high"] < 0
+
+
+def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
+    X, y, sex = people(400, 0)
+    given = {"sensitive_features": sex, "limit": 2, "cv": 2, "random_state": 0}
+    text = r"limit is 2, and directional A->T cannot be larger than 1: .* are 0\.02"
+    with pytest.raises(ValueError, match=text):
+        search(LogisticRegression(), X, y, **given)
+    # A ratio of rates may be larger.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FitFailedWarning)
+        auditor = DifferentialFairnessAuditor()
+        result = search(LogisticRegression(), X, y, auditor=auditor, **given)
+    assert result.limit == 2
 
 
 def test_a_model_within_the_limit_stays_as_it_is(people_and_predictions):

@@ -1271,14 +1271,16 @@ def test_options_of_a_curve_are_its_own():
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("n_groups", [2, 3])
-@pytest.mark.parametrize("weight", [None, "whole", "fractional"])
+@pytest.mark.parametrize("weight", [None, "whole", "fractional", "a few large"])
 def test_a_curve_has_the_estimate_of_the_auditor_at_every_threshold(weight, n_groups, trained):
     rng = np.random.default_rng(0)
     group = rng.choice(list("abc")[:n_groups], 600)
     often = (group == "a") ^ (rng.random(600) < 0.3)
     y = pd.DataFrame({"x": rng.integers(0, 2, 600), "y": often}).astype(int)
     score = np.round(rng.random((600, 2)) + 0.4 * y.to_numpy(), 1)
-    n = {None: None, "whole": rng.integers(1, 4, 600), "fractional": rng.random(600)}[weight]
+    n = {None: None, "whole": rng.integers(1, 4, 600), "fractional": rng.random(600)}.get(
+        weight, rng.lognormal(0, 1.5, 600)
+    )
     labels = {"sensitive_features": group, "sample_weight": n}
     given = {"interval": "analytic", "confidence_level": 0.9}
     if trained:

@@ -39,7 +39,8 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.datasets import load_compas
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import Bars, Card, Document, Section, Table
+from skbiasamp.render.document import Bar, Bars, Card, Document, Section, Table
+from skbiasamp.render.html import as_page
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
 pytest.importorskip("jinja2")
@@ -518,6 +519,14 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     assert "(95 % interval of the latter: 61.9 to 72.2)" in text
 
 
+@pytest.mark.parametrize(("end", "says"), [(0.0025, "0.25 %"), (0.1, "10 %"), (0.5, "50 %")])
+def test_the_picture_says_exactly_where_its_bars_end(end, says):
+    """Bars of rare tasks ran "from 0 to 0 %"."""
+    bars = Bars("Rates", [Bar("f", end / 2, end, "", "", "across")], end)
+    page = as_page(Document("Audit", [Section("Verdict", [bars], "verdict")]))
+    assert f"Bars run from 0 to {says} of a group's rows." in page
+
+
 def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain, monkeypatch):
     content = plain.to_dict()
     f, m = content["results"]["directional A->T"]["table"]
@@ -671,6 +680,20 @@ def test_an_axis_is_round_and_holds_zero(values, low, high):
     axis = Axis.around(values)
     assert (axis.low, axis.high) == (pytest.approx(low), pytest.approx(high))
     assert "0" in [text for _, text, _ in axis.ticks]
+
+
+@pytest.mark.parametrize(
+    ("rate", "end"),
+    [(0.004, "0.5 %"), (0.021, "2.5 %"), (0.09, "10 %"), (0.25, "25 %"), (1.0, "100 %")],
+)
+def test_an_axis_of_small_rates_has_its_end_written_exactly(rate, end):
+    """The end of an axis to 0.5 % was labelled 0 %, that of one to 2.5 % 2 %."""
+    assert [text for _, text, _ in Axis.around([rate], percent=True).ticks] == ["0", end]
+
+
+def test_a_mark_beyond_an_axis_stands_at_its_end():
+    axis = Axis(-1, 1)
+    assert (axis.at(-7), axis.at(12)) == (axis.at(-1), axis.at(1))
 
 
 def test_labels_of_an_axis_do_not_run_together():
@@ -913,6 +936,18 @@ def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
     checks = in_chromium(hostile_page.replace("</body>", probe), tmp_path)
     assert checks["passed"] > 10
     assert checks["broken"] == []
+
+
+def test_no_line_ends_between_a_number_and_its_unit(plain, tmp_path):
+    page = plain.to_html()
+    probe = """<pre id="found"></pre><script>document.getElementById("found").textContent =
+        JSON.stringify([...document.querySelectorAll("main p, main li")].map(e => e.innerText))
+        </script></body>"""
+    texts = in_chromium(page.replace("</body>", probe), tmp_path)
+    apart = r"\d (%|percentage points|rows?\b|groups?\b)|[+−][\d.]+ (\([+−]|to [+−])"
+    assert not [text for text in texts if re.search(apart, text)]
+    assert sum("\u00a0" in text for text in texts) > 5
+    assert "\u00a0" not in page
 
 
 def shown(pages, folder):

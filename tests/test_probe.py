@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -263,3 +264,14 @@ def test_features_are_ranked_wherever_the_sensitive_feature_is(people):
     assert np.isnan(lone["lost"].item())
     with pytest.raises(ValueError, match="needs the sensitive feature in rank_features"):
         LeakageProbe().rank_features(rest)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_beside_numbers_are_read(library):
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2026-01-01", "us") + rng.integers(9, size=200).astype("m8[D]")
+    frame = library.DataFrame({"age": rng.normal(size=200), "day": days})
+    sex = np.where(days < days.min() + np.timedelta64(4, "D"), "f", "m")
+    probe = LeakageProbe(n_draws=2, n_resamples=9, random_state=0)
+    assert probe.fit_transform(frame, sensitive_features=sex) is frame
+    assert probe.leakage_ > 0.95

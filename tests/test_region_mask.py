@@ -1,5 +1,7 @@
 """Regions of images: what is hidden, by hand, and the share of attributions outside."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -98,6 +100,12 @@ def test_one_box_for_all_works_in_a_pipeline():
         ({"boxes": [1, 2, 3]}, IMAGES, r"boxes must be numbers of shape \(4,\) or \(5, 4\)"),
         ({"boxes": [4, 4, 2, 2]}, IMAGES, r"boxes must be top, left, .*; got \[4, 4, 2, 2\]"),
         ({"boxes": [0, np.nan, 2, 2]}, IMAGES, r"boxes must be top, .*; got \[0\.0, nan, 2\.0"),
+        (
+            {"boxes": [0.1, 0.2, 0.5, 0.6]},
+            IMAGES,
+            r"boxes must be in pixels; got fractions .* as \[0\.1, 0\.2, 0\.5, 0\.6\]\. Multiply",
+        ),
+        ({"boxes": [[0.0] * 4] * 4 + [[0, 0, 1.0, 1]]}, IMAGES, "boxes must be in pixels"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES[0], "X must be numbers of shape .n_images"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES.astype(str), "X must be numbers of shape"),
         ({"boxes": [0, 0, 1, 1], "how": "white"}, IMAGES, "'how' parameter of RegionMask"),
@@ -108,6 +116,22 @@ def test_bad_regions_are_refused(options, images, message):
     for method in ("fit", "transform"):
         with pytest.raises(ValueError, match=message):
             getattr(RegionMask(**options), method)(images)
+
+
+def test_boxes_without_a_pixel_of_the_image_are_named():
+    boxes = [[0, 0, 2, 2], [9, 9, 12, 12], [0, 8, 6, 9], [3, 3, 3, 3], [0, 0, 6, 8]]
+    with pytest.warns(
+        UserWarning, match=r"^2 of 5 boxes hold no pixel .* 6 × 8 .*\[9, 9, 12, 12\]"
+    ):
+        hidden = RegionMask(boxes=boxes).transform(IMAGES)
+    np.testing.assert_array_equal(hidden[1:4], IMAGES[1:4])
+
+
+@pytest.mark.parametrize("boxes", [[0, 0, 1, 1], [0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 1.5, 1.5]])
+def test_small_boxes_of_pixels_are_no_fractions(boxes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RegionMask(boxes=boxes).fit(IMAGES)
 
 
 @pytest.mark.parametrize("how", HOW)

@@ -30,6 +30,7 @@ from skbiasamp import (
 from skbiasamp.metrics import CooccurrenceAuditor, Pairs
 from skbiasamp.render.document import Document, Section, Text
 from skbiasamp.render.text import as_text
+from skbiasamp.report._groups import audit_columns
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -1542,3 +1543,21 @@ def test_attackers_that_are_trained_have_fewer_draws_in_a_report():
     for predicted, n_draws in ((label, 10), (rng.random(60).round(3), 4)):
         report = skbiasamp.audit(label, predicted, sensitive_features=sex, random_state=0)
         assert report["leakage"].params["n_draws"] == n_draws
+
+
+def test_a_column_with_an_adjusted_p_value_of_5_percent_shows_no_clear_effect():
+    """As in sentences and tables: 0.05 is not below 0.05, although it is below 1 - 0.95."""
+
+    class Fixed(DirectionalAuditor):
+        def audit(self, rows):
+            return replace(super().audit(rows), p_value=0.025)
+
+    sex, age = np.repeat(["f", "m"], 400), np.tile(["old", "old", "young", "young"], 200)
+    y_true = (np.arange(800) % 8 < np.where(sex == "f", 2, 4) + (age == "old")).astype(int)
+    y_pred = (np.arange(800) % 8 < np.where(sex == "f", 1, 5) + (age == "old")).astype(int)
+    groups = pd.DataFrame({"sex": sex, "age": age})
+    rows = Contingency.from_labels(y_true, y_pred, sensitive_features=groups)
+    table = audit_columns([(Fixed(), None, rows, "")], rows, 0)
+    assert table["p_adjusted"].tolist() == [0.05, 0.05]
+    assert table.loc[0, "low"] > 0
+    assert table["verdict"].tolist() == ["no clear effect"] * 2

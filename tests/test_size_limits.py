@@ -6,9 +6,24 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, cli, metrics
+from skbiasamp import (
+    AuditedClassifier,
+    Contingency,
+    DirectionalAuditor,
+    LeakageProbe,
+    cli,
+    cross_audit,
+    metrics,
+)
+from skbiasamp.mitigation import (
+    AmplificationController,
+    AmplificationThresholdClassifier,
+    search,
+)
+from skbiasamp.model_selection import amplification_curve
 
 IDS = np.arange(10_000)
 LABELS = IDS % 2
@@ -48,6 +63,30 @@ def test_an_error_names_what_its_reader_can_pass():
     frame = pd.DataFrame({"y": LABELS, "customer": IDS})
     with pytest.raises(ValueError, match=r"column 'customer' \(sensitive\).*max_groups=10000"):
         Contingency.from_frame(frame, target="y", sensitive="customer")
+
+
+def test_estimators_ask_for_fewer_groups():
+    """They have no parameter for more, and take no contingency."""
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(300, 1)), rng.integers(21, size=300)
+    y = (X[:, 0] > rng.normal(size=300)).astype(int)
+    model, plain = LogisticRegression().fit(X, y), DirectionalAuditor(interval=None)
+    probe = LeakageProbe(n_resamples=9)
+    calls = [
+        lambda g: AmplificationThresholdClassifier(model).fit(X, y, sensitive_features=g),
+        lambda g: AuditedClassifier(model, auditor=plain).fit(X, y, sensitive_features=g),
+        lambda g: search(model, X, y, sensitive_features=g, auditor=plain, candidates={}, cv=2),
+        lambda g: cross_audit(model, X, y, sensitive_features=g, auditor=plain, cv=2),
+        lambda g: probe.fit(X, sensitive_features=g),
+        lambda g: amplification_curve(y, X[:, 0], sensitive_features=g),
+    ]
+    merged = np.where(groups > 0, groups, 1)
+    for call in calls:
+        with pytest.raises(ValueError, match=r"got 21 values.* pass 20 or fewer: merge small ones"):
+            call(groups)
+        call(merged)
+    with pytest.raises(ValueError, match=r"got 21 values.* pass 20 or fewer: merge small ones"):
+        AmplificationController(model).fit(X, y, sensitive_features=groups)
 
 
 def test_the_command_has_the_option(tmp_path, capsys):

@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, MALSAuditor
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
 from skbiasamp.counts.draws import divided, resampled_like
 from skbiasamp.inference.sequential import adjusted, evidence, normal_scores
+from skbiasamp.results import Timeline
 
 NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
 
@@ -543,10 +544,41 @@ def test_a_small_reference_is_said(steady):
     assert "Small changes cannot be found" in found.notes[-1]["text"]
 
 
-def test_a_period_of_too_few_rows_is_named(steady):
-    rows = pd.concat([steady, steady.iloc[:1].assign(day=pd.Timestamp("2026-12-01"))])
-    with pytest.raises(ValueError, match="Period 2026-12: cv must leave every fold a row"):
-        skbiasamp.audit_over(rows, auditor=DPAAuditor(n_draws=1), **NAMED)
+@pytest.mark.parametrize("auditor", [DPAAuditor, LeakageAuditor])
+@pytest.mark.parametrize("month", ["2025-12", "2026-05", "2026-11"])
+@pytest.mark.parametrize("weight", [None, 0.5])
+def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, auditor, month, weight):
+    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])]
+    few = rows.iloc[:4].assign(day=pd.Timestamp(f"{month}-01"))
+    attacker = auditor(n_draws=1, n_resamples=9)
+    options = {**NAMED, "reference": 2, "auditor": attacker, "n_draws": 19}
+    if weight is not None:
+        options["weight"] = "w"
+    whole = pd.concat([rows, few]).assign(w=weight)
+    timeline = skbiasamp.audit_over(whole, **options)
+    own = timeline.to_frame().set_index("period").loc[month]
+    assert own["n"] == 4 * (weight or 1)
+    assert np.isnan([own["value"], own["low"], own["expected"], own["difference"]]).all()
+    assert not own["alarm"]
+    text = "not measured: cv must leave every fold a row; got 5 folds and 4 rows."
+    (note,) = (note["text"] for note in timeline.notes if note["period"] == month)
+    assert note.startswith(text)
+    june = timeline.to_frame().set_index("period").loc["2026-06"]
+    assert np.isfinite([june["value"], june["p_adjusted"]]).all()
+    if month == "2026-11":  # the last period changes nothing before it
+        alone = skbiasamp.audit_over(rows.assign(w=weight), **options).to_frame()
+        kept = timeline.to_frame()[: len(alone)]
+        pd.testing.assert_frame_equal(kept.drop(columns="expected"), alone.drop(columns="expected"))
+    assert Timeline.from_json(timeline.to_json()).verdict == timeline.verdict == "no alarm"
+
+
+def test_if_all_later_periods_have_too_few_rows_nothing_is_measured(steady):
+    few = steady.iloc[:3].assign(day=pd.Timestamp("2026-12-01"))
+    rows = pd.concat([steady[steady["day"].dt.month == 1], few])
+    attacker = DPAAuditor(n_draws=1, interval=None)
+    assert skbiasamp.audit_over(rows, auditor=attacker, **NAMED).verdict == "not measured"
+    with pytest.raises(ValueError, match="cv must leave every fold a row; got 5 folds and 3 rows"):
+        skbiasamp.audit_over(rows, reference="2026-12", auditor=attacker, **NAMED)
 
 
 @pytest.mark.parametrize("label", [0, 1, True, "yes"])

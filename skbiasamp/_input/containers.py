@@ -279,3 +279,14 @@ def as_column(value: Any) -> Any:
     if is_table(value) and value.shape[1] == 1:
         return value.iloc[:, 0] if isinstance(value, pd.DataFrame) else value[:, 0]
     return value
+
+
+def without_times(X: Any) -> Any:
+    """Return a frame with dates and durations as objects: NumPy has no type for them and numbers.
+
+    Other data are returned as they are.
+    """
+    frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
+    if frame is None or not any(getattr(dtype, "kind", "") in "mM" for dtype in frame.dtypes):
+        return X
+    return frame.astype(object)

@@ -224,10 +224,15 @@ def columns_named(read: Callable[P, R]) -> Callable[P, R]:
     return named
 
 
+def fewer_groups(rest: str) -> str:
+    """Return what estimators, which have no `max_groups`, ask for in its place."""
+    return "20 or fewer: merge small ones"
+
+
 def of_auditor(auditor: object) -> dict[str, Spoken]:
     """Return what roles are called by estimators and scorers that have an auditor inside."""
     kind = type(auditor).__name__
-    names: dict[str, Spoken] = {"y_train": "y", "y_true": "y"}
+    names: dict[str, Spoken] = {"y_train": "y", "y_true": "y", "max_groups": fewer_groups}
     return names | {"missing": lambda rest: Role("auditor", f"={kind}(missing{rest})")}
 
 

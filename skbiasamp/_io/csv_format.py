@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from skbiasamp._input.errors import InputError
 
+PARQUET = ".parquet"
 _SAMPLE = 100  # lines that are read to find delimiter and decimal sign
 _CHUNK = 1 << 20
 # The longer mark first: that of UTF-32 begins with that of UTF-16.
@@ -54,21 +55,37 @@ def encoding_of(path: Path) -> str:
     return "utf-8"
 
 
-class Dialect(NamedTuple):
-    """How a text file is written, and the columns that its first line names."""
+def kind_of(path: Path) -> str:
+    """Return the ending of a file's name, without that of compression."""
+    stem = path.name.lower()
+    packed = stem.endswith(".gz")
+    kind = Path(stem.removesuffix(".gz")).suffix
+    return kind + ".gz" if packed and kind == PARQUET else kind
 
-    encoding: str
-    delimiter: str
-    decimal: str
-    columns: tuple[str, ...]
+
+class Source(NamedTuple):
+    """A file, its columns, and how it is written if it is text; only a table has a delimiter."""
+
+    path: Path
+    columns: tuple[str, ...] | None  # unknown before objects are read
+    encoding: str = ""
+    delimiter: str = ""
+    decimal: str = "."
+
+    @property
+    def absolute(self) -> str:
+        """The path as no library takes it for an option, a pattern or an address."""
+        return str(self.path.absolute())
 
     def __str__(self) -> str:
-        comma = ", decimal comma" * (self.decimal == ",")
-        return f"delimiter {self.delimiter!r}{comma}, {self.encoding}"
+        parts = ["JSON lines" if self.columns is None else kind_of(self.path)[1:].upper()]
+        parts += [f"delimiter {self.delimiter!r}"] * bool(self.delimiter)
+        parts += ["decimal comma"] * (self.decimal == ",") + [self.encoding] * bool(self.encoding)
+        return ", ".join(parts)
 
 
-def dialect_of(path: Path, needed: list[str], *, usual: str, **given: str | None) -> Dialect:
-    """Return how a file is written; `given` holds what is known of `delimiter` and `encoding`.
+def table_of(path: Path, needed: list[str], *, usual: str, **given: str | None) -> Source:
+    """Return how a table is written; `given` holds what is known of `delimiter` and `encoding`.
 
     The delimiter is the one that makes a header of the columns needed, or else of most columns.
     """
@@ -97,28 +114,28 @@ def dialect_of(path: Path, needed: list[str], *, usual: str, **given: str | None
         any(re.fullmatch(rf"-?\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\.")
     )
     decimal = "," if delimiter != "," and commas and not points else "."
-    return Dialect(encoding, delimiter, decimal, tuple(columns))
+    return Source(path, tuple(columns), encoding, delimiter, decimal)
 
 
-def is_unquoted(path: Path, dialect: Dialect, n_rows: int) -> bool:
+def is_unquoted(table: Source, n_rows: int) -> bool:
     """Whether a file has just so many delimiters as its rows need: none is extra, or quoted."""
-    mark = dialect.delimiter.encode()
-    with open_bytes(path) as file:
+    mark = table.delimiter.encode()
+    with open_bytes(table.path) as file:
         n_marks = sum(chunk.count(mark) for chunk in iter(lambda: file.read(_CHUNK), b""))
-    return n_marks == (n_rows + 1) * (len(dialect.columns) - 1)
+    return n_marks == (n_rows + 1) * (len(table.columns or ()) - 1)
 
 
-def check_lines(path: Path, dialect: Dialect) -> bool:
+def check_lines(table: Source) -> bool:
     """Raise for the first line that has not as many cells as the header, or is no text.
 
     Return whether lines are blank.
     """
-    line, blank = 1, False
+    path, n_columns, line, blank = table.path, len(table.columns or ()), 1, False
     try:
-        with _open_text(path, dialect.encoding) as file:
-            rows = csv.reader(file, delimiter=dialect.delimiter, strict=True)
+        with _open_text(path, table.encoding) as file:
+            rows = csv.reader(file, delimiter=table.delimiter, strict=True)
             for row in rows:
-                if row and len(row) != len(dialect.columns):
+                if row and len(row) != n_columns:
                     raise InputError(
                         "{path}, line {line}, has {seen} cells, and the first line has {n}. "
                         "Correct this line; if cells are not separated by {delimiter!r}, name the "
@@ -126,8 +143,8 @@ def check_lines(path: Path, dialect: Dialect) -> bool:
                         path=path,
                         line=line,
                         seen=len(row),
-                        n=len(dialect.columns),
-                        delimiter=dialect.delimiter,
+                        n=n_columns,
+                        delimiter=table.delimiter,
                         name="delimiter",
                     )
                 line, blank = rows.line_num + 1, blank or not row
@@ -137,12 +154,12 @@ def check_lines(path: Path, dialect: Dialect) -> bool:
     except UnicodeError as error:
         if isinstance(error, UnicodeDecodeError):
             with open_bytes(path) as whole:
-                line = _undecodable(whole.read(), dialect.encoding)
+                line = _undecodable(whole.read(), table.encoding)
         raise InputError(
             "{path}, line {line}, is no text in {seen}. Name its {name}, or save it as UTF-8.",
             path=path,
             line=line,
-            seen=dialect.encoding,
+            seen=table.encoding,
             name="encoding",
         ) from error
     return blank

@@ -12,25 +12,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from skbiasamp._input.errors import InputError, meant, quote
 from skbiasamp._io.csv_format import (
-    Dialect,
+    PARQUET,
+    Source,
     check_lines,
-    dialect_of,
     encoding_of,
     is_unquoted,
+    kind_of,
     read_objects,
+    table_of,
 )
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import interruptible, progress
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OBJECTS = (".jsonl", ".ndjson")
-_PARQUET = ".parquet"
 # Where an error comes from if a file cannot be read, whichever library read it.
 _READERS = ("duckdb", "_duckdb", "polars", "pandas", "pyarrow", "narwhals")
 _UNREADABLE = (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile)
@@ -62,7 +63,7 @@ def opened(
     fault, and so is a file that changes before the rows are read.
     """
     paths = find(patterns)
-    sources: list[_Source] = []
+    sources: list[Source] = []
     before = [_version(path) for path in paths]
     try:
         with progress("reading files", len(paths)) as step, interruptible():
@@ -90,22 +91,14 @@ def opened(
         if not foreign and not isinstance(error, _UNREADABLE):
             raise
         for source in sources:
-            if source.dialect is not None:
-                check_lines(source.path, source.dialect)
+            if source.delimiter:
+                check_lines(source)
         raise InputError(
             "{files} cannot be read as {kind}: {first}",
             files=", ".join(patterns),
             kind=kind_of(paths[0]),
             first=str(error).partition("\n")[0],
         ) from error
-
-
-def kind_of(path: Path) -> str:
-    """Return the ending of a file's name, without that of compression."""
-    stem = path.name.lower()
-    packed = stem.endswith(".gz")
-    kind = Path(stem.removesuffix(".gz")).suffix
-    return kind + ".gz" if packed and kind == _PARQUET else kind
 
 
 def find(patterns: list[str]) -> list[Path]:
@@ -120,7 +113,7 @@ def find(patterns: list[str]) -> list[Path]:
             what = "no file matches" if glob.has_magic(pattern) else "there is no file"
             raise FileNotFoundError(f"{what} {pattern}")
         files += map(Path, matched)
-    known = (*_DELIMITERS, *_OBJECTS, _PARQUET)
+    known = (*_DELIMITERS, *_OBJECTS, PARQUET)
     for path in files:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")
@@ -157,39 +150,16 @@ def columns_of_files(
     return _described(find(patterns)[0], [], delimiter, encoding).columns
 
 
-class _Source(NamedTuple):
-    """A file, and how it is read."""
-
-    path: Path
-    columns: tuple[str, ...] | None  # unknown before objects are read
-    dialect: Dialect | None = None
-    encoding: str = ""
-
-    @property
-    def kind(self) -> str:
-        return kind_of(self.path)
-
-    @property
-    def absolute(self) -> str:
-        """The path as no library takes it for an option, a pattern or an address."""
-        return str(self.path.absolute())
-
-    def __str__(self) -> str:
-        name = self.kind[1:].upper() if self.kind not in _OBJECTS else "JSON lines"
-        return f"{name}, {self.dialect or self.encoding}".removesuffix(", ")
-
-
 def _described(
     path: Path, needed: list[str], delimiter: str | None, encoding: str | None
-) -> _Source:
+) -> Source:
     kind = kind_of(path)
-    if kind == _PARQUET:
-        return _Source(path, tuple(_parquet_columns(path)))
+    if kind == PARQUET:
+        return Source(path, tuple(_parquet_columns(path)))
     if kind in _OBJECTS:
-        return _Source(path, None, encoding=encoding or encoding_of(path))
+        return Source(path, None, encoding=encoding or encoding_of(path))
     usual = _DELIMITERS[kind]
-    dialect = dialect_of(path, needed, usual=usual, delimiter=delimiter, encoding=encoding)
-    return _Source(path, dialect.columns, dialect)
+    return table_of(path, needed, usual=usual, delimiter=delimiter, encoding=encoding)
 
 
 def _parquet_columns(path: Path) -> list[str]:
@@ -204,10 +174,10 @@ def _parquet_columns(path: Path) -> list[str]:
     raise ImportError("Parquet needs polars (or pyarrow): pip install 'skbiasamp[polars]'")
 
 
-def _check_columns(needed: list[str], source: _Source) -> None:
+def _check_columns(needed: list[str], source: Source) -> None:
     if source.columns is not None:
         # Readers of text give columns of one name other names.
-        named = [] if source.dialect is None else filter(None, source.columns)
+        named = filter(None, source.columns) if source.delimiter else []
         for name in [*needed, *named]:
             if source.columns.count(name) != 1:
                 raise _no_column(name, source.columns, source.path)
@@ -244,15 +214,15 @@ def _sha256(path: Path) -> str:
 _Scanned = tuple[nw.LazyFrame[Any], list[int]]  # columns, and the rows of each file
 
 
-def _scanner(sources: list[_Source]) -> Any:
+def _scanner(sources: list[Source]) -> Any:
     """Return what reads files here: polars, DuckDB for Parquet, or pandas.
 
     All read alike: nothing but an empty cell is missing, and types are those of the whole column.
     pandas reads what polars cannot: JSON lines, other encodings than UTF-8, parts that are not
     written alike.
     """
-    kind, written = sources[0].kind, {source.dialect and source.dialect[:3] for source in sources}
-    alike = len(written) == 1 and all(source is None or source[0] == "utf-8" for source in written)
+    kind = kind_of(sources[0].path)
+    alike = len({source[2:] for source in sources}) == 1 and sources[0].encoding in ("", "utf-8")
     if kind in _OBJECTS or not alike:
         return _scan_pandas
     has = {name: importlib.util.find_spec(name) for name in ("duckdb", "polars", "pyarrow")}
@@ -262,12 +232,12 @@ def _scanner(sources: list[_Source]) -> Any:
         and "\\" not in (source.absolute if os.sep == "/" else "")
         for source in sources
     )
-    if kind == _PARQUET and has["duckdb"] and has["pyarrow"] and clear:
+    if kind == PARQUET and has["duckdb"] and has["pyarrow"] and clear:
         return _scan_duckdb
     return _scan_polars if has["polars"] else _scan_pandas
 
 
-def _scan_duckdb(sources: list[_Source], needed: list[str]) -> _Scanned:
+def _scan_duckdb(sources: list[Source], needed: list[str]) -> _Scanned:
     import duckdb
     import pyarrow.parquet
 
@@ -280,29 +250,28 @@ def _scan_duckdb(sources: list[_Source], needed: list[str]) -> _Scanned:
     return nw.from_native(relation.project(", ".join(columns))).lazy(), rows
 
 
-def _scan_polars(sources: list[_Source], needed: list[str]) -> _Scanned:
+def _scan_polars(sources: list[Source], needed: list[str]) -> _Scanned:
     import polars
     import polars.selectors
 
     parts, rows = [], []
     for source in sources:
-        if source.dialect is None:
+        if not source.delimiter:
             whole = polars.scan_parquet(source.absolute, glob=False, hive_partitioning=False)
             rows.append(whole.select(polars.len()).collect().item())
         else:
             whole = polars.scan_csv(
                 source.absolute,
                 glob=False,
-                separator=source.dialect.delimiter,
-                decimal_comma=source.dialect.decimal == ",",
+                separator=source.delimiter,
+                decimal_comma=source.decimal == ",",
                 infer_schema_length=None,
                 null_values=[""],
             )
             n, short = whole.select(polars.len(), polars.last().null_count()).collect().row(0)
             # To polars a line that ends early has empty cells, and a blank one is a row of these;
             # of a line that is too long it does not tell if the last cells are not asked for.
-            irregular = short or not is_unquoted(source.path, source.dialect, n)
-            if irregular and check_lines(source.path, source.dialect):
+            if (short or not is_unquoted(source, n)) and check_lines(source):
                 return _scan_pandas(sources, needed)
             rows.append(n)
         # By name: a column ^sex$ would be a pattern.
@@ -310,31 +279,31 @@ def _scan_polars(sources: list[_Source], needed: list[str]) -> _Scanned:
     return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows
 
 
-def _scan_pandas(sources: list[_Source], needed: list[str]) -> _Scanned:
+def _scan_pandas(sources: list[Source], needed: list[str]) -> _Scanned:
     import pandas
 
     frames = []
     for source in sources:
-        if source.dialect is not None:
+        if source.delimiter:
             read: Any = partial(
                 pandas.read_csv,
                 source.absolute,
-                sep=source.dialect.delimiter,
-                encoding=source.dialect.encoding,
+                sep=source.delimiter,
+                encoding=source.encoding,
             )
             # With a header pandas cuts a first row that is too long; without one it refuses it.
             read(header=None, nrows=2)
             # With usecols, pandas would not see that a row has too many cells.
             whole = read(
-                decimal=source.dialect.decimal,
+                decimal=source.decimal,
                 index_col=False,
                 keep_default_na=False,
                 na_values=[""],
                 low_memory=False,
             )
             if whole.iloc[:, -1].isna().any():
-                check_lines(source.path, source.dialect)
-        elif source.kind in _OBJECTS:
+                check_lines(source)
+        elif source.columns is None:
             columns = read_objects(source.path, needed, source.encoding)
             for name in needed:
                 if name not in columns:

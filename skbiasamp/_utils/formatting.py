@@ -84,6 +84,11 @@ def group_of(name: Any, columns: Sequence[Any] = ()) -> str:
     return name_of(name)
 
 
+def limit_of(limit: float | None) -> str:
+    """Return a limit in both directions: '±0.02', or '0'."""
+    return f"±{limit:g}" if limit else "0"
+
+
 def task_of(name: Any) -> str:
     """Return a task's name; the tasks of a set are joined by a plus."""
     return name_of(name, " + ")
@@ -147,6 +152,12 @@ def p_value(value: Any) -> str:
     if value is None or math.isnan(value):
         return "–"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def p_equals(value: Any) -> str:
+    """Return a p-value with its sign: 'p = 0.023', 'p < 0.001'."""
+    text = p_value(value)
+    return f"p {text}" if "<" in text else f"p = {text}"
 
 
 def level_of(confidence_level: float) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.utils import check_array
 
 from skbiasamp._input.checks import Array
@@ -75,10 +76,7 @@ class MLPBundle:
         """Return the probability of each class: (n_networks, n_samples, n_classes)."""
         if self.classes is None:
             raise AttributeError("Networks with loss='squared_error' have no probabilities.")
-        outputs = self._outputs(X)
-        # Softmax; without the largest output exp cannot overflow.
-        odds = np.exp(outputs - outputs.max(axis=2, keepdims=True))
-        return odds / odds.sum(axis=2, keepdims=True)
+        return softmax(self._outputs(X), axis=2)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, or a number: (n_networks, n_samples)."""

@@ -16,7 +16,14 @@ from skbiasamp._input.labels import Codes, Members
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.attackers.attack import Attack
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, of_all_draws, other_folds
-from skbiasamp.attackers.qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
+from skbiasamp.attackers.qualities import (
+    OF_PROBABILITIES,
+    TINY,
+    confident,
+    divide,
+    inverse_spread,
+    shares_of,
+)
 from skbiasamp.attackers.resampling import split
 from skbiasamp.counts.draws import in_blocks
 from skbiasamp.counts.pair_sums import pair_sums
@@ -273,17 +280,19 @@ class TrainedPair:
         every = predicted.reshape(-1, *predicted.shape[3:])  # those of all draws and folds
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
-            return np.asarray((_shares(folds) * errors).sum(axis=0))
-        sure = self._of_confidence and not self._counted(attack)
+            return np.asarray((shares_of(folds, axis=0) * errors).sum(axis=0))
+        quality = self.pair.settings.quality
+        of_logs = quality == "inverse_log_loss"
+        sure = quality == "confidence" and not self._counted(attack)
         if sure:
             every = confident(every)
-        if self._of_logs:
+        if of_logs:
             every = np.log(np.clip(every, TINY, 1 - TINY))
         weights = [np.bincount(codes, fold, minlength=every.shape[2]) for fold in folds]
-        mean = np.einsum("fi,ftic->tic", _shares(np.array(weights)), every)
-        if self._of_logs and self._by_input(attack):
+        mean = np.einsum("fi,ftic->tic", shares_of(np.array(weights), axis=0), every)
+        if of_logs and self._by_input(attack):
             return np.asarray(np.exp(mean))
-        if self._of_logs:  # beside sums of logarithms, those of rows
+        if of_logs:  # beside sums of logarithms, those of rows
             mean = np.append(mean, np.ones_like(mean[..., :1]), axis=-1)
         if sure:  # what the attacker is not sure of is no class
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
@@ -296,17 +305,8 @@ class TrainedPair:
 
     def _by_input(self, attack: Attack) -> bool:
         """Whether rows are summed by input; if inputs are many, by what is predicted of them."""
-        return self._counted(attack) or (attack.few and not self._of_confidence)
-
-    @property
-    def _of_confidence(self) -> bool:
-        """Whether only the probability of the predicted class counts."""
-        return self.pair.settings.quality == "confidence"
-
-    @property
-    def _of_logs(self) -> bool:
-        """Whether logarithms of predictions are averaged, and not predictions."""
-        return self.pair.settings.quality == "inverse_log_loss"
+        few = attack.few and self.pair.settings.quality != "confidence"
+        return few or self._counted(attack)
 
     @property
     def in_blocks(self) -> bool:
@@ -337,7 +337,7 @@ class TrainedPair:
             table = _predicted(attack, weight, mean)
             predicted = np.eye(table.shape[-2], attack.n_classes)
         table = pair.perturbed_tables(attack, table, rate, None)
-        if self._of_logs and not by_input:
+        if pair.settings.quality == "inverse_log_loss" and not by_input:
             logs, table = table[..., :-1, :], table[..., -1:, :]
             return pair.score_of_logs(logs, table), pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
@@ -353,10 +353,3 @@ def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
     predicted = (Members(by_input[attack.input_codes]) for by_input in mean)
     tables = [pair_sums(*both, weight) for both in zip(predicted, truth, strict=True)]
     return np.stack(tables, axis=1)[:, None]
-
-
-def _shares(folds: Array) -> Array:
-    """Return the share of each fold (the first axis) in the weight; equal shares of nothing."""
-    total = folds.sum(axis=0)
-    even = np.full(folds.shape, 1 / len(folds))
-    return np.divide(folds, total, out=even, where=total > 0)

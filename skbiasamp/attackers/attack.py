@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,15 +50,15 @@ class Settings:
 
 
 class Inputs(NamedTuple):
-    """Texts that an attacker reads in place of the classes of its input.
+    """Texts or features that an attacker reads in place of the classes of its input.
 
-    `patterns` are the distinct texts, or the counts of their words; `of_class` says which of them
-    each class is.
+    `patterns` are the distinct texts, the counts of their words, or the distinct features;
+    `of_class` says which of them each class is.
     """
 
     patterns: Any
     of_class: Array
-    texts: Array
+    texts: Any = None
 
 
 class InputAndTarget(NamedTuple):
@@ -107,11 +106,6 @@ class Attack:
         """Whether attackers learn from rows as they are, since vectorizers count rows."""
         return self.texts is not None and self.cells.whole
 
-    @cached_property
-    def _n_present(self) -> int:
-        """Number of distinct inputs of the cells."""
-        return int(np.count_nonzero(np.bincount(self.input_codes + 1)))
-
     @property
     def of_maps(self) -> bool:
         """Whether inputs have more than two dimensions, such as images."""
@@ -122,10 +116,10 @@ class Attack:
         """Whether tables are so small that every block of rows can have one."""
         return len(self.names) * self.n_inputs * self.n_classes < SMALL
 
-    @property
+    @cached_property
     def rows_per_input(self) -> float:
         """Number of rows of each distinct input, on average."""
-        n_inputs = self.n_inputs if self.n_bits else self._n_present
+        n_inputs = self.n_inputs if self.n_bits else len(np.unique(self.input_codes))
         return float(self.cells.weight.sum() * self.cells.rows_per_weight) / n_inputs
 
     @property
@@ -212,25 +206,23 @@ def make_attack(
     train: Contingency | None = None,
     validation: Contingency | None = None,
     numbers: bool = False,
-    features: Array | None = None,
     read: Inputs | None = None,
 ) -> Attack:
     """Return the attack that predicts one side of cells from another.
 
     `perturbed` says that the input will be perturbed. With `numbers` the target is taken as
-    numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
-    `read` holds what attackers see of its classes.
+    numbers, whatever it looks like. `read` holds what attackers see of the classes of the input.
     """
     parts = {"cells": cells, "training": train, "validation": validation}
     given = {name: part for name, part in parts.items() if part is not None}
     inputs = [side_of(part, sides.input) for part in given.values()]
     texts, n_bits = None, 0
+    soft = inputs[0].soft
     if read is None:
-        patterns, codes, n_bits = _inputs(inputs, perturbed=perturbed, features=features)
+        patterns, codes, n_bits = _inputs(inputs, perturbed=perturbed)
     else:
-        patterns, texts = read.patterns, read.texts
+        patterns, texts, soft = read.patterns, read.texts, read.texts is None
         codes = [read.of_class[codes_of(side)] for side in inputs]
-    soft = features is not None or inputs[0].soft
     n_inputs = len(inputs[0].names) if patterns is None else patterns.shape[0]
     attacks: dict[str, Any] = {}
     for (name, part), code in zip(given.items(), codes, strict=True):
@@ -239,33 +231,27 @@ def make_attack(
     return replace(attacks.pop("cells"), **attacks)
 
 
-def _inputs(
-    sides: list[Side], *, perturbed: bool, features: Array | None
-) -> tuple[Array | None, list[Array], int]:
+def _inputs(sides: list[Side], *, perturbed: bool) -> tuple[Array | None, list[Array], int]:
     """Return the patterns of inputs, which of them each cell has, and their number of bits."""
-    if features is not None:
-        inputs, joined = np.unique(features, axis=0, return_inverse=True)
-        return inputs, [joined.reshape(-1)], 0
-    if not sides[0].is_matrix:
-        return sides[0].inputs, [codes_of(side) for side in sides], 0
+    first = sides[0]
+    if not first.is_matrix:
+        return first.inputs, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
-    width, n_bits = sides[0].labels.width, 0
-    if perturbed and not sides[0].soft and width <= MOST_BITS:
-        n_bits, powers = width, 1 << np.arange(width)
-        inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
-        joined = np.concatenate([matrix @ powers for matrix in matrices])
+    rows, n_bits = np.concatenate(matrices), 0
+    if perturbed and not first.soft and rows.shape[1] <= MOST_BITS:
+        n_bits = rows.shape[1]
+        powers = 1 << np.arange(n_bits)
+        inputs = np.arange(1 << n_bits)[:, None] & powers > 0
+        joined = rows @ powers
     elif perturbed:  # each row has its own perturbation
-        inputs = np.concatenate(matrices).astype(float)
-        joined = np.arange(len(inputs))
-    elif sides[0].soft:
-        inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
-        joined = joined.reshape(-1)
+        inputs, joined = rows, np.arange(len(rows))
+    elif first.soft:
+        inputs, joined = np.unique(rows, axis=0, return_inverse=True)
     else:  # the labels of one side keep their patterns
-        labels = sides[0].labels if len(sides) == 1 else Members(np.concatenate(matrices))
+        labels = first.labels if len(sides) == 1 else Members(rows)
         inputs, joined = labels.patterns()
-        inputs = inputs.astype(float)
-    starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
-    return inputs, [joined[low:high] for low, high in pairwise(starts)], n_bits
+    ends = np.cumsum([len(matrix) for matrix in matrices])
+    return inputs.astype(float), np.split(joined.reshape(-1), ends[:-1]), n_bits
 
 
 def _target(

@@ -20,6 +20,7 @@ from skbiasamp.attackers.qualities import (
     inverse_spread,
     of_sums,
     quality_of,
+    shares_of,
 )
 from skbiasamp.attackers.resampling import draw_folds
 from skbiasamp.counts.blocks import Blocks
@@ -64,10 +65,7 @@ def majority(train: Array) -> Array:
 
 def class_shares(train: Array) -> Array:
     """Return the share of each class among the rows of each input."""
-    table = _with_every_input(train)
-    total = table.sum(axis=-1, keepdims=True)
-    even = np.full(table.shape, 1 / table.shape[-1])  # there are no rows at all
-    return np.divide(table, total, out=even, where=total > 0)
+    return shares_of(_with_every_input(train), axis=-1)
 
 
 def _with_every_input(train: Array) -> Array:
@@ -282,12 +280,7 @@ class AttackPair:
     # ------------------------------------------------------------------ exact attackers
 
     def exact(
-        self,
-        folds: Array,
-        learnt: Array | None,
-        noise: np.random.Generator | None,
-        *,
-        guesses: bool,
+        self, folds: Array, learnt: Array | None, noise: np.random.Generator | None
     ) -> Qualities:
         """Score tables on the folds that they did not learn from.
 
@@ -309,8 +302,7 @@ class AttackPair:
                 rate = self.rate_of(attack, learnt_rates)
                 train = self.tables(attack.training, learnt, rate, noise)
             scores.append(self.score(table, predict(self.training_tables(train))))
-        chance = self.best_guess(table) if guesses else np.full(scores[-1].shape, np.nan)
-        return Qualities(scores[0], scores[-1], chance)
+        return Qualities(scores[0], scores[-1], self.best_guess(table))
 
     def chunks(self, n_draws: int, n_folds: int, blocks: Blocks | None = None) -> list[int]:
         """Return how many draws of rows, or of blocks, fit into memory at a time."""
@@ -327,9 +319,7 @@ class AttackPair:
         return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
 
 
-def drawn_qualities(
-    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
-) -> Qualities:
+def drawn_qualities(pair: AttackPair, n_draws: int, rng: np.random.Generator) -> Qualities:
     """Return the qualities of the best tables, over draws of folds and perturbations.
 
     In closed form (``cv=None``) the perturbation is the expected one.
@@ -346,7 +336,7 @@ def drawn_qualities(
             learnt = None
             if training is not None:
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=False)
-            parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
+            parts.append(pair.exact(folds, learnt, noise))
     return of_all_draws(parts)
 
 

@@ -91,7 +91,7 @@ def make_pair(
     side = side_of(test, data.input)
     if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
-    n_rows = int(test.weight.sum()) if test.whole else test.n_cells
+    n_rows = int(test.rows.sum())
     if settings.cv is not None and n_rows < settings.cv:
         raise InputError(
             "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "
@@ -187,9 +187,7 @@ class AttackRun:
         """Whether resamples may be of blocks of rows."""
         return self.pair.few if self.trained is None else self.trained.in_blocks
 
-    def resampled(
-        self, weight: Any, learnt: Array | None, n_cuts: int, *, guesses: bool
-    ) -> Qualities:
+    def resampled(self, weight: Any, learnt: Array | None, n_cuts: int) -> Qualities:
         """Return the qualities on resampled rows: (resamples, cuts into folds, targets).
 
         `weight` is that of cells (resamples x cuts, folds, cells), `learnt` that of training rows.
@@ -197,7 +195,7 @@ class AttackRun:
         if self.trained is not None:  # they do not learn from folds: all cuts are alike
             return by_cuts(self.trained.rescored(weight[::n_cuts].sum(axis=1)), 1)
         own = None if self.pair.data.training is None else learnt
-        return by_cuts(self.pair.exact(weight, own, None, guesses=guesses), n_cuts)
+        return by_cuts(self.pair.exact(weight, own, None), n_cuts)
 
 
 class Redrawn(NamedTuple):
@@ -214,22 +212,19 @@ class Redrawn(NamedTuple):
     seed: int
 
 
-def redrawn(
-    run: AttackRun, n_resamples: int, rng: np.random.Generator, *, guesses: bool = True
-) -> Redrawn:
+def redrawn(run: AttackRun, n_resamples: int, rng: np.random.Generator) -> Redrawn:
     """Draw again and resample rows.
 
-    Exact attackers learn again each time. Trained attackers stay what they are. Without `guesses`
-    the quality of the best guess is left out where it takes time.
+    Exact attackers learn again each time. Trained attackers stay what they are.
     """
     seed, other = rng.integers(2**63, size=2)
     cells, draws = run.pair.cells, run.qualities
-    (resamples,) = _on_resamples([run], cells, [None], n_resamples, seed, guesses=guesses)
+    (resamples,) = _on_resamples([run], cells, [None], n_resamples, seed)
     if run.trained is not None:
         return Redrawn(draws, resamples, run.trained.by_fold(), seed)
     if run.pair.settings.cv is not None and len(draws.data) < ENOUGH_DRAWS:
         rng = np.random.default_rng(other)
-        draws = drawn_qualities(run.pair, ENOUGH_DRAWS, rng, guesses=guesses)
+        draws = drawn_qualities(run.pair, ENOUGH_DRAWS, rng)
     return Redrawn(draws, resamples, None, seed)
 
 
@@ -260,7 +255,7 @@ def in_sample(run: AttackRun) -> dict[str, float]:
     if run.trained is not None or not (best and crossed):
         return {}
     closed = replace(pair, settings=replace(settings, cv=None))
-    in_sample = drawn_qualities(closed, 1, np.random.default_rng(0), guesses=False)
+    in_sample = drawn_qualities(closed, 1, np.random.default_rng(0))
     means = {"data": in_sample.data.mean(), "model": in_sample.model.mean()}
     return {f"in_sample_{side}": float(mean) for side, mean in means.items()}
 
@@ -276,7 +271,7 @@ def resampled_together(
     if any(run.pair.rowwise for run in runs.values()):
         cells = _one_cell_a_row(cells)
     merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
-    return _on_resamples([*runs.values()], cells, merged, n_resamples, seed, guesses=False)
+    return _on_resamples([*runs.values()], cells, merged, n_resamples, seed)
 
 
 def _on_resamples(
@@ -285,8 +280,6 @@ def _on_resamples(
     merged: Sequence[Merged | None],
     n_resamples: int,
     seed: int,
-    *,
-    guesses: bool,
 ) -> list[Qualities]:
     """Return the qualities of each run on the same resamples of the rows of `cells`.
 
@@ -312,7 +305,7 @@ def _on_resamples(
                 learnt = np.repeat(resample(training.cells, 1, n, rng), n_cuts, axis=0)
             for run, into, qualities in zip(runs, merged, every, strict=True):
                 weight = folds if into is None else into.sums(folds)
-                qualities.append(run.resampled(weight, learnt, n_cuts, guesses=guesses))
+                qualities.append(run.resampled(weight, learnt, n_cuts))
     return [of_all_draws(parts) for parts in every]
 
 

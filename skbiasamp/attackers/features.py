@@ -11,8 +11,14 @@ from scipy import sparse
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
-from skbiasamp._input.labels import codes_of
-from skbiasamp.attackers.attack import InputAndTarget, Settings, check_dimensions, make_attack
+from skbiasamp._input.errors import fewer_groups, speaking
+from skbiasamp.attackers.attack import (
+    InputAndTarget,
+    Inputs,
+    Settings,
+    check_dimensions,
+    make_attack,
+)
 from skbiasamp.attackers.attack_pair import AttackPair
 from skbiasamp.attackers.attack_run import redrawn, run_attack, warn_constant
 from skbiasamp.attackers.resampling import own_generator
@@ -41,19 +47,21 @@ def attack_features(
     features = as_matrix(X)
     check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
-    cells = Contingency.from_labels(
-        np.arange(len(features)),
-        sensitive_features=sensitive_features,
-        missing=missing,
-        scores=True,
-    )
-    task = side_of(cells, "task")
-    kept = np.array(task.names, dtype=np.intp)[codes_of(task)]  # missing groups may be left out
+    with speaking(max_groups=fewer_groups):
+        cells = Contingency.from_labels(
+            np.arange(len(features)),
+            sensitive_features=sensitive_features,
+            missing=missing,
+            scores=True,
+        )
+    rows = side_of(cells, "task").names  # those of missing groups may be left out
+    kept = np.array(rows, dtype=np.intp)
+    distinct, of_class = np.unique(features[kept], axis=0, return_inverse=True)
     attack = make_attack(
         cells,
         InputAndTarget("task", "group"),
         numbers=settings.quality == "inverse_rmse",
-        features=features[kept],
+        read=Inputs(distinct, of_class.reshape(-1)),
     )
     check_dimensions(attack, settings.attacker, "X")
     warn_constant(attack)
@@ -74,7 +82,7 @@ def as_matrix(X: Any) -> Array:
     if sparse.issparse(X):
         matrix: Any = X
         return np.asarray(matrix.toarray(), dtype=float)
-    if np.ndim(X) > 2:
+    if not hasattr(X, "columns") and np.ndim(X) > 2:
         maps = as_maps(X)
         return as_numbers(np.asarray(X) if maps is None else maps, "X")
     columns = []

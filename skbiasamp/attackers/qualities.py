@@ -43,6 +43,13 @@ def divide(left: Any, right: Array) -> Array:
     return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
 
 
+def shares_of(table: Array, *, axis: int) -> Array:
+    """Return the shares of an axis in its sum; equal ones of nothing."""
+    total = table.sum(axis=axis, keepdims=True)
+    even = np.full(table.shape, 1 / table.shape[axis])
+    return np.divide(table, total, out=even, where=total > 0)
+
+
 def quality_of(
     quality: Quality,
     table: Array,

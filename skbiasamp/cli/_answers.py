@@ -11,38 +11,38 @@ import pandas as pd
 from skbiasamp._input.errors import speaking
 from skbiasamp._io.files import check_named_once
 from skbiasamp.cli._files import checked_outputs
-from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import say_and_write
 from skbiasamp.report.evidence import made_now
 from skbiasamp.results import AnswerReport
 from skbiasamp.text import answer_scores, read_answers
 
-_ANSWERS = """\
-Print bias scores and accuracy of a language model's answers to the questions of
-BBQ, by category. Reads BBQ's JSON lines with a field for the answer, samples of
-lm-evaluation-harness (--log_samples) and logs of Inspect. With --reference, the
-answers of another model to the same questions are compared with them."""
-
-_EXAMPLES = """\
-examples:
-  skbiasamp answers preds.jsonl --prediction answer --html answers.html
-  skbiasamp answers samples_bbq.jsonl --reference samples_before.jsonl"""
-
 
 def add_answers(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "bias of a language model's answers (BBQ)"
-    texts = {"help": summary, "description": _ANSWERS, "epilog": _EXAMPLES}
-    command = add_command(commands, "answers", _answers, **texts)
-    more = command.add_argument
-    more("files", nargs="+", metavar="FILE", help="files of the model's answers")
-    more("--prediction", metavar="NAME", help="field with the answer, in BBQ's JSON lines")
-    more("--reference", nargs="+", metavar="FILE", help="answers of the model to compare with")
-    add(command, "--model-name", "--html", "--markdown")
+    own = {
+        "--prediction": {"nargs": None, "help": "field with the answer, in BBQ's JSON lines"},
+        "--reference": {
+            "nargs": "+",
+            "metavar": "FILE",
+            "help": "answers of the model to compare with",
+        },
+    }
+    add_command(commands, "answers", _answers, "files --model-name --html --markdown", own)
 
 
 def _answers(options: argparse.Namespace) -> int:
-    """Print the scores, and write the pages that are asked for."""
+    """Bias of a language model's answers (BBQ).
+
+    Print bias scores and accuracy of the answers to the questions of BBQ, by
+    category. Reads BBQ's JSON lines with a field for the answer, samples of
+    lm-evaluation-harness (--log_samples) and logs of Inspect. With --reference, the
+    answers of another model to the same questions are compared with them.
+
+    for example:
+      skbiasamp answers preds.jsonl --prediction answer --html answers.html
+      skbiasamp answers samples_bbq.jsonl --reference samples_before.jsonl
+    """
     files = [Path(path) for path in [*options.files, *(options.reference or [])]]
     outputs = checked_outputs(options, files)
     for named in (options.files, options.reference or []):

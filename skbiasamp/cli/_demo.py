@@ -11,6 +11,7 @@ import numpy as np
 
 import skbiasamp
 from skbiasamp._utils.formatting import rate
+from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import in_lines, say, say_report
 from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
@@ -24,8 +25,21 @@ _RATES = {
 }
 
 
-def demo(options: argparse.Namespace) -> int:
-    """Audit the COMPAS score and a classifier, and write one page about each."""
+def add_demo(commands: Any) -> None:
+    """Add the command to the parser."""
+    add_command(commands, "demo", _demo, "--folder")
+
+
+def _demo(options: argparse.Namespace) -> int:
+    """Audit data that come with the package, offline.
+
+    Answer two questions on real data that come with the package (COMPAS, 5,278
+    defendants): does the COMPAS score amplify, and does a classifier trained on
+    half of the rows? Each gets a verdict, error rates by group and a page.
+
+    for example:
+      skbiasamp demo --folder pages
+    """
     pages = Path(options.folder)
     if not pages.is_dir():
         raise FileNotFoundError(f"--folder {pages}: there is no such folder; create it first")

@@ -15,7 +15,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
-from skbiasamp._io.files import opened
+from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 from skbiasamp.counts.engines import open_frame
 
@@ -127,16 +127,24 @@ def rows_of_files(
     options: argparse.Namespace,
     patterns: list[str],
     named: list[Named],
-    *,
-    missing: str,
     also: Sequence[str] = (),
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield the columns that options name, and others, of files without gaps in them."""
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
-    written = {"delimiter": options.delimiter, "encoding": options.encoding}
-    with opened(patterns, list(columns), **written) as (rows, files):
+    # A command without --missing counts rows without a sensitive feature as a group.
+    missing = getattr(options, "missing", "group")
+    with opened(patterns, list(columns), **_written_as(options)) as (rows, files):
         check_gaps(rows, named, files, missing)
         yield rows, files
+
+
+def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
+    """Return the columns of the first file; None if only reading tells them."""
+    return columns_of_files(options.test, **_written_as(options))
+
+
+def _written_as(options: argparse.Namespace) -> dict[str, str | None]:
+    return {"delimiter": options.delimiter, "encoding": options.encoding}
 
 
 def names_of_options(named: list[Named]) -> dict[str, Spoken]:

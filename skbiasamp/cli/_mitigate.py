@@ -8,25 +8,16 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._io.files import columns_of_files, find
-from skbiasamp.cli._files import checked_outputs, named_columns, names_of_options, rows_of_files
-from skbiasamp.cli._options import add, add_command
+from skbiasamp._io.files import find
+from skbiasamp.cli._files import (
+    checked_outputs,
+    columns_of_test,
+    named_columns,
+    names_of_options,
+    rows_of_files,
+)
+from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import say_and_write
-
-_MITIGATE = """\
-Train a model on the rows of files, and search for a mitigation that brings its
-bias amplification within a limit at the least loss of accuracy. All candidates
-are trained and audited on the same folds. The features are all columns but the
-target and the sensitive features."""
-
-_EXAMPLES = """\
-examples:
-  skbiasamp mitigate train.csv --target hired --sensitive sex \\
-      --estimator hist_gradient_boosting
-  skbiasamp mitigate train.csv --target hired --sensitive sex --limit 0.05 \\
-      --features skill age --jobs 2 --html search.html
-
-exit codes: 0 a candidate is within the limit; 1 none is; 2 bad input"""
 
 _ESTIMATORS = {
     "hist_gradient_boosting": ("ensemble", "HistGradientBoostingClassifier"),
@@ -37,43 +28,46 @@ _ESTIMATORS = {
 
 def add_mitigate(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "search for a mitigation of a model that is trained on files"
-    texts = {"help": summary, "description": _MITIGATE, "epilog": _EXAMPLES}
-    command = add_command(commands, "mitigate", _mitigate, **texts)
-    add(command, "test", metavar="TRAIN", help="files of training rows; these come first")
-    add(command, "--target", required=True)
-    add(command, "--sensitive", required=True)
-    more = command.add_argument
-    more("--features", nargs="+", metavar="NAME", help="columns that the model learns from")
-    more(
-        "--estimator",
-        choices=list(_ESTIMATORS),
-        default="hist_gradient_boosting",
-        help="the model (default: hist_gradient_boosting)",
-    )
-    add(command, "--limit", default=0.02, help="limit of the amplification (default: 0.02)")
-    more("--scoring", default="accuracy", metavar="NAME", help="a score of scikit-learn")
-    more("--folds", type=int, default=5, metavar="N", help="default: 5")
-    more("--jobs", type=int, metavar="N", help="how many models are trained in parallel")
-    add(command, "--seed", "--html", "--delimiter", "--encoding")
+    shared = "--features --estimator --scoring --folds --jobs --seed --html --delimiter --encoding"
+    own = {
+        "test": {"metavar": "TRAIN", "help": "files of training rows; these come first"},
+        "--target": {"required": True},
+        "--sensitive": {"required": True},
+        "--estimator": {"choices": list(_ESTIMATORS)},
+        "--limit": {"default": 0.02, "help": "limit of the amplification (default: 0.02)"},
+    }
+    add_command(commands, "mitigate", _mitigate, shared, own)
 
 
 def _mitigate(options: argparse.Namespace) -> int:
-    """Search, print the result, and write the page if one is asked for."""
+    r"""Search for a mitigation of a model that is trained on files.
+
+    Train a model on the rows of files, and search for a mitigation that brings its
+    bias amplification within a limit at the least loss of accuracy. All candidates
+    are trained and audited on the same folds. The features are all columns but the
+    target and the sensitive features.
+
+    for example:
+      skbiasamp mitigate train.csv --target hired --sensitive sex \
+          --estimator hist_gradient_boosting
+      skbiasamp mitigate train.csv --target hired --sensitive sex --limit 0.05 \
+          --features skill age --jobs 2 --html search.html
+
+    exit codes: 0 a candidate is within the limit; 1 none is; 2 bad input
+    """
     from skbiasamp.mitigation import search
 
     outputs = checked_outputs(options, find(options.test))
-    written = {"delimiter": options.delimiter, "encoding": options.encoding}
     named = named_columns(options)
     roles = [*options.target, *options.sensitive]
     features = options.features or [
-        name for name in columns_of_files(options.test, **written) or () if name not in roles
+        name for name in columns_of_test(options) or () if name not in roles
     ]
     if not features:
         raise InputError("name the columns that the model learns from: --features")
     names = names_of_options(named) | {"limit": "--limit", "scoring": "--scoring", "cv": "--folds"}
     names["auditor"] = lambda rest: "in the file" if "drop" in rest else "called 'unknown', say"
-    reading = rows_of_files(options, options.test, named, missing="group", also=features)
+    reading = rows_of_files(options, options.test, named, features)
     with speaking(names), reading as (rows, files):
         frame = pd.DataFrame(rows.collect().to_dict(as_series=False))
         target, sensitive = (

@@ -7,10 +7,11 @@ import ast
 import codecs
 import difflib
 import importlib
+import inspect
 import io
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -149,143 +150,209 @@ ON = (
     "check these metrics instead: a metric (leakage, dpa), one row of the summary ('DPA A->T'), "
     "{every}, or worst (of an audit, the worst pair of group and task)"
 )
-OPTIONS: dict[str, dict[str, Any]] = {
-    "test": _value("files of the audited rows; these come first", "TEST", nargs="+"),
-    "--train": _value("files of the training labels", "TRAIN", nargs="+"),
-    # Columns.
-    "--target": _value("the label, or 0/1 columns", nargs="+"),
-    "--prediction": _value("its prediction: labels or probabilities", nargs="+"),
-    "--sensitive": _value("the sensitive feature", nargs="+"),
-    "--sensitive-prediction": _value("the feature as predicted by the model", nargs="+"),
-    "--score": _value(
-        "scores behind predictions, such as logits; probabilities are explained, too", nargs="+"
-    ),
-    "--given": _value(
-        "strata, such as department: what they contribute to amplification, and within them",
-        nargs="+",
-    ),
-    "--pair": _value(
-        "the pair of a row, such as one advert: rows of one differ only in the group", nargs=1
-    ),
-    "--labelled": _value(
-        "labels of people for some rows, if a machine labelled all rows in --prediction", nargs=1
-    ),
-    "--decision": _value(
-        "a decision: rows without a label because of it are bounded, and not left out", nargs=1
-    ),
-    "--check": _value("the group of rows where it is known, with --groups probabilities", nargs=1),
-    "--weight": _value("weights of the audited rows", nargs=1),
-    "--cluster": _value(
-        "the person, image or family of a row: rows of one are resampled together", nargs=1
-    ),
-    "--positive": _value(
-        "which of two classes is the positive one (default: the one that sorts last)"
-    ),
-    "--favourable": _value(
-        "the class, or the tasks, that people want: impact ratios compare how often it is "
-        "predicted (default: of the positive class, and nothing is said of disadvantage)",
-        nargs="+",
-    ),
-    "--threshold": _value(
-        "turn scores in --prediction into labels: positive from this score on, such as 0.5",
-        "X",
-        type=_finite,
-    ),
-    # Texts.
-    "--text": _value(
-        "texts of the model; labels are read from them, in place of --prediction", nargs=1
-    ),
-    "--labels": _value(
-        'JSON file with words for each label: {"dog": ["dog", "puppy"], "oven": ["oven", '
-        '"/stove|cooker/"]}; what is between slashes is a regular expression',
-        "FILE",
-    ),
-    "--target-text": _value(
-        "texts of people, from which the true labels are read (default: 0/1 columns of --target, "
-        "or those named as the labels in FILE)",
-        nargs=1,
-    ),
-    # How rows are read and measured.
-    "--groups": _one_of(
-        *GROUPS,
-        default="intersection",
-        text="groups of several sensitive columns: every combination of values (default), the "
-        "values of each column, 0/1 memberships, or the probability of each group",
-    ),
-    "--missing": _one_of(
-        *("error", "drop", "group"),
-        default="error",
-        text="rows without a sensitive feature: stop (default), leave them out, or make a group",
-    ),
-    "--max-groups": _value(
-        "how many groups are allowed (default: 100, and 20 if groups have fewer than 20 rows on "
-        "average)",
-        "N",
-        type=int,
-    ),
-    "--auditor": _value(
-        "run this metric instead of those that the columns allow; repeat for several. Its "
-        "parameters may follow: 'MODULE:CLASS(adjust=\"fdr\")'",
-        "MODULE:CLASS",
-        type=_auditor,
-        action="append",
-    ),
-    "--numeric": _flag(
-        "target and prediction are numbers, such as prices or waiting times: compare means"
-    ),
-    "--model-name": _value("name of the model, for the title of the report"),
-    "--data-name": _value("name of the data (default: the files of TEST)"),
-    "--reference": _value(
-        "the model that the others are compared with (default: the first)", "MODEL"
-    ),
-    "--seed": _value("seed of random numbers (default: 0)", "N", type=_seed, default=0),
-    "--delimiter": _value(
-        "character between the cells of text files, or tab (default: detected)",
-        "C",
-        type=_delimiter,
-    ),
-    "--encoding": _value(
-        "encoding of text files, such as utf-16 or latin-1 (default: detected)", type=_encoding
-    ),
-    # What is written, and the gate.
-    "--html": _value("a page with pictures and explanations", "PATH"),
-    "--json": _value("everything, for programs", "PATH"),
-    "--markdown": _value("a section for a model card", "PATH"),
-    "--fail-above": _value(
-        "exit with 1 if the confidence interval of directional amplification lies above X, with 3 "
-        "if it lies on both sides; a number of 0 or more",
-        "X",
-        type=partial(_finite, least=0),
-    ),
-    "--limit": _value(
-        "the same for both directions: what the model adds or takes must lie within X",
-        "X",
-        type=partial(_finite, least=0),
-    ),
-    "--inconclusive": _one_of(
-        *("fail", "pass"),
-        default=None,
-        text="what an interval means that lies on both sides of the limit: fail ends with 3 (the "
-        "default), pass with 0",
-    ),
-    "--on": _value(ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
-    "--allow-undefined": _flag("pass if there is no result to check, instead of exit code 2"),
+# By their place in the help; usage has them in this order.
+OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "columns": {
+        "--target": _value("the label, or 0/1 columns", nargs="+"),
+        "--prediction": _value("its prediction: labels or probabilities", nargs="+"),
+        "--sensitive": _value("the sensitive feature", nargs="+"),
+        "--sensitive-prediction": _value("the feature as predicted by the model", nargs="+"),
+        "--features": _value("columns that the model learns from", nargs="+"),
+        "--weight": _value("weights of the audited rows", nargs=1),
+        "--cluster": _value(
+            "the person, image or family of a row: rows of one are resampled together", nargs=1
+        ),
+        "--positive": _value(
+            "which of two classes is the positive one (default: the one that sorts last)"
+        ),
+        "--pair": _value(
+            "the pair of a row, such as one advert: rows of one differ only in the group", nargs=1
+        ),
+        "--decision": _value(
+            "a decision: rows without a label because of it are bounded, and not left out", nargs=1
+        ),
+        "--favourable": _value(
+            "the class, or the tasks, that people want: impact ratios compare how often it is "
+            "predicted (default: of the positive class, and nothing is said of disadvantage)",
+            nargs="+",
+        ),
+        "--score": _value(
+            "scores behind predictions, such as logits; probabilities are explained, too",
+            nargs="+",
+        ),
+        "--scores": _flag("the prediction is a score: selected are rows above the median score"),
+        "--given": _value(
+            "strata, such as department: what they contribute to amplification, and within them",
+            nargs="+",
+        ),
+        "--labelled": _value(
+            "labels of people for some rows, if a machine labelled all rows in --prediction",
+            nargs=1,
+        ),
+        "--check": _value(
+            "the group of rows where it is known, with --groups probabilities", nargs=1
+        ),
+        "--threshold": _value(
+            "turn scores in --prediction into labels: positive from this score on, such as 0.5",
+            "X",
+            type=_finite,
+        ),
+    },
+    "": {
+        "test": _value("files of the audited rows; these come first", "TEST", nargs="+"),
+        "store": _value("the folder", "STORE"),
+        "files": _value("files of the model's answers", "FILE", nargs="+"),
+        "--train": _value("files of the training labels", "TRAIN", nargs="+"),
+        "--period": _value(
+            "a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4) or year; late "
+            "rows of an old period are added to it",
+            required=True,
+        ),
+        "--groups": _one_of(
+            *GROUPS,
+            default="intersection",
+            text="groups of several sensitive columns: every combination of values (default), the "
+            "values of each column, 0/1 memberships, or the probability of each group",
+        ),
+        "--missing": _one_of(
+            *("error", "drop", "group"),
+            default="error",
+            text="rows without a sensitive feature: stop (default), leave them out, or make a "
+            "group",
+        ),
+        "--max-groups": _value(
+            "how many groups are allowed (default: 100, and 20 if groups have fewer than 20 rows "
+            "on average)",
+            "N",
+            type=int,
+        ),
+        "--auditor": _value(
+            "run this metric instead of those that the columns allow; repeat for several. Its "
+            "parameters may follow: 'MODULE:CLASS(adjust=\"fdr\")'",
+            "MODULE:CLASS",
+            type=_auditor,
+            action="append",
+        ),
+        "--numeric": _flag(
+            "target and prediction are numbers, such as prices or waiting times: compare means"
+        ),
+        "--reference": _value(
+            "the model that the others are compared with (default: the first)", "MODEL"
+        ),
+        "--estimator": _one_of(
+            default="hist_gradient_boosting", text="the model (default: hist_gradient_boosting)"
+        ),
+        "--scoring": _value("a score of scikit-learn (default: accuracy)", default="accuracy"),
+        "--folds": _value("default: 5", "N", type=int, default=5),
+        "--jobs": _value("how many models are trained in parallel", "N", type=int),
+        "--min-share": _value(
+            "leave categories with a smaller share of rows out of the ratios (default: 0)",
+            "X",
+            type=float,
+            default=0.0,
+        ),
+        "--min-cell": _value(
+            "leave out cells of fewer rows, so that they reveal nobody (default: keep all)",
+            "N",
+            type=int,
+            default=1,
+        ),
+        "--model-name": _value("name of the model, for the title of the report"),
+        "--model-version": _value("version of the model"),
+        "--data-name": _value("name of the data (default: the files of TEST)"),
+        "--seed": _value("seed of random numbers (default: 0)", "N", type=_seed, default=0),
+        "--delimiter": _value(
+            "character between the cells of text files, or tab (default: detected)",
+            "C",
+            type=_delimiter,
+        ),
+        "--encoding": _value(
+            "encoding of text files, such as utf-16 or latin-1 (default: detected)", type=_encoding
+        ),
+    },
+    "texts: captions, answers of language models": {
+        "--text": _value(
+            "texts of the model; labels are read from them, in place of --prediction", nargs=1
+        ),
+        "--labels": _value(
+            'JSON file with words for each label: {"dog": ["dog", "puppy"], "oven": ["oven", '
+            '"/stove|cooker/"]}; what is between slashes is a regular expression',
+            "FILE",
+        ),
+        "--target-text": _value(
+            "texts of people, from which the true labels are read (default: 0/1 columns of "
+            "--target, or those named as the labels in FILE)",
+            nargs=1,
+        ),
+    },
+    "what is written (the terminal shows a summary)": {
+        "--html": _value("a page with pictures and explanations", "PATH"),
+        "--json": _value("everything, for programs", "PATH"),
+        "--markdown": _value("a section for a model card", "PATH"),
+        "--folder": _value(
+            "where to write compas-score.html and compas-classifier.html (default: here)",
+            "FOLDER",
+            default=".",
+        ),
+    },
+    "limit and exit code": {
+        "--fail-above": _value(
+            "exit with 1 if the confidence interval of directional amplification lies above X, "
+            "with 3 if it lies on both sides; a number of 0 or more",
+            "X",
+            type=partial(_finite, least=0),
+        ),
+        "--limit": _value(
+            "the same for both directions: what the model adds or takes must lie within X",
+            "X",
+            type=partial(_finite, least=0),
+        ),
+        "--inconclusive": _one_of(
+            *("fail", "pass"),
+            default=None,
+            text="what an interval means that lies on both sides of the limit: fail ends with 3 "
+            "(the default), pass with 0",
+        ),
+        "--on": _value(ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
+        "--allow-undefined": _flag("pass if there is no result to check, instead of exit code 2"),
+        "--fail-on-alarm": _flag("exit with 1 if there is an alarm"),
+    },
 }
-
 OF_MODELS: dict[str, Any] = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model}
 OF_MODELS["action"] = _Models
 OF_MODELS_OR_FILES = OF_MODELS | {"type": _model_or_column}
 
 
-def add_command(commands: Any, name: str, run: Callable[..., int] | None, **texts: Any) -> Any:
-    """Add a command to the parser, and what runs it."""
-    texts = {"formatter_class": argparse.RawDescriptionHelpFormatter} | texts
-    command = commands.add_parser(name, **texts)
+def add_command(
+    commands: Any,
+    name: str,
+    run: Callable[..., int] | None,
+    shared: str = "",
+    own: Mapping[str, Any] | None = None,
+    *,
+    text: str | None = None,
+    usage: str | None = None,
+) -> Any:
+    """Add a command to the parser; its `text`, from summary to examples, is the docstring of `run`.
+
+    Options that are `shared` are as in the table; the command has its `own` entries of others.
+    """
+    options = {option: {} for option in shared.split()} | dict(own or {})
+    text = inspect.cleandoc(text or run.__doc__ or "")
+    description, _, examples = text.partition("for example:\n")
+    summary = description.partition("\n")[0].rstrip(".")
+    command = commands.add_parser(
+        name,
+        usage=usage,
+        help=summary[:1].lower() + summary[1:],
+        description=description,
+        epilog=examples and f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     command.set_defaults(run=run)
+    for title, known in OPTIONS.items():
+        names = [option for option in known if option in options]
+        place = command.add_argument_group(title) if title and names else command
+        for option in names:
+            place.add_argument(option, **known[option] | options[option])
     return command
-
-
-def add(command: Any, *names: str, **own: Any) -> None:
-    """Add options to a command, or to a group of them; `own` is what it changes."""
-    for name in names:
-        command.add_argument(name, **OPTIONS[name] | own)

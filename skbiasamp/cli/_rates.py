@@ -15,62 +15,46 @@ from skbiasamp.cli._files import (
     names_of_options,
     rows_of_files,
 )
-from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import say_and_write
 from skbiasamp.report import described_files, selection_rates
-
-_RATES = """\
-Print selection rates and impact ratios by each sensitive column and by all of
-them together, in the layout of New York City's Local Law 144. No true labels
-are needed. Rows with a missing sensitive feature are counted as unknown. The
-table describes the rows of the files: it is not a statement that a law is met."""
-
-_EXAMPLES = """\
-examples:
-  skbiasamp rates applicants.csv --prediction selected --sensitive sex race
-  skbiasamp rates applicants.csv --prediction score --threshold 0.4 --sensitive sex
-  skbiasamp rates applicants.csv --prediction score --scores \\
-      --sensitive sex race --min-share 0.02 --html rates.html"""
 
 
 def add_rates(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "selection rates and impact ratios of each group"
-    texts = {"help": summary, "description": _RATES, "epilog": _EXAMPLES}
-    rates = add_command(commands, "rates", _rates, **texts)
-    add(rates, "test", help="files of the rows; these come first")
-    add(rates, "--prediction", nargs=1, required=True, help="the predicted label, or the score")
-    add(rates, "--sensitive", required=True)
-    add(rates, "--target", nargs=1, help="the label, which adds true and false positive rates")
-    add(rates, "--given", help="strata, such as department: rates if all groups had the same")
-    add(rates, "--weight", "--cluster", "--threshold", "--positive")
-    rates.add_argument(
-        "--scores",
-        action="store_true",
-        help="the prediction is a score: selected are rows above the median score",
-    )
-    rates.add_argument(
-        "--min-share",
-        type=float,
-        default=0.0,
-        metavar="X",
-        help="leave categories with a smaller share of rows out of the ratios (default: 0)",
-    )
-    add(rates, "--max-groups", "--model-name", "--data-name", "--html", "--delimiter", "--encoding")
+    shared = "--weight --cluster --threshold --positive --scores --min-share --max-groups"
+    shared += " --model-name --data-name --html --delimiter --encoding"
+    own = {
+        "test": {"help": "files of the rows; these come first"},
+        "--prediction": {"nargs": 1, "required": True, "help": "the predicted label, or the score"},
+        "--sensitive": {"required": True},
+        "--target": {"nargs": 1, "help": "the label, which adds true and false positive rates"},
+        "--given": {"help": "strata, such as department: rates if all groups had the same"},
+    }
+    add_command(commands, "rates", _rates, shared, own)
 
 
 def _rates(options: argparse.Namespace) -> int:
-    """Print the table, and write the page if one is asked for."""
+    r"""Selection rates and impact ratios of each group.
+
+    They are printed by each sensitive column and by all of them together, in the
+    layout of New York City's Local Law 144. No true labels are needed. Rows with a
+    missing sensitive feature are counted as unknown. The table describes the rows
+    of the files: it is not a statement that a law is met.
+
+    for example:
+      skbiasamp rates applicants.csv --prediction selected --sensitive sex race
+      skbiasamp rates applicants.csv --prediction score --threshold 0.4 --sensitive sex
+      skbiasamp rates applicants.csv --prediction score --scores \
+          --sensitive sex race --min-share 0.02 --html rates.html
+    """
     outputs = checked_outputs(options, find(options.test))
     if options.scores and options.positive is not None:
         raise InputError("--positive has no effect with --scores: leave it out")
     named = named_columns(options)
     shown = names_of_options(named) | {"min_share": "--min-share", "threshold": "--threshold"}
     shown["scores"] = lambda _: "--scores"
-    with (
-        speaking(shown),
-        rows_of_files(options, options.test, named, missing="group") as (rows, files),
-    ):
+    with speaking(shown), rows_of_files(options, options.test, named) as (rows, files):
         n_rows = sum(file["rows"] for file in files)
         result = selection_rates(
             rows.collect() if options.cluster or n_rows <= FEW_ROWS else rows,

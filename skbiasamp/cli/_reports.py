@@ -24,6 +24,7 @@ from skbiasamp.cli._files import (
     rows_of_files,
 )
 from skbiasamp.cli._gate import check_limit
+from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, ON, add_command
 from skbiasamp.cli._terminal import say_and_write, say_unread
 from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
@@ -32,7 +33,137 @@ from skbiasamp.report import described_files
 _OF_ROWS = {"score", "weight", "decision", "check", "pair", "labelled", "cluster", "given"}
 
 
-def report(options: argparse.Namespace) -> int:
+_AUDIT_USAGE = """\
+skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]
+                       --target NAME [NAME ...] --prediction NAME [NAME ...]
+                       --sensitive NAME [NAME ...] [options]
+       skbiasamp audit TEST [TEST ...] --text NAME --labels FILE
+                       [--target-text NAME] --sensitive NAME [NAME ...]
+                       [options]"""
+
+_COMPARE_USAGE = """\
+skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
+                         --target NAME [NAME ...] --sensitive NAME [NAME ...]
+                         --prediction MODEL=NAME --prediction MODEL=NAME ...
+                         [options]
+       skbiasamp compare TEST [TEST ...] --text MODEL=NAME MODEL=NAME ...
+                         --labels FILE [--target-text NAME]
+                         --sensitive NAME [NAME ...] [options]"""
+
+_SHARED = (
+    "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
+    "--delimiter --encoding --target --prediction --sensitive --sensitive-prediction --weight "
+    "--cluster --positive --pair --decision --given --threshold --text --labels --target-text "
+    "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
+)
+_OF_AUDIT = {
+    "--target": {
+        "help": "the label, or 0/1 columns; without it, the labels of --train are compared with "
+        "the predictions"
+    },
+}
+_OF_COMPARE = {
+    "--prediction": {
+        "help": "a model and the column of its prediction, labels or probabilities; 0/1 columns "
+        "are separated by commas. Without a model: the column in all files, of which each "
+        "model has its own (TEST is MODEL=FILE)",
+        **OF_MODELS_OR_FILES,
+    },
+    "--sensitive-prediction": OF_MODELS,
+    "--given": {"help": "strata, such as department: models are compared within them"},
+    "--text": {
+        "help": "texts of a model and their column; labels are read from them, in place of "
+        "--prediction",
+        **OF_MODELS,
+    },
+    "--fail-above": {
+        "help": "exit with 1 if a model clearly amplifies more than the reference: the confidence "
+        "interval of the difference in directional amplification lies above X, with 3 if it lies "
+        "on both sides; a number of 0 or more"
+    },
+    "--on": {"help": ON.format(every="all")},
+}
+
+
+def add_audit(commands: Any) -> None:
+    """Add the command to the parser."""
+    own = "--favourable --score --labelled --check --model-name"
+    add_command(commands, "audit", _audit, f"{_SHARED} {own}", _OF_AUDIT, usage=_AUDIT_USAGE)
+
+
+def add_compare(commands: Any) -> None:
+    """Add the command to the parser."""
+    shared = f"{_SHARED} --reference"
+    add_command(commands, "compare", _compare, shared, _OF_COMPARE, usage=_COMPARE_USAGE)
+
+
+def _audit(options: argparse.Namespace) -> int:
+    r"""Audit the predictions in files (CSV, Parquet, ...).
+
+    The report has every metric that the columns allow: directional amplification,
+    MALS, leakage, DPA, and more for several labels or a predicted sensitive
+    feature. The output opens with a verdict. Files are CSV, TSV, JSON lines or
+    Parquet; several files and quoted patterns such as 'part-*.parquet' count as
+    one. polars, or DuckDB for Parquet, reads only the columns named if it is
+    installed.
+
+    for example:
+      skbiasamp audit test.csv --target hired --prediction predicted --sensitive sex
+      skbiasamp audit test.csv --train train.csv --target hired \
+          --prediction predicted --sensitive sex race --html report.html
+
+    generated rows, which have no labels, beside the rows that they imitate:
+      skbiasamp audit synthetic.csv --train real.csv --prediction hired \
+          --sensitive sex
+
+    captions or answers of a language model, beside those of people: objects.json
+    holds words for each label, {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
+      skbiasamp audit captions.csv --text caption --target-text human \
+          --labels objects.json --sensitive gender
+
+    to pass in continuous integration only if amplification is clearly within 0.02:
+      skbiasamp audit test.csv --target hired --prediction predicted \
+          --sensitive sex --limit 0.02
+
+    exit codes: 0 done, and within the limit if there is one; 1 outside --limit or
+    above --fail-above, or the model reverses the association; 2 bad input or no
+    result to check; 3 inconclusive: more rows are needed
+    """
+    return _report(options)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    r"""Compare models that predicted the same rows.
+
+    The report has every metric that the columns allow. The output opens with a
+    verdict about each model: does it amplify more than the reference? Each
+    difference has an interval of its own, which is narrower than two separate
+    intervals suggest. Files are read as by skbiasamp audit.
+
+    for example:
+      skbiasamp compare test.csv --target hired --sensitive sex \
+          --prediction champion=old --prediction challenger=new
+      skbiasamp compare test.csv --train train.csv --target cook drive \
+          --prediction old=cook_old,drive_old new=cook_new,drive_new \
+          --sensitive sex --html comparison.html
+
+    generators, each with rows of its own, beside the rows that they imitate:
+      skbiasamp compare old=old.csv new=new.csv --train real.csv \
+          --prediction hired --sensitive sex
+
+    to pass in continuous integration only if a model clearly amplifies no more than
+    the champion and 0.001:
+      skbiasamp compare test.csv --target hired --sensitive sex \
+          --prediction champion=old challenger=new --fail-above 0.001
+
+    exit codes: 0 done, and within the limit if there is one; 1 a difference lies
+    outside --limit or above --fail-above; 2 bad input or no result to check;
+    3 inconclusive: more rows are needed
+    """
+    return _report(options)
+
+
+def _report(options: argparse.Namespace) -> int:
     """Make the report that a command asks for, print it, write it, and check its limit."""
     inputs = find(options.test) + find(options.train or [])
     inputs += [] if options.labels is None else [Path(options.labels)]
@@ -43,8 +174,7 @@ def report(options: argparse.Namespace) -> int:
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
-            rows = rows_of_files(options, paths, columns, missing=options.missing)
-            return opened.enter_context(rows)
+            return opened.enter_context(rows_of_files(options, paths, columns))
 
         named += texts.implied(options, named)
         columns, of_train = named, _of_train(named)
@@ -111,23 +241,16 @@ def _arguments(
     ):
         rows = rows.collect()
     own_options = {"audit": ("favourable", "limit", "model_name"), "compare": ("reference",)}
-    own = {name: getattr(options, name) for name in own_options[options.command]}
+    alike = ("auditor", "groups", "missing", "max_groups", "threshold")
+    own = {name: getattr(options, name) for name in alike + own_options[options.command]}
     if options.tables:
         own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
     if "decision" in columns:
         own["labels"] = "selected"
-    common = {
-        "y_true": None if rows is None else rows.to_native(),
-        "auditor": options.auditor,
-        "groups": options.groups,
-        "missing": options.missing,
-        "pos_label": options.positive,
-        "max_groups": options.max_groups,
-        "threshold": options.threshold,
-        "random_state": options.seed,
-        "data_name": options.data_name or ", ".join(options.test),
-    }
-    return columns | common | own
+    own |= {"pos_label": options.positive, "random_state": options.seed}
+    own["y_true"] = None if rows is None else rows.to_native()
+    own["data_name"] = options.data_name or ", ".join(options.test)
+    return columns | own
 
 
 def _are_summed(rows: nw.LazyFrame[Any], named: list[Named], threshold: float | None) -> bool:

@@ -12,9 +12,8 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._io.files import columns_of_files
 from skbiasamp._utils.formatting import name_of
-from skbiasamp.cli._files import Named
+from skbiasamp.cli._files import Named, columns_of_test
 from skbiasamp.report.checks.texts import TOPIC, share_of_rows, unread
 from skbiasamp.results import Finding
 from skbiasamp.text import LabelledTexts, label_columns
@@ -32,7 +31,7 @@ class Texts:
     path: str = ""
     refusals: bool | None = None  # of the test rows, once they were read
     unread: dict[str, list[str]] = field(default_factory=dict)
-    shares: list[str] = field(default_factory=list)  # how many rows have no label, as text
+    findings: list[Finding] = field(default_factory=list)  # in how many rows there is no label
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> Texts:
@@ -66,8 +65,7 @@ class Texts:
         """Return the columns of true labels that no option names: those called as the labels."""
         if not self.labels or any(given.side in ("target", "target_text") for given in named):
             return []
-        written = {"delimiter": options.delimiter, "encoding": options.encoding}
-        columns = columns_of_files(options.test, **written) or self.labels
+        columns = columns_of_test(options) or self.labels
         lacking = [name for name in self.labels if name not in columns]
         if lacking:
             text = (
@@ -93,11 +91,13 @@ class Texts:
         if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
             sensitive = (given.columns for given in named if given.side == "sensitive")
             by = [frame[name].to_numpy() for columns in sensitive for name in columns]
+            shares = []
             for name, without in read.no_label.items():
                 of_groups = pd.Series(without.to_numpy()).groupby(by).mean()
                 groups = zip(map(name_of, of_groups.index), of_groups, strict=True)
                 where = name if name == "labels" else f"texts of {name}"
-                self.shares.append(share_of_rows(where, without.mean(), groups))
+                shares.append(share_of_rows(where, without.mean(), groups))
+            self.findings = [Finding(TOPIC, text, action=todo) for text, todo in unread(shares)]
         shown = truth.as_typed(*truth.columns * (truth.side == "target_text"))
         made = [Named("target", read.target, shown=shown)]
         for given in texts:
@@ -125,11 +125,6 @@ class Texts:
             target_texts=truth.get("target_text", [None])[0],
             refusals=self.refusals,
         )
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What a report adds: in how many rows no label was found."""
-        return [Finding(TOPIC, text, action=action) for text, action in unread(self.shares)]
 
 
 def read_word_lists(path: str) -> dict[str, Any]:

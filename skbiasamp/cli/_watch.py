@@ -1,4 +1,17 @@
-"""``skbiasamp watch add`` and ``watch show``: a store of periods, and its alarms."""
+r"""Watch a model over time: a store of periods, and alarms.
+
+"add" counts the rows of a period and puts the counts into a store, a folder
+with one small file a period. "show" compares every period with the reference.
+If nothing changes, the chance of any alarm over the whole watch is at most 5 %.
+
+for example:
+  skbiasamp watch add store/ today.parquet --period 2026-11-21 \
+      --target hired --prediction predicted --sensitive sex --min-cell 5
+  skbiasamp watch show store/ --reference 30 --html page.html --fail-on-alarm
+
+exit codes: 0 done, 1 there is an alarm and --fail-on-alarm was passed, 2 bad
+input
+"""
 
 from __future__ import annotations
 
@@ -14,75 +27,40 @@ from skbiasamp.cli._files import (
     names_of_options,
     rows_of_files,
 )
-from skbiasamp.cli._options import add, add_command
+from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_files
 from skbiasamp.monitoring import Store
 from skbiasamp.monitoring.pairs import counted_period
 
-_WATCH = """\
-Watch a model over time. "add" counts the rows of a period and puts the counts
-into a store, a folder with one small file a period. "show" compares every
-period with the reference. If nothing changes, the chance of any alarm over the
-whole watch is at most 5 %."""
-
-_EXAMPLES = """\
-examples:
-  skbiasamp watch add store/ today.parquet --period 2026-11-21 \\
-      --target hired --prediction predicted --sensitive sex --min-cell 5
-  skbiasamp watch show store/ --reference 30 --html page.html --fail-on-alarm
-
-exit codes: 0 done, 1 there is an alarm and --fail-on-alarm was passed, 2 bad
-input"""
-
 
 def add_watch(commands: Any) -> None:
     """Add the command and its two actions to the parser."""
-    summary = "watch a model over time: a store of periods, and alarms"
-    texts = {"help": summary, "description": _WATCH, "epilog": _EXAMPLES}
-    watch = add_command(commands, "watch", None, **texts)
+    watch = add_command(commands, "watch", None, text=__doc__)
     actions = watch.add_subparsers(dest="action", required=True, metavar="{add,show}")
-    summary = "count the rows of a period into a store"
-    counting = add_command(actions, "add", _add, help=summary, epilog=_EXAMPLES)
-    counting.add_argument("store", metavar="STORE", help="the folder; it is made if there is none")
-    counting.add_argument("files", nargs="+", metavar="FILE", help="files of the period's rows")
-    counting.add_argument(
-        "--period",
-        required=True,
-        metavar="NAME",
-        help="a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4) or year; "
-        "late rows of an old period are added to it",
-    )
-    without = "the label, or 0/1 columns; without it predictions are watched alone"
-    add(counting, "--target", help=without)
-    labels = "its prediction: labels, or scores with --threshold"
-    add(counting, "--prediction", required=True, help=labels)
-    add(counting, "--sensitive", required=True)
-    add(counting, "--sensitive-prediction", "--positive", "--threshold", "--groups", "--missing")
-    add(counting, "--pair")
-    counting.add_argument("--model-version", metavar="NAME", help="version of the model")
-    counting.add_argument(
-        "--min-cell",
-        type=int,
-        default=1,
-        metavar="N",
-        help="leave out cells of fewer rows, so that they reveal nobody (default: keep all)",
-    )
-    add(counting, "--delimiter", "--encoding")
-    summary = "compare every period with the reference"
-    show = add_command(actions, "show", _show, help=summary, epilog=_EXAMPLES)
-    show.add_argument("store", metavar="STORE", help="the folder")
-    show.add_argument(
-        "--reference",
-        default="1",
-        metavar="N|NAME",
-        help="so many first periods, or the period with this name (default: 1)",
-    )
-    add(show, "--given", help="strata: some of the sensitive columns. What changes within them?")
-    add(show, "--auditor", action="store", help="watch this metric")
-    add(show, "--seed", "--model-name", "--html", "--json")
-    show.add_argument(
-        "--fail-on-alarm", action="store_true", help="exit with 1 if there is an alarm"
-    )
+    shared = "--period --min-cell --model-version --sensitive-prediction --positive --threshold"
+    shared += " --groups --missing --pair --delimiter --encoding"
+    own = {
+        "store": {"help": "the folder; it is made if there is none"},
+        "files": {"help": "files of the period's rows"},
+        "--target": {"help": "the label, or 0/1 columns; without it predictions are watched alone"},
+        "--prediction": {
+            "required": True,
+            "help": "its prediction: labels, or scores with --threshold",
+        },
+        "--sensitive": {"required": True},
+    }
+    add_command(actions, "add", _add, shared, own)
+    own = {
+        "--reference": {
+            "default": "1",
+            "metavar": "N|NAME",
+            "help": "so many first periods, or the period with this name (default: 1)",
+        },
+        "--given": {"help": "strata: some of the sensitive columns. What changes within them?"},
+        "--auditor": {"action": "store", "help": "watch this metric"},
+    }
+    shared = "store --seed --model-name --html --json --fail-on-alarm"
+    add_command(actions, "show", _show, shared, own)
 
 
 def _store(options: argparse.Namespace) -> Store:
@@ -91,10 +69,16 @@ def _store(options: argparse.Namespace) -> Store:
 
 
 def _add(options: argparse.Namespace) -> int:
+    r"""Count the rows of a period into a store.
+
+    for example:
+      skbiasamp watch add store/ today.parquet --period 2026-11-21 \
+          --target hired --prediction predicted --sensitive sex --min-cell 5
+    """
     named = named_columns(options)
     flags = {"period": "--period", "min_cell": "--min-cell", "missing": "--missing"}
     store = _store(options)
-    reading = rows_of_files(options, options.files, named, missing=options.missing)
+    reading = rows_of_files(options, options.files, named)
     with speaking({**names_of_options(named), **flags}):
         with reading as (rows, files):
             how = {"groups": options.groups, "missing": options.missing}
@@ -123,6 +107,14 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
+    """Compare every period with the reference.
+
+    for example:
+      skbiasamp watch show store/ --reference 30 --html page.html --fail-on-alarm
+
+    exit codes: 0 done, 1 there is an alarm and --fail-on-alarm was passed, 2 bad
+    input
+    """
     outputs = checked_outputs(options)
     folder = Path(options.store).resolve()
     for path in outputs.values():

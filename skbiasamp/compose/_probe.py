@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skbiasamp._input.containers import without_times
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions, take_rows
 from skbiasamp._utils.docstrings import filling
@@ -132,7 +133,7 @@ callable, default="accuracy"
         self : object
         """
         self._validate_params()
-        validate_data(self, X, **_PASS)
+        validate_data(self, without_times(X), **_PASS)
         for name in _MEASURED:  # by an earlier fit
             self.__dict__.pop(name, None)
         sensitive_features = self._sensitive(X, sensitive_features, "fit", required=False)
@@ -246,7 +247,7 @@ callable, default="accuracy"
         X : the same
         """
         check_is_fitted(self, "n_features_in_")
-        checked = validate_data(self, X, reset=False, **_PASS)
+        checked = validate_data(self, without_times(X), reset=False, **_PASS)
         return X if hasattr(X, "shape") else checked
 
     def __getattr__(self, name: str) -> Any:

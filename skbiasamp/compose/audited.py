@@ -6,7 +6,6 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -24,6 +23,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import (
     SENSITIVE,
+    combination_codes,
     how_to_pass,
     names_columns,
     parameter_of,
@@ -307,9 +307,9 @@ class AuditedClassifier(SensitiveWrapper):
         table = to_native(attribute, "sensitive_features")
         self._combinations: Array | None = None
         if table.ndim == 2 and table.shape[1] > 1:
-            rows = pd.DataFrame(table)
-            code = rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
-            self._combinations = rows.to_numpy(dtype=object)[np.unique(code, return_index=True)[1]]
+            code = combination_codes(table)
+            first = np.unique(code, return_index=True)[1]
+            self._combinations = np.asarray(table, dtype=object)[first]
         else:
             code = np.ravel(table)
         features = self._without_sensitive(X)

@@ -16,7 +16,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skbiasamp._input.checks import check_call
+from skbiasamp._input.checks import Array, check_call
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 
@@ -195,17 +195,20 @@ class SensitiveColumns:
             raise
 
 
+def combination_codes(*tables: Any) -> Array:
+    """Return a number for each row: which combination of values its columns have."""
+    parts = [pd.DataFrame(table).reset_index(drop=True) for table in tables]
+    rows = pd.concat(parts, axis=1, ignore_index=True)
+    return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
+
+
 def without(X: Any, sensitive: Any) -> Any:
     """Return X without some columns. Frames may lack those that are named."""
     table, names = _table(X)
     if names is not None:
-        sensitive = [
-            column
-            for column in _listed(sensitive)
-            if not isinstance(column, str) or column in names
-        ]
-    lacking = names is not None and not sensitive
-    hidden = [] if lacking else _positions(table.shape[1], names, sensitive)
+        given = _listed(sensitive)
+        sensitive = [name for name in given if not isinstance(name, str) or name in names]
+    hidden = _positions(table.shape[1], names, sensitive) if sensitive != [] else []
     return _taken(table, np.setdiff1d(np.arange(table.shape[1]), hidden))
 
 

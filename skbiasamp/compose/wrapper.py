@@ -87,9 +87,7 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, WithOptions):
 class ClassifierWrapper(MetaClassifier):
     """A classifier that does what the one inside does, unless it says otherwise."""
 
-    _saw_X = cast(
-        "Any", None
-    )  # has the number and names of the columns of X, if columns were hidden
+    _saw_X = cast("Any", None)  # knows the columns of X, if some were hidden
 
     @filling
     def predict(self, X: Any) -> Any:

@@ -375,7 +375,9 @@ def positive_position(cells: Cells, role: str) -> int | None:
 
 def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
     """Return cells of the same weight with other labels."""
-    return reweighted(cells, cells.weight, sides, cells.repeats, cells.clusters)
+    same = reweighted(cells, cells.weight, sides, cells.repeats, cells.clusters)
+    same.poststrata = cells.poststrata
+    return same
 
 
 def with_merged_groups(cells: C, into: Array, names: Names, columns: Names) -> C:
@@ -410,7 +412,10 @@ def take(cells: C, rows: Array, weight: Array) -> C:
     }
     repeats = None if cells.repeats is None else cells.repeats[rows]
     clusters = None if cells.clusters is None else cells.clusters.take(rows)
-    return reweighted(cells, weight, sides, repeats, clusters)
+    taken = reweighted(cells, weight, sides, repeats, clusters)
+    if cells.poststrata is not None:
+        taken.poststrata = cells.poststrata[rows]
+    return taken
 
 
 def drawn(cells: C, position: int) -> C:
@@ -473,7 +478,10 @@ def as_labels(cells: C) -> C:
 
 def keys_of(cells: Cells) -> Array:
     """Return one row of integers a cell, equal exactly where all labels are."""
-    return np.ascontiguousarray(np.hstack([side.labels.keys() for side in cells._sides.values()]))
+    keys = [side.labels.keys() for side in cells._sides.values()]
+    if cells.poststrata is not None:
+        keys.append(cells.poststrata[:, None])
+    return np.ascontiguousarray(np.hstack(keys))
 
 
 def distinct(cells: C) -> C:

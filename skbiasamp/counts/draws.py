@@ -50,6 +50,8 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     cells.require_rows("A resample", but=("scores", "weights"))
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
+    if cells.poststrata is not None:
+        weight = weight * cells.times_of_poststrata(weight)[:, cells.poststrata]
     if n_resamples is not None:
         return with_weight(cells, weight)
     plain = with_weight if cells.clusters is None else _plain
@@ -82,8 +84,13 @@ def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None
 
 def resampled_blocks(cells: C, blocks: Blocks, n_draws: int, rng: np.random.Generator) -> C:
     """Draw blocks of rows with replacement."""
-    drawn = rng.multinomial(blocks.n, np.full(blocks.n, 1 / blocks.n), size=n_draws)
-    return with_weight(cells, BlockWeights(blocks, drawn.astype(float)))
+    counts = rng.multinomial(blocks.n, np.full(blocks.n, 1 / blocks.n), size=n_draws)
+    drawn = BlockWeights(blocks, counts.astype(float))
+    if cells.poststrata is not None:  # the rows of a block in each poststratum are one of their own
+        times = cells.times_of_poststrata(drawn)
+        each = (drawn.drawn[..., None] * times[:, None]).reshape(n_draws, -1)
+        drawn = BlockWeights(blocks.divided(cells.poststrata, times.shape[1]), each)
+    return with_weight(cells, drawn)
 
 
 def _plain(cells: C, weight: Array, rows: Array | None) -> C:

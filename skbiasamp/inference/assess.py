@@ -37,6 +37,7 @@ from skbiasamp.inference.intervals import (
     predicted_interval,
     widen_degenerate,
     with_errors_of_base,
+    with_few_units,
 )
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn, measure_resamples
@@ -86,6 +87,12 @@ class Measured:
     def is_known(self) -> bool:
         """Whether there is an interval."""
         return self.bounds is not None and not self.is_unknown
+
+    @property
+    def has_influence(self) -> bool:
+        """Whether it is known how much each row moves the estimate."""
+        pairs = self.pairs
+        return pairs.rates is not None and pairs.growth is None and self.cells.summed != "tasks"
 
     @cached_property
     def influence(self) -> Array:
@@ -179,6 +186,8 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
 
     per_row = partial(pairs_per_changed_row, cells, pairs, changed)
     bounds = widen_degenerate(bounds, pairs, rows, per_row)
+    if own.has_influence:
+        bounds = with_few_units(bounds, cells, lambda: own.influence, level)
     bounds = with_errors_of_base(bounds, pairs, train, level)
     doubt = own.signs.doubt(pairs, bounds.ends)
     bounds = bounds._replace(ends=doubted(bounds.ends, doubt, NO_DOUBT))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,12 @@ from skbiasamp.inference.changes import RowsOfPairs, changes, units
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, with_tests
 from skbiasamp.inference.independent_signs import doubted
 from skbiasamp.inference.influence import pair_variances
-from skbiasamp.inference.intervals import normal_bounds, percentiles, widen_degenerate
+from skbiasamp.inference.intervals import (
+    normal_bounds,
+    percentiles,
+    widen_degenerate,
+    with_few_units,
+)
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn
 from skbiasamp.inference.runs import Mean
@@ -52,6 +58,9 @@ def difference(
             bounds = bounds._replace(sign=between.sign)
         # Models that differ in few rows leave most pairs without any variation.
         bounds = widen_degenerate(bounds, between, rows, lambda: 1.0)
+        if own.has_influence:
+            apart = partial(np.subtract, own.influence, other.influence)
+            bounds = with_few_units(bounds, own.cells, apart, level)
         bounds = bounds._replace(ends=doubted(bounds.ends, own.doubt, other.doubt))
         if any(each.signs.are_idle(each.pairs) for each in (own, other)):
             bounds = bounds._replace(ends=np.full(2, np.nan))

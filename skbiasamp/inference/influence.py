@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -94,7 +95,9 @@ def _influences(
         # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
         for condition in range(conditions):
             met = [given.column(condition) for _, given, _ in terms]
-            rows = np.arange(cells.n_cells) if centred else np.flatnonzero(np.any(met, axis=0))
+            rows = np.arange(cells.n_cells)
+            if not centred and cells.poststrata is None:
+                rows = np.flatnonzero(np.any(met, axis=0))
             weight, influences = cells.weight[rows], []
             for i, (label, inside, (*_, times)) in enumerate(zip(labels, met, terms, strict=True)):
                 x = values[i] if centred else label.take(rows).dense(slice(None), float)
@@ -192,6 +195,8 @@ def _are_counts(cells: Cells, pairs: Pairs, rates: Rates) -> bool:
     """Return whether variances follow from how many rows have each pair of labels."""
     if not cells.whole or cells.clusters is not None or cells.summed == "tasks":
         return False
+    if cells.poststrata is not None:
+        return False
     same = rates.base is None or rates.base[1] == rates.observed[1]
     return same and not (pairs.onto and pairs.above_only) and not any(map(cells.soft, SIDES))
 
@@ -235,6 +240,8 @@ def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
 def _sum_of_products(cells: Cells, rows: Array, left: Array, right: Array) -> Array:
     """Return sums of products of two influences of each row, or of each cluster of rows."""
     clusters = cells.clusters
+    if cells.poststrata is not None:  # of all rows
+        left, right = (cells.within_poststrata(own.T).T for own in (left, right))
     if clusters is None:
         weight = (cells.weight * cells.row_weight)[rows]
         return np.asarray(weight @ (left * right))
@@ -254,12 +261,21 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
     return np.asarray((sums * times) @ sums.T)
 
 
+def units_carrying(cells: Cells, influence: Array) -> float:
+    """Return how many independent rows, or clusters, carry the variance of a sum of influences."""
+    sums, times = unit_sums(cells, influence)
+    squares = sums**2
+    fourth = float(squares**2 @ times)
+    return float(squares @ times) ** 2 / fourth if fourth > 0 else math.inf
+
+
 def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
     """Return what each independent row, or cluster, adds to sums of influences (sums × rows).
 
     Beside it stands how often each of them is there. A whole weight is that many rows; a fractional
     one is one row that counts so much.
     """
+    influences = cells.within_poststrata(influences)
     if cells.clusters is None:
         return influences * cells.row_weight, cells.rows
     of, n = cells.clusters

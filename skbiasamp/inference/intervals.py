@@ -13,8 +13,13 @@ from scipy import special
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
-from skbiasamp.inference.independent_signs import Signs, labels_alone
-from skbiasamp.inference.influence import mean_variance, pair_variances
+from skbiasamp.inference.independent_signs import FEWEST_ROWS, Signs, labels_alone
+from skbiasamp.inference.influence import (
+    mean_variance,
+    pair_variances,
+    units_carrying,
+    variance_of,
+)
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn, two_sided
 
@@ -46,6 +51,30 @@ class Bounds(NamedTuple):
 def _z(level: float) -> float:
     """Return how many standard errors the ends of a normal interval are away."""
     return -float(special.ndtri((1 - level) / 2))
+
+
+def student_reach(cells: Contingency, influence: Callable[[], Array], level: float) -> float:
+    """Return how far Student's t reaches if few clusters, weights or numbers carry a variance.
+
+    Such a variance is itself uncertain. It is 0 if many carry it, and for rows that count once:
+    these change a rate no more than others do, and have exact bounds where they are few.
+    """
+    if cells.units_per_weight == 1.0 and not cells.soft("task"):
+        return 0.0
+    n_units = units_carrying(cells, influence())
+    if n_units >= FEWEST_ROWS:
+        return 0.0
+    times = float(special.stdtrit(n_units, (1 + level) / 2))
+    return times * variance_of(cells, influence()) ** 0.5
+
+
+def with_few_units(
+    bounds: Bounds, cells: Contingency, influence: Callable[[], Array], level: float
+) -> Bounds:
+    """Return bounds of the estimate that reach as far as few units need."""
+    reach = student_reach(cells, influence, level)
+    ends = _around(bounds.estimate, (reach, reach))
+    return bounds._replace(ends=including(bounds.ends, ends)) if reach else bounds
 
 
 def _around(value: Any, reach: Any) -> Array:

@@ -33,8 +33,8 @@ class _Counted(NamedTuple):
     """Rows of each group, and of each pair of group and task by what labels or predicts it."""
 
     n: Array
-    label: Array
     decision: Array
+    label: Array | None = None
     score: Array | None = None
     rounded: Array | None = None
 
@@ -81,35 +81,32 @@ class StrataSums:
         return np.asarray(n / n.sum(axis=1, keepdims=True))
 
     @cached_property
+    def standardised(self) -> StrataSums:
+        """The sums of rows with weights that make all groups have the strata of all rows.
+
+        The strata, and groups, are as frequent in all draws as in the data.
+        """
+        weight = self.n[0] * weights_within(self.n[0], self.weight[0])
+        each = np.divide(weight, self.n, out=np.zeros(self.n.shape), where=self.n > 0)
+        of = {stage: _over_strata(sums, each) for stage, sums in self.of.items()}
+        return StrataSums((self.n * each).sum(axis=2, keepdims=True), of)
+
+    @cached_property
     def shared(self) -> Array:
-        """Whether all groups that have rows have some in a stratum: draws × strata."""
-        some = self.n[0].sum(axis=1) > 0
-        return np.asarray((self.n[:, some] > 0).all(axis=1))
+        """Which strata of the data have rows of all groups."""
+        return np.asarray(weights_within(self.n[0], self.weight[0]).any(axis=0))
+
+    def not_shared(self) -> tuple[Array, Array]:
+        """Return what the other strata add to the change within strata, and to the shift."""
+        more, weight = self.of[DECISION] - self.of[LABEL], self.weight * ~self.shared
+        whole = _share(more.sum(axis=1), self.n.sum(axis=1)[..., None])[:, None]
+        apart = np.nan_to_num(_share(more, self.n[..., None]) - whole)
+        shift = np.where(self.n[..., None] > 0, whole, 0.0)
+        return _weighted(apart, weight), _weighted(shift, weight)
 
     def rate_within(self, stage: str) -> Array:
         """Return P(task | group, stratum), NaN without rows."""
         return _share(self.of[stage], self.n[..., None])
-
-    def within(self, stage: str, *, shared: bool) -> Array:
-        """Return the association within strata, standardised by their shares in all rows.
-
-        It is that of strata in which all groups have rows, or of the others.
-        """
-        overall = _share(self.of[stage].sum(axis=1), self.n.sum(axis=1)[..., None])
-        apart = np.nan_to_num(self.rate_within(stage) - overall[:, None])
-        return self._standardised(apart, self.shared == shared)
-
-    def shift_within(self) -> Array:
-        """Return how much more often tasks are predicted than labelled, standardised likewise."""
-        more = self.of[DECISION] - self.of[LABEL]
-        overall = _share(more.sum(axis=1), self.n.sum(axis=1)[..., None])[:, None]
-        return self._standardised(np.nan_to_num(overall * (self.n > 0)[..., None]))
-
-    def standardised(self, stage: str) -> Array:
-        """Return the rates that groups would have if all were distributed over strata alike."""
-        some = self.weight * self.shared
-        whole = self._standardised(np.nan_to_num(self.rate_within(stage)), self.shared)
-        return _share(whole, some.sum(axis=1)[:, None, None])
 
     def disparity(self, stage: str, *, within: bool) -> Array:
         """Return P(group | not the task) − P(group | task), or its mean within strata."""
@@ -120,11 +117,7 @@ class StrataSums:
         apart = _share(no, no.sum(axis=1, keepdims=True)) - _share(
             yes, yes.sum(axis=1, keepdims=True)
         )
-        return self._standardised(np.nan_to_num(apart)) if within else apart[:, :, 0]
-
-    def _standardised(self, values: Array, some: Any = 1.0) -> Array:
-        """Return the mean over strata, weighted by their shares; only `some` of them count."""
-        return np.einsum("razt,rz->rat", values, self.weight * some)
+        return _weighted(np.nan_to_num(apart), self.weight) if within else apart[:, :, 0]
 
     def gap(self, stage: str, group: int, other: int) -> dict[str, Array]:
         """Split the difference of the rates of two groups (Kitagawa 1955): draws × tasks.
@@ -143,6 +136,29 @@ class StrataSums:
         whole = self.rate(stage)[:, group] - self.rate(stage)[:, other]
         parts = {"explained": explained, "unexplained": unexplained}
         return parts | {"no overlap": whole - explained - unexplained}
+
+
+def weights_within(n: Array, share: Array) -> Array:
+    """Return what rows of each group and stratum weigh if groups differ within strata alone.
+
+    `n` are rows of groups × strata. Each stratum then is in every group as frequent as its `share`,
+    and groups stay as large as they are (direct standardisation). Rows in strata without rows of
+    all groups weigh nothing.
+    """
+    known = n * ((n > 0).all(axis=0, where=n.any(axis=1, keepdims=True)) & (share > 0))
+    wanted = share * known.any(axis=0)
+    size = known.sum(axis=1, keepdims=True) / (wanted.sum() or 1.0)
+    return np.divide(wanted * size, known, out=np.zeros(n.shape), where=known > 0)
+
+
+def _over_strata(sums: Array, each: Array) -> Array:
+    """Return sums of weighted rows of all strata: draws × groups × one stratum × tasks."""
+    return np.asarray(np.einsum("razt,raz->rat", sums, each)[:, :, None])
+
+
+def _weighted(values: Array, weight: Array) -> Array:
+    """Return sums over strata, each times its weight: draws × groups × tasks."""
+    return np.asarray(np.einsum("razt,rz->rat", values, weight))
 
 
 def mean_of_pairs(sign: Array, of: Array) -> Array:

@@ -35,7 +35,7 @@ from skbiasamp.counts.merging import renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.independent_signs import NO_DOUBT
+from skbiasamp.inference.independent_signs import FEWEST_ROWS, NO_DOUBT
 from skbiasamp.inference.runs import Mean, by_rows, of_draws
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
@@ -125,6 +125,11 @@ class AttackAuditor(BaseAuditor):
     def percent(self) -> bool:
         """Whether the quality of the attacker is a share of rows."""
         return self.quality in ADDITIVE
+
+    @property
+    def fewest_rows(self) -> int:
+        """How many rows give every fold one."""
+        return self.cv or 1
 
     @abstractmethod
     def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:
@@ -246,7 +251,7 @@ class AttackAuditor(BaseAuditor):
         rng = own_generator(self.random_state)
         generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
         attacked = {
-            model: self._attack(alone(cells, model, known=self._fitted), own, guesses=False)
+            model: self._attack(alone(cells, model, known=self._fitted), own)
             for model, own in zip(models, generators, strict=True)
         }
         numbers = {}
@@ -306,8 +311,8 @@ class AttackAuditor(BaseAuditor):
         return [self._spread(self._amplified(qualities)) for qualities in drawn]
 
     def _interval(self, *every: Array, **how: Any) -> tuple[Array, ...]:
-        """Return ends, p-values and standard errors of targets; NaN without an interval."""
-        if self.interval is None:
+        """Return ends, p-values and standard errors of targets; NaN if nothing was drawn again."""
+        if len(every) == 1:
             return (np.full(every[0].shape[-1], np.nan),) * 4
         return of_draws(*every, confidence_level=self.confidence_level, **how)
 
@@ -363,13 +368,14 @@ class AttackAuditor(BaseAuditor):
             doubts=dict.fromkeys(results, NO_DOUBT),
         )
 
-    def _attack(
-        self, test: Contingency, rng: np.random.Generator, *, guesses: bool = True
-    ) -> _Attacked:
-        """Run the attacks, and draw again if there is an interval."""
+    def _attack(self, test: Contingency, rng: np.random.Generator) -> _Attacked:
+        """Run the attacks, and draw again if there is an interval.
+
+        Attackers of few rows learn what their folds happen to hold: there is none.
+        """
         done, again = self._run(test, rng), None
-        if self.interval is not None:
-            again = redrawn(done, self.n_resamples, rng, guesses=guesses)
+        if self.interval is not None and test.total * test.units_per_weight >= FEWEST_ROWS - 1e-9:
+            again = redrawn(done, self.n_resamples, rng)
         return _Attacked(test, done, again, self._varied(self._amplified, done, again))
 
     def _result_of(self, attacked: _Attacked, rng: np.random.Generator) -> AuditResult:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
-from skbiasamp._input.errors import InputError, of_the_model, speaking
+from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
 from skbiasamp._input.keywords import chosen
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
@@ -352,7 +352,7 @@ class BaseAuditor(Declaration):
             del how["like"]
             return RowSource(y_true, labels, columns, how).counted(given, like)
         engine = self._asked(like) if columns else {}
-        with speaking(max_groups=lambda rest: f"Contingency.from_labels(..., max_groups{rest})"):
+        with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
         self._check_read(cells)
         return cells
@@ -488,6 +488,11 @@ class BaseAuditor(Declaration):
             "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
             metric=type(self).__name__,
         )
+
+
+def _in_contingency(rest: str) -> Role:
+    """Return where users of an auditor pass `max_groups`."""
+    return Role("max_groups", rest, f"Contingency.from_labels(..., max_groups{rest})")
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

@@ -74,6 +74,11 @@ class Declaration(ABC, WithOptions):
         return 9
 
     @property
+    def fewest_rows(self) -> int:
+        """With how many rows an audit is no error."""
+        return 1
+
+    @property
     def percent(self) -> bool:
         """Whether the columns that a pair compares are shares of 1."""
         return True

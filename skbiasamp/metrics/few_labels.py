@@ -12,7 +12,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._input.errors import InputError, fewer_groups, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp.counts.cells import labels_of
@@ -31,6 +31,14 @@ _NOTES = (
     "the machine finds hard, these numbers are wrong.",
     "Human labels are taken as the truth: what people get wrong is not in the intervals.",
 )
+
+
+# The function has no parameters `missing` and `max_groups`.
+_WITHOUT_POLICIES: dict[str, Any] = {
+    "missing='drop'": "before the call",
+    "missing='group'": "called 'unknown', for example",
+    "max_groups": fewer_groups,
+}
 
 
 class _Powered(NamedTuple):
@@ -151,7 +159,7 @@ def prediction_powered_rates(
     check_option("adjust", adjust, ADJUSTMENTS)
     train = read_train(y_train, sensitive_train, pos_label=pos_label)
     people, has = _of_people(labelled)
-    with speaking(y_true="labelled"):
+    with speaking(_WITHOUT_POLICIES, y_true="labelled"):
         rows = read_labels(
             people,
             y_pred,
@@ -185,11 +193,11 @@ def prediction_powered_rates(
         for more in (0, 1)
     )
     weight = np.stack([group.weight for group in powered])
-    apart = [human[has & of] - by * machine[has & of] for of, by in zip(own, weight, strict=True)]
-    gained, lost = (np.stack([(side * of > 0).sum(axis=0) for of in apart]) for side in (1, -1))
-    few = change_reach(gained, lost, n[:, None], confidence_level=confidence_level)
-    # Few labels that differ know their own variance badly.
-    ends = np.where(gained + lost < FEW, np.maximum(z * reach, few), z * reach)
+    read = [(human[has & of], machine[has & of], by) for of, by in zip(own, weight, strict=True)]
+    few = np.stack([_few_reach(*of, confidence_level) for of in read], axis=1)
+    # A class that nearly all rows have is as little known as one that hardly any has.
+    others = np.stack([_few_reach(1 - h, 1 - m, by, confidence_level) for h, m, by in read], axis=1)
+    ends = np.maximum.reduce([0 * few + z * reach, few, others[::-1]])
     numbers = {
         "n_labelled": n[:, None] + 0 * se,
         "rate": rate,
@@ -216,6 +224,17 @@ def prediction_powered_rates(
         title="Rates by human and machine labels",
         notes=_NOTES,
     )
+
+
+def _few_reach(human: Array, machine: Array, weight: Array, confidence_level: float) -> Array:
+    """Return how far below and above rates of tasks may be of which few labels know; else 0.
+
+    Few labels that differ from the machine's share know their own variance badly.
+    """
+    apart = human - weight * machine
+    gained, lost = ((side * apart > 0).sum(axis=0) for side in (1, -1))
+    reach = change_reach(gained, lost, len(human), confidence_level=confidence_level)
+    return np.where(gained + lost < FEW, reach, 0)
 
 
 def _of_people(labelled: Any) -> tuple[Any, Array]:

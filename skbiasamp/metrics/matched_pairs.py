@@ -17,6 +17,7 @@ from skbiasamp._input.containers import columns_of, is_table, to_native
 from skbiasamp._input.errors import (
     InputError,
     InputTypeError,
+    fewer_groups,
     meant,
     of_the_model,
     quote,
@@ -341,7 +342,7 @@ class PairedRows:
         labels = {name: given[name] for name in ("sensitive_features", "sample_weight")}
         how: dict[str, Any] = {"numbers": numbers, "pos_label": pos_label, "apart": True}
         how |= {"clusters": given["pairs"], "max_groups": None, "missing": missing}
-        with speaking(y_true="y_pred", clusters="pairs"):
+        with speaking(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
             rows = read_labels(given["y_pred"], other, **labels, **how)
         assert rows.clusters is not None
         task, group_side = rows.sides["task"], rows.sides["group"]
@@ -487,7 +488,8 @@ def matched_difference(
     -0.5
     """
     auditor = MatchedPairsAuditor(pos_label=pos_label, n_resamples=2, random_state=0)
-    return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
+    with speaking(missing=lambda rest: f"MatchedPairsAuditor(missing{rest})"):
+        return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
 
 
 def within_pairs(given: dict[str, Any], random_state: Any, how: dict[str, Any]) -> GroupDifferences:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,6 +17,8 @@ from skbiasamp._utils.formatting import name_of
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of, open_frame
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value_parts import weights_within
 from skbiasamp.metrics.inputs import count_labels
 from skbiasamp.results import AuditResult
 
@@ -151,7 +153,11 @@ def _without_missing(fine: Contingency, strata: Names, missing: str) -> Continge
     """Handle rows with a missing sensitive feature; one in the columns of strata is a value."""
     own = side_of(fine, "group")
     where = [i for i, name in enumerate(own.columns) if name not in strata]
-    lost = np.array([_is_missing(name, where, len(own.columns)) for name in own.names])
+    names: list[Any] = [name if len(own.columns) > 1 else (name,) for name in own.names]
+    parts = [[name[i] for i in where] for name in names]
+    lost = np.array(
+        [any(p == MISSING and not isinstance(p, NamedMissing) for p in each) for each in parts]
+    )
     if missing == "group" or not lost.any() or not isinstance(own.labels, Codes):
         return fine
     known = fine.select(
@@ -165,11 +171,6 @@ def _without_missing(fine: Contingency, strata: Names, missing: str) -> Continge
             where=rows_of(known.n_dropped),
         )
     return known
-
-
-def _is_missing(name: Any, where: Sequence[int], n_columns: int) -> bool:
-    parts = [name[i] for i in where] if n_columns > 1 else [name]
-    return any(part == MISSING and not isinstance(part, NamedMissing) for part in parts)
 
 
 def strata_of(fine: Contingency, given: Names, train: Contingency | None = None) -> Strata:
@@ -221,20 +222,37 @@ def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
     Groups then differ within strata alone (direct standardisation). Rows in strata without rows of
     all groups are left out. Strata are as frequent as in `like` if there is one.
     """
-    (groups, strata), weight = rows.of_cells, rows.cells.weight
+    of_cells, weight = rows.of_cells, rows.cells.weight
     n = np.zeros((len(rows.cells.groups), len(rows.names)))
-    np.add.at(n, (groups, strata), weight)
-    share = n.sum(axis=0) if like is None else like.rows_of(rows.names)
-    shared = (n[n.sum(axis=1) > 0] > 0).all(axis=0) & (share > 0)
-    if not shared.any():
+    np.add.at(n, of_cells, weight)
+    each = weights_within(n, n.sum(axis=0) if like is None else like.rows_of(rows.names))
+    if not each.any():
         raise InputError("{given}: no stratum has rows of all groups, so none can be compared.")
-    kept = np.flatnonzero(shared[strata])
-    share, of_group = share / share[shared].sum(), n[:, shared].sum(axis=1)
-    each = share[strata] * of_group[groups] / n[groups, strata]
-    known = take(rows.cells, kept, (weight * each)[kept])
+    kept = np.flatnonzero(each[of_cells])
+    known = take(rows.cells, kept, (weight * each[of_cells])[kept])
     known.repeats = rows.cells.rows[kept]
-    known.n_dropped += weight[~shared[strata]].sum()
+    n_rows = np.zeros(n.shape)
+    np.add.at(n_rows, of_cells, rows.cells.rows)
+    pools = np.array([_pooled(own) for own in n_rows])
+    of_pools = of_cells[0] * n.shape[1] + pools[of_cells]
+    known.poststrata = np.unique(of_pools[kept], return_inverse=True)[1]
+    known.n_dropped += weight[each[of_cells] == 0].sum()
     return known
+
+
+def _pooled(rows: Array) -> Array:
+    """Return a number of each stratum of a group; those of few rows share one.
+
+    A few rows do not say how much their own rate varies.
+    """
+    pools, pool, in_pool, left = np.zeros(len(rows), dtype=np.intp), 0, 0.0, rows.sum()
+    for stratum in np.argsort(-rows, kind="stable"):
+        if min(in_pool, left) >= FEWEST_ROWS:
+            pool, in_pool = pool + 1, 0.0
+        pools[stratum] = pool
+        in_pool += rows[stratum]
+        left -= rows[stratum]
+    return pools
 
 
 def within_strata(result: Any, given: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -46,24 +46,19 @@ class Networks:
     def __call__(self, inputs: Any) -> tuple[Any, Any, list[Any]]:
         """Return logits, masked inputs and what the adversaries see."""
         masked = inputs if self.mask is None else self.mask(inputs) * inputs
-        outputs: dict[str, Any] = {}
+        layers = [self.predictor.get_submodule(name) for name in self.layers]
+        outputs: dict[Any, Any] = {}
 
-        def keep(name: str) -> Callable[..., None]:
-            def hook(module: Any, given: Any, output: Any) -> None:
-                outputs[name] = output
+        def keep(layer: Any, given: Any, output: Any) -> None:
+            outputs[layer] = output
 
-            return hook
-
-        hooks = [
-            self.predictor.get_submodule(name).register_forward_hook(keep(name))
-            for name in self.layers
-        ]
+        hooks = [layer.register_forward_hook(keep) for layer in layers]
         try:
             logits = self.predictor(masked)
         finally:
             for hook in hooks:
                 hook.remove()
-        return logits, masked, [outputs.get(name) for name in self.layers] or [masked]
+        return logits, masked, [outputs.get(layer) for layer in layers] or [masked]
 
     def train(self, learning: bool) -> None:
         """Set the predictor to training and adversaries to evaluation, or the other way round."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.options import Option, PositionalOption
@@ -121,9 +121,8 @@ class RatioBalancer(Sampler):
             quota, self.n_upper_ = _most_rows(available, pairs.within(group), member, self.alpha)
         kept = draw(pairs.cell, quota, rng)
         self._names = pairs.groups, pairs.tasks
-        self._counts = pairs.within(pairs.group)[:, kept].astype(int) @ pairs.member[kept].astype(
-            int
-        )
+        counts = pairs.within(pairs.group[kept]) @ pairs.member[kept].astype(float)
+        self._counts = counts.astype(int)
         return kept
 
     @property
@@ -139,22 +138,18 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
     The solution of a linear program has no more fractions than constraints.
     """
     n_tasks, n_cells = member.shape[1], len(available)
-    each: list[Any] = [
-        sparse.csr_array(member.T * row) for row in within
-    ]  # a count of each group's tasks
-    # The least count of each task is a variable too: least ≤ count ≤ alpha · least.
-    least: Any = sparse.csr_array(sparse.identity(n_tasks))
-    constraints: Any = sparse.vstack(
-        [sparse.hstack([count, -alpha * least]) for count in each]
-        + [sparse.hstack([-count, least]) for count in each]
-    )
-    solution: Any = linprog(
-        -np.append(np.ones(n_cells), np.zeros(n_tasks)),
-        constraints.tocsr(),
-        np.zeros(constraints.shape[0]),
-        bounds=[(0, n) for n in available] + [(0, None)] * n_tasks,
-        method="highs-ds",  # ends at a vertex
-    )
+    # A count of each group's tasks. The least count of each task is a variable too:
+    # least ≤ count ≤ alpha · least.
+    count: Any = sparse.vstack([sparse.csr_array(member.T * row) for row in within])
+    least: Any = sparse.vstack([sparse.identity(n_tasks)] * len(within))
+    ratios: Any = sparse.bmat([[count, -alpha * least], [-count, least]])
+    is_cell = np.append(np.ones(n_cells), np.zeros(n_tasks))
+    problem: dict[str, Any] = {
+        "c": -is_cell,
+        "bounds": Bounds(0, np.append(available, np.full(n_tasks, np.inf))),
+        "constraints": LinearConstraint(ratios.tocsc(), -np.inf, 0),
+    }
+    solution: Any = milp(**problem)
     most = int(np.floor(-solution.fun + 1e-6))
 
     def mended(quota: Array) -> Array:
@@ -162,15 +157,9 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
         return _refill(quota, available, within, member, alpha)
 
     quota = mended(solution.x)
-    if quota.sum() < most - constraints.shape[0] / 2:
+    if quota.sum() < most - ratios.shape[0] / 2:
         # Rounding has lost more than it should; a search of whole numbers, of bounded length.
-        whole = milp(
-            -np.append(np.ones(n_cells), np.zeros(n_tasks)),
-            integrality=np.append(np.ones(n_cells), np.zeros(n_tasks)),
-            bounds=Bounds(0, np.append(available, np.full(n_tasks, np.inf))),
-            constraints=LinearConstraint(constraints.tocsc(), -np.inf, 0),
-            options={"node_limit": 200},
-        )
+        whole: Any = milp(**problem, integrality=is_cell, options={"node_limit": 200})
         if whole.x is not None:
             quota = max(quota, mended(np.rint(whole.x)), key=np.sum)
     return quota, most
@@ -181,6 +170,12 @@ def _excess(table: Array, alpha: float) -> Array:
     return np.maximum(table - alpha * table.min(axis=0) - _TINY * table, 0)
 
 
+def _excess_with(table: Array, rows: int, alpha: float) -> Array:
+    """Return the excess of each task with so many rows more of each group."""
+    changed = [_excess(table + rows * row[:, None], alpha) for row in np.eye(len(table))]
+    return np.sum(changed, axis=1)
+
+
 def _drop(quota: Array, within: Array, member: Array, alpha: float) -> Array:
     """Drop rows, the one that reduces the excess most first, until every ratio is kept."""
     quota = quota.copy()
@@ -189,10 +184,8 @@ def _drop(quota: Array, within: Array, member: Array, alpha: float) -> Array:
         excess = _excess(table, alpha).sum(axis=0)
         if not excess.any():
             return quota
-        change = np.stack(
-            [_excess(table - (row[:, None] > 0), alpha).sum(axis=0) for row in np.eye(len(table))]
-        )
-        mends = np.where(quota > 0, (within * ((excess - change) @ member.T)).sum(axis=0), -np.inf)
+        change = excess - _excess_with(table, -1, alpha)
+        mends = np.where(quota > 0, (within * (change @ member.T)).sum(axis=0), -np.inf)
         quota[np.argmax(mends)] -= 1
 
 
@@ -201,15 +194,8 @@ def _refill(quota: Array, available: Array, within: Array, member: Array, alpha:
     quota = quota.copy()
     while True:
         table = (within * quota) @ member
-        full = table + 1 > alpha * _others_least(table) * (1 + _TINY)
-        blocked = (within * (full @ member.T.astype(float))).sum(axis=0) > 0
-        spare = np.where(blocked, 0, available - quota)
+        breaks = _excess_with(table, 1, alpha) @ member.T
+        spare = np.where((within * breaks).any(axis=0), 0, available - quota)
         if not spare.any():
             return quota
         quota[np.argmax(spare)] += 1
-
-
-def _others_least(table: Array) -> Array:
-    """Return the least count among the other groups."""
-    two = np.sort(table, axis=0)[:2]
-    return np.where(table == two[0], two[1], two[0])

@@ -69,9 +69,10 @@ def auto_candidates(
             ),
         }
     if kind == "binary":
-        # Half the limit, so that an interval has room within it.
+        # Half the limit, so that an interval has room within it. Another metric than theirs, which
+        # is a share, may have a limit above 1.
         scoring = scoring if _scores_decisions(scoring, np.unique(labels)) else "accuracy"
-        options: dict[str, Any] = {"limit": limit / 2, "scoring": scoring, "cv": _FOLDS}
+        options: dict[str, Any] = {"limit": min(limit / 2, 0.5), "scoring": scoring, "cv": _FOLDS}
         mitigations |= {
             "AmplificationThreshold": AmplificationThresholdClassifier(model, **options),
             "AmplificationThreshold, by_group=True": AmplificationThresholdClassifier(

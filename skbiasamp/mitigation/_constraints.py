@@ -263,9 +263,7 @@ class _Repair(NamedTuple):
 
 def _steps(column: Array, low: Array, high: Array) -> list[tuple[int, ...]]:
     """Return what rows of each group may join or leave a task to bring it within bounds."""
-    reach = _REACH
-    while (2 * reach + 1) ** len(column) > _SHIFTS and reach > 1:
-        reach -= 1
+    reach = int(np.clip((_SHIFTS ** (1 / len(column)) - 1) // 2, 1, _REACH))
     steps = np.array(list(product(range(-reach, reach + 1), repeat=min(len(column), 6))))
     steps = np.pad(steps, ((0, 0), (0, len(column) - steps.shape[1])))
     after = (column + steps).T

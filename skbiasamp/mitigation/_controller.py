@@ -13,18 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array, check_train
 from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, rows_of, speaking
 from skbiasamp._input.options import Option, PositionalOption
-from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
+from skbiasamp._utils.compat import HasMethods, Interval, StrOptions, take_rows
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.compose.wrapper import ClassifierWrapper, require_labels
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import between
 from skbiasamp.mitigation._operating import (
     Score,
     ScoredRows,
+    labels_of_groups,
     possible_signs,
     score_of,
     signs_of_groups,
@@ -181,28 +184,28 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         scores = positive_scores(response(self.estimator_, X))
         check_classes(self.estimator_, y)
         check_train(y_train, sensitive_train)
-        labels = (y, attribute) if y_train is None else (y_train, sensitive_train)
+        labelled = (y, attribute) if y_train is None else (y_train, sensitive_train)
         names = {"y": "y_train", "sensitive_features": "sensitive_train"}
         with speaking({} if y_train is None else names):
-            self.groups_, sign = signs_of_groups(*labels, self.classes_[1])
+            labels = labels_of_groups(*labelled, self.classes_[1])
+        self.groups_ = labels.groups
         group = read_groups(attribute, len(y), self.groups_)
         order = generator(self.random_state).permutation(len(y))
         # Another sign turns the value of two groups round, and not its size.
-        known = y_train is not None or (self.two_sided and len(sign) == 2)
-        n_first = 0 if known and self.thresholds is not None else len(y) // 3
+        known = y_train is not None or (self.two_sided and len(self.groups_) == 2)
+        all_test = known and self.thresholds is not None
+        if len(y) < 3 and not all_test:
+            text = "{X} has {rows}, of which a third orders thresholds or gives signs: pass more."
+            raise InputError(text, rows=rows_of(len(y)))
+        n_first = 0 if all_test else len(y) // 3
         first, tested = order[:n_first], order[n_first:]
-        positive = y == self.classes_[1]
         if not known:
-            joint = np.bincount(group[first], positive[first], len(sign))
-            sizes = np.bincount(group[first], minlength=len(sign))
-            sign = np.sign(n_first * joint - sizes * joint.sum()).astype(int)
-        signs = [sign]
-        if y_train is not None:
-            of_train = read_groups(sensitive_train, len(y_train), self.groups_)
-            signs = possible_signs(sign, of_train, np.asarray(y_train) == self.classes_[1])
-        elif not known:
-            signs = possible_signs(sign, group[first], positive[first])
+            given = take_rows(to_native(attribute, "sensitive_features"), first)
+            labels = Contingency.from_labels(y[first], sensitive_features=given, like=labels)
+        sign = signs_of_groups(labels)
+        signs = [sign] if y_train is None and known else possible_signs(labels)
         self._require(sign, np.bincount(group[tested], minlength=len(sign)))
+        positive = y == self.classes_[1]
         every = ScoredRows(scores, group, positive, np.ones(len(y)), sign)
         score = score_of(self.scoring, self.classes_)
         if self.thresholds is None:
@@ -220,8 +223,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
             decided = rows.scores >= threshold
             change = decided - 1.0 * rows.positive
             p = max(self._p_value(block_means(change, rows.group, own), own) for own in worths)
-            measured = rows.measured(decided, score)[0]
-            tests.append((threshold, measured[0], p, measured[1]))
+            amplification, value = rows.measured(decided, score)[0]
+            tests.append((threshold, amplification, p, value))
             if p > proven:
                 break
         table = pd.DataFrame(tests, columns=["threshold", "amplification", "p_value", "score"])

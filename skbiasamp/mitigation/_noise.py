@@ -34,9 +34,10 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
     ----------
     scale : float, default=1.0
         Standard deviation of the Gaussian noise, in standard deviations of each feature. 0 adds no
-        noise. Values of text, categories, booleans and sparse matrices are replaced by random
-        training values of the same feature, with probability ``1 - 1 / sqrt(1 + scale**2)``. The
-        correlation with the original is then the same as for numbers.
+        noise. Values of text, categories, booleans, dates and sparse matrices are replaced by
+        random training values of the same feature, with probability
+        ``1 - 1 / sqrt(1 + scale**2)``. The correlation with the original is then the same as for
+        numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the noise.
 
@@ -101,7 +102,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         if isinstance(data, np.ndarray):
             self.scale_ = self.scale * data.std(axis=0)
         elif isinstance(data, pd.DataFrame):
-            numbers = data.select_dtypes("number").std(ddof=0)
+            numbers = _numbers_of(data).std(ddof=0)
             self.scale_ = self.scale * numbers.reindex(data.columns).to_numpy(float)
         else:
             self.scale_ = np.full(data.shape[1], np.nan)
@@ -151,7 +152,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return a matrix of numbers, dense or sparse, or a frame if some columns are not."""
         frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
-        if frame is None or frame.select_dtypes("number").shape == frame.shape:
+        if frame is None or _numbers_of(frame).shape == frame.shape:
             dtypes = [np.float64, np.float32]
             return checked_data(self, X, reset=reset, dtype=dtypes, accept_sparse="csc")
         checked_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
@@ -186,6 +187,10 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         values = known.data[known.indptr[new] + rng.integers(n_stored[new])]
         made = sparse.csr_array if isinstance(data, sparse.sparray) else sparse.csr_matrix
         return made((np.append(cells.data[kept], values), (rows, columns)), shape=data.shape)
+
+
+def _numbers_of(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.select_dtypes("number", exclude="timedelta")
 
 
 def _kind(data: Any) -> str:

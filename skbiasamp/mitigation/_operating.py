@@ -13,14 +13,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
+from skbiasamp.inference.hypothesis_tests import sign_p_values
 from skbiasamp.metrics import DirectionalAuditor
+from skbiasamp.metrics.signs import association_sign
 from skbiasamp.mitigation._pairs import WITHOUT_POLICIES
 
 _BENEFITS = np.linspace(0.05, 0.95, 19)  # of a true positive; a false one costs the rest of 1
 _HALVINGS = 30
-_SHOWN, _MOST_OPEN = 1.96, 10  # standard errors that show a sign; groups whose sign is not shown
+_SHOWN, _MOST_OPEN = 0.05, 10  # p-value that shows a sign; groups whose sign is not shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,26 +149,32 @@ class ScoredRows:
         return np.array([[value, score(counts)], [error, (slopes**2 @ squares) ** 0.5]])
 
 
-def signs_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -> tuple[Any, Array]:
-    """Return the groups of labels, and the sign of each group's association with a class."""
+def labels_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -> Contingency:
+    """Return the counts of labels that give each group the sign of its association."""
     auditor = DirectionalAuditor(pos_label=positive, interval=None)
     with speaking(WITHOUT_POLICIES, y_train="y"):
-        auditor.fit(y, sensitive_features=attribute, sample_weight=weight)
-    return auditor.groups_, auditor.y_at_.to_numpy()[:, 0]
+        return auditor.fit(y, sensitive_features=attribute, sample_weight=weight).contingency_
 
 
-def possible_signs(sign: Array, group: Array, positive: Array) -> list[Array]:
+def signs_of_groups(labels: Contingency) -> Array:
+    """Return the sign of each group's association with the positive class."""
+    return association_sign(labels)[:, 0]
+
+
+def possible_signs(labels: Contingency) -> list[Array]:
     """Return the signs that groups may have, if labels do not show some of them (at 5 %)."""
-    sizes = np.bincount(group, minlength=len(sign))
-    rate = positive.mean()
-    away = np.bincount(group, positive, len(sign)) - rate * sizes
-    error = np.sqrt(rate * (1 - rate) * sizes * (1 - sizes / len(group)))
-    open_ = np.flatnonzero((np.abs(away) <= _SHOWN * error) & (sign != 0))
+    sign = signs_of_groups(labels)
+    p_values = sign_p_values(labels, shares=False)[:, 0]
+    open_ = np.flatnonzero((p_values > _SHOWN) & (sign != 0))
     if len(open_) > _MOST_OPEN:
+        smallest = open_[labels.count("group")[open_].argsort(kind="stable")[:3]]
         raise InputError(
             "The labels do not show in which {n} groups the label is more frequent than in all "
-            "rows, so that nothing can be proven. Pass {y_train} with more rows, or merge groups.",
+            "rows, such as {names}, and a proof allows for {most} such groups. Merge the small "
+            "ones into one group, or pass {y_train} with more rows.",
             n=len(open_),
+            names=quote([labels.groups[i] for i in smallest]),
+            most=_MOST_OPEN,
         )
     turned = np.tile(sign, (2 ** len(open_), 1))
     turned[:, open_] = list(product((-1, 1), repeat=len(open_)))

@@ -14,17 +14,18 @@ from sklearn.utils.validation import validate_data
 
 from skbiasamp._input.checks import Array, Names, check_known, require_groups
 from skbiasamp._input.classes import recode
-from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, speaking
+from skbiasamp._input.containers import check_lengths, to_native, without_times
+from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
 from skbiasamp._input.labels import Rows, as_bytes, codes_of
 from skbiasamp._input.rows import read_rows
 from skbiasamp.compose.sensitive import check_frame
 
-# Mitigations have no parameter `missing`.
+# Mitigations have no parameters `missing` and `max_groups`.
 WITHOUT_POLICIES: dict[str, Any] = {
     "y_true": "y",
     "missing='drop'": "before fitting",
     "missing='group'": "called 'unknown', for example",
+    "max_groups": fewer_groups,
 }
 
 
@@ -117,7 +118,7 @@ def checked_data(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
     """Return what `validate_data` returns; its errors are errors about the input."""
     check_frame(X)
     with input_errors():
-        return validate_data(estimator, X, *y, **how)
+        return validate_data(estimator, without_times(X), *y, **how)
 
 
 @contextmanager

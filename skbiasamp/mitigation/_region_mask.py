@@ -14,6 +14,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions
+from skbiasamp._utils.warnings import warn
 
 
 class RegionMask(TransformerMixin, WithOptions):
@@ -155,26 +156,51 @@ class RegionMask(TransformerMixin, WithOptions):
                 )
             region = region | (masks != 0)
         if self.boxes is not None:
-            boxes = np.asarray(self.boxes)
-            if boxes.dtype.kind not in "iuf" or boxes.shape not in ((4,), (n, 4)):
-                raise InputError(
-                    "{boxes} must be numbers of shape (4,) or {each}; got {kind} of shape {shape}.",
-                    each=(n, 4),
-                    kind=boxes.dtype,
-                    shape=boxes.shape,
-                )
-            boxes = boxes.reshape(-1, 4)
-            wrong = boxes[~(boxes[:, :2] <= boxes[:, 2:]).all(axis=1)]  # NaN too
-            if len(wrong):
-                raise InputError(
-                    "{boxes} must be top, left, bottom and right, and bottom and right the larger "
-                    "ones; got {seen}.",
-                    seen=wrong[0].tolist(),
-                )
-            top, left, bottom, right = boxes.T[..., None, None]
-            row, column = np.ogrid[:height, :width]
-            region = region | ((row >= top) & (row < bottom) & (column >= left) & (column < right))
+            region = region | _inside(_checked_boxes(self.boxes, n), height, width)
         return region[:, None]
+
+
+def _checked_boxes(given: Any, n: int) -> Array:
+    """Return boxes of pixels, one or one for each image, as rows."""
+    boxes = np.asarray(given)
+    if boxes.dtype.kind not in "iuf" or boxes.shape not in ((4,), (n, 4)):
+        raise InputError(
+            "{boxes} must be numbers of shape (4,) or {each}; got {kind} of shape {shape}.",
+            each=(n, 4),
+            kind=boxes.dtype,
+            shape=boxes.shape,
+        )
+    boxes = boxes.reshape(-1, 4)
+    wrong = boxes[~(boxes[:, :2] <= boxes[:, 2:]).all(axis=1)]  # NaN too
+    if len(wrong):
+        raise InputError(
+            "{boxes} must be top, left, bottom and right, and bottom and right the larger ones; "
+            "got {seen}.",
+            seen=wrong[0].tolist(),
+        )
+    if boxes.dtype.kind == "f" and boxes.any() and boxes.min() >= 0 and boxes.max() <= 1:
+        raise InputError(
+            "{boxes} must be in pixels; got fractions from 0 to 1, such as {seen}. Multiply top "
+            "and bottom by the height of the images, and left and right by their width. (Boxes "
+            "of the first pixel alone are whole numbers.)",
+            seen=boxes[boxes.any(axis=1)][0].tolist(),
+        )
+    return boxes
+
+
+def _inside(boxes: Array, height: int, width: int) -> Array:
+    """Return which pixels boxes hold: (boxes, height, width)."""
+    top, left, bottom, right = boxes.T[..., None, None]
+    row, column = np.ogrid[:height, :width]
+    inside = (row >= top) & (row < bottom) & (column >= left) & (column < right)
+    missed = boxes[(boxes[:, :2] < boxes[:, 2:]).all(axis=1) & ~inside.any(axis=(1, 2))]
+    if len(missed):
+        warn(
+            f"{len(missed)} of {len(boxes)} boxes hold no pixel of images of {height} × {width} "
+            f"pixels, so that they hide nothing, such as {missed[0].tolist()}. Boxes must be top, "
+            "left, bottom and right, in pixels of these images."
+        )
+    return inside
 
 
 def _maps(values: Any, name: str) -> Array:

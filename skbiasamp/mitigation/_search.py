@@ -46,6 +46,7 @@ from skbiasamp.model_selection.folds import (
     tested_twice,
 )
 from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
+from skbiasamp.results.gate import Limit
 from skbiasamp.results.mitigation_search import (
     BASELINE,
     STOPPED,
@@ -204,12 +205,14 @@ def search(
     if not (noises >= 0).all():
         raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
     scales = {f"noise {scale:g}": scale for scale in noises.tolist()}
-    models |= {name: _noisy(estimator, scale) for name, scale in scales.items()}
     parts = {name: _parts(name, model) for name, model in models.items()}
-    audited = AuditedClassifier(
-        parts[BASELINE][1], auditor=auditor, sensitive_estimator=sensitive_estimator
+    sampler, model = parts[BASELINE]
+    parts |= {name: (sampler, _noisy(model, scale)) for name, scale in scales.items()}
+    named = named_auditors(
+        AuditedClassifier(model, auditor=auditor, sensitive_estimator=sensitive_estimator)
     )
-    named = named_auditors(audited)
+    if limit is not None:
+        Limit(limit, one_sided=False).check_reached(*next(iter(named.items())))
     rng = check_random_state(random_state)
     splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
     # Folds have no intervals; folds together give one. The same draws for all.
@@ -384,15 +387,13 @@ def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
     return pair
 
 
-def _noisy(mitigation: Any, scale: float) -> Any:
+def _noisy(model: Any, scale: float) -> Any:
     """Return the same with noise before the last step."""
-    if isinstance(mitigation, tuple):
-        return (*mitigation[:-1], _noisy(mitigation[-1], scale))
     noise = NoiseRandomizer(scale)
-    if not isinstance(mitigation, Pipeline):
-        return make_pipeline(noise, mitigation)
-    steps = [*mitigation.steps[:-1], ("noiserandomizer", noise), mitigation.steps[-1]]
-    return clone(mitigation).set_params(steps=steps)
+    if not isinstance(model, Pipeline):
+        return make_pipeline(noise, model)
+    steps = [*model.steps[:-1], ("noiserandomizer", noise), model.steps[-1]]
+    return clone(model).set_params(steps=steps)
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:

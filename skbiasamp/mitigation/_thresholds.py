@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.options import Option, PositionalOption
-from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions, check_sample_weight
+from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.formatting import limit_of
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitivePredictor
@@ -22,11 +23,13 @@ from skbiasamp.counts.passed import between
 from skbiasamp.mitigation._operating import (
     Score,
     ScoredRows,
+    labels_of_groups,
     score_of,
     signs_of_groups,
 )
 from skbiasamp.mitigation._pairs import as_index, read_groups
 from skbiasamp.model_selection.responses import (
+    GIVES_SCORES,
     binary_labels,
     held_out,
     positive_scores,
@@ -135,11 +138,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
 
     _two_classes = True
 
-    estimator: Any = PositionalOption(
-        HasMethods(["fit", "predict", "predict_proba"]),
-        HasMethods(["fit", "predict", "decision_function"]),
-        kw_only=False,
-    )
+    estimator: Any = PositionalOption(*GIVES_SCORES, kw_only=False)
     limit: float = Option(0.02, Interval(Real, 0, 1, closed="left"))
     scoring: Any = Option("accuracy", str, callable)
     by_group: bool = Option(False, "boolean")
@@ -166,21 +165,22 @@ class AmplificationThresholdClassifier(SensitivePredictor):
                 n_jobs=self.n_jobs,
             )
         weight = check_sample_weight(inner.get("sample_weight"), y, dtype=float)
-        self.groups_, sign = signs_of_groups(y, attribute, self.classes_[1], weight)
+        labels = labels_of_groups(y, attribute, self.classes_[1], weight)
+        self.groups_ = labels.groups
         rows = ScoredRows(
             positive_scores(output),
             read_groups(attribute, len(y), self.groups_),
             y == self.classes_[1],
             weight,
-            sign,
+            signs_of_groups(labels),
         )
         score = score_of(self.scoring, self.classes_)
         self._thresholds, size = self._chosen(rows, score)
         if size > self.limit + _ROUNDING:
+            further = ", or choose a threshold for each group (by_group=True)" * (not self.by_group)
             warn(
-                f"No threshold has an amplification within ±{self.limit:g}: the nearest one, "
-                f"{size:.4f}, is taken. Raise limit, or choose a threshold for each group "
-                "(by_group=True).",
+                f"No threshold has an amplification within {limit_of(self.limit)}: the nearest "
+                f"one, {size:.4f}, is taken. Raise limit{further}.",
                 UncertaintyWarning,  # about numbers: a search holds it back
             )
         decided, apparent = np.empty(len(y), bool), []

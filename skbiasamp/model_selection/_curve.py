@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -14,8 +15,8 @@ from scipy import stats
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
-from skbiasamp._input.containers import columns_of, to_native
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, fewer_groups, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Members, Side
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
@@ -24,8 +25,8 @@ from skbiasamp._utils.progress import progress
 from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, signs_of
-from skbiasamp.inference.influence import mean_variance
-from skbiasamp.inference.intervals import rests_on_few
+from skbiasamp.inference.influence import mean_variance, row_influence
+from skbiasamp.inference.intervals import rests_on_few, student_reach
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
@@ -230,7 +231,7 @@ def amplification_curve(
     )
     fit_if_given(auditor, y_train, sensitive_train)
     with progress("thresholds"):
-        with speaking(y_pred="y_score"):
+        with speaking(y_pred="y_score", max_groups=fewer_groups):
             test = auditor.count_audited(
                 y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
             )
@@ -245,8 +246,7 @@ def amplification_curve(
         widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
         ends: dict[str, Array] = {"rates": rates}
         if interval is not None:
-            estimates, errors, doubts = _estimates(auditor, test, len(levels))
-            reach = stats.norm.isf((1 - confidence_level) / 2) * errors
+            estimates, reach, doubts = _estimates(auditor, test, len(levels), confidence_level)
             low_end, high_end = doubted((estimates - reach, estimates + reach), doubts, NO_DOUBT)
             ends |= {"low": low_end, "high": high_end, "estimates": estimates}
     return AmplificationCurve(
@@ -259,8 +259,7 @@ def _numbers(y_score: Any) -> Array:
     scores = to_native(y_score, "y_score")
     if 0 in scores.shape:
         raise InputError("{y_score} is empty: pass a score for each row.")
-    columns = [as_numbers(pd.Series(column), "y_score") for _, column in columns_of(scores)]
-    return columns[0] if scores.ndim == 1 else np.column_stack(columns)
+    return as_numbers(scores, "y_score")
 
 
 def _above(test: Contingency, worth: Array, n_levels: int) -> Array:
@@ -281,23 +280,26 @@ def _worth(test: Contingency, pairs: Pairs, gradient: Array) -> Array:
 
 
 def _estimates(
-    auditor: DirectionalAuditor, test: Contingency, n_levels: int
+    auditor: DirectionalAuditor, test: Contingency, n_levels: int, confidence_level: float
 ) -> tuple[Array, Array, Doubt]:
-    """Return the estimate at every threshold, its standard error, and what its signs leave open.
+    """Return the estimate at every threshold, the reach of its interval, and its signs' doubts.
 
     Signs and errors change slowly along the curve, so they are computed at a few thresholds. From
-    one of these to the next the signs stay, and errors and doubts are interpolated.
+    one of these to the next the signs stay, and reaches and doubts are interpolated.
     """
     computed = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
     estimates, known_sign = np.empty(n_levels + 1), None
-    errors, doubts = np.empty(len(computed)), np.empty((len(computed), len(NO_DOUBT)))
+    times = stats.norm.isf((1 - confidence_level) / 2)
+    reaches, doubts = np.empty(len(computed)), np.empty((len(computed), len(NO_DOUBT)))
     for i, cells in enumerate(_at_levels(test, n_levels, computed)):
         train, pairs = auditor.pairs_of(cells)
         signs = signs_of(pairs, train, cells)
         doubts[i], slopes = signs.doubt(pairs), pairs.estimate_gradient(signs.used)
-        errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        reaches[i] = times * mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        influence = partial(row_influence, cells, pairs, slopes, centred=True)
+        reaches[i] = max(reaches[i], student_reach(cells, influence, confidence_level))
         if rests_on_few(signs, pairs, cells):
-            errors[i] = math.nan
+            reaches[i] = math.nan
         if known_sign is None or not np.array_equal(signs.used, known_sign):
             known_sign = signs.used
             of_labels = pairs.mean(known_sign, pairs.base - pairs.centres[0])
@@ -306,7 +308,7 @@ def _estimates(
             estimates[computed[i] :] = _above(test, worth, n_levels)[computed[i] :] - of_labels
     levels = np.arange(n_levels + 1)
     of_levels = Doubt(*(np.interp(levels, computed, doubt) for doubt in doubts.T))
-    return estimates, np.interp(levels, computed, errors), of_levels
+    return estimates, np.interp(levels, computed, reaches), of_levels
 
 
 def _at_levels(test: Contingency, n_levels: int, at: Array) -> Iterator[Contingency]:

@@ -256,15 +256,14 @@ def audit_rashomon(
     train = np.setdiff1d(np.arange(len(attribute)), np.concatenate([test, scored]))
     audit = fitted_auditor(measure, rng, take_rows(y, train), take_rows(attribute, train))
     drawn = _drawn(param_distributions, names, n_models, rng, several=several)
-    rows, calls = LabelledRows(X, y, attribute), []
-    for name, model in models.items():
-        for setting in drawn[name]:
-            made = seeded_clone(model, rng)
-            made.estimator.set_params(**setting)
-            own = rng.choice(train, len(train)) if bootstrap else train
-            calls.append((made, rows, (own, scored, test), scoring, audit))
-    trained = side_by_side(_trained, calls, n_jobs=n_jobs, what="models", total=len(calls))
     settings = [(name, setting) for name in names for setting in drawn[name]]
+    rows, calls = LabelledRows(X, y, attribute), []
+    for name, setting in settings:
+        made = seeded_clone(models[name], rng)
+        made.estimator.set_params(**setting)
+        own = rng.choice(train, len(train)) if bootstrap else train
+        calls.append((made, rows, (own, scored, test), scoring, audit))
+    trained = side_by_side(_trained, calls, n_jobs=n_jobs, what="models", total=len(calls))
     table = pd.DataFrame(
         {"model": name, "score": score} | {key: getattr(own, key) for key in _SHOWN} | setting
         for (score, own, _), (name, setting) in zip(trained, settings, strict=True)

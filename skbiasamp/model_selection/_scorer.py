@@ -31,6 +31,8 @@ from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 from skbiasamp.model_selection.responses import task_scores
 
+Step = tuple[str, Any]  # of a pipeline: its name, and what is fitted
+
 # Classifiers that pass X on unchanged, and the attribute with the fitted one inside.
 _INNER = (
     (FixedThresholdClassifier, "estimator_"),
@@ -323,7 +325,7 @@ def _members(estimator: Any) -> bool:
 def _resampled(inside: list[Any]) -> str | None:
     """Return which step resamples the rows before the AuditedClassifier, if one does."""
     for _, before in inside:
-        for name, step in (step for pipeline in before for step in pipeline.steps):
+        for name, step in before:
             if hasattr(step, "fit_resample"):
                 return (
                     f"the pipeline's step {name!r} resamples the rows before the "
@@ -333,8 +335,8 @@ def _resampled(inside: list[Any]) -> str | None:
 
 
 def _inside(
-    estimator: Any, before: tuple[Pipeline, ...] = ()
-) -> Iterator[tuple[AuditedClassifier, tuple[Pipeline, ...]]]:
+    estimator: Any, before: tuple[Step, ...] = ()
+) -> Iterator[tuple[AuditedClassifier, tuple[Step, ...]]]:
     """Yield the AuditedClassifiers that a model's predictions come from, and what X goes through.
 
     A calibrated classifier can hold several, each fitted on other folds.
@@ -343,8 +345,8 @@ def _inside(
         check_is_fitted(estimator)
         yield estimator, before
     elif isinstance(estimator, Pipeline):
-        earlier = (estimator[:-1],) if len(estimator) > 1 else ()
-        yield from _inside(estimator.steps[-1][1], (*before, *earlier))
+        *earlier, (_, last) = estimator.steps
+        yield from _inside(last, (*before, *earlier))
     elif isinstance(estimator, CalibratedClassifierCV):
         check_is_fitted(estimator)
         for calibrated in estimator.calibrated_classifiers_:
@@ -358,11 +360,10 @@ def _inside(
                 yield from _inside(getattr(estimator, name), before)
 
 
-def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
-    for pipeline in before:
-        for _, step in pipeline.steps:
-            if hasattr(step, "transform"):  # a sampler changes training rows only
-                X = step.transform(X)
+def _transformed(X: Any, before: tuple[Step, ...]) -> Any:
+    for _, step in before:
+        if hasattr(step, "transform"):  # a sampler changes training rows only
+            X = step.transform(X)
     return X
 
 

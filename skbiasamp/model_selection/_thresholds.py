@@ -10,14 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.options import Option, PositionalOption
-from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
+from skbiasamp._utils.compat import N_JOBS, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_labels
 from skbiasamp.counts.passed import between, passed
 from skbiasamp.model_selection.responses import (
+    GIVES_SCORES,
     binary_labels,
     held_out,
+    known_scores,
     positive_scores,
     response,
     task_scores,
@@ -93,11 +95,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     _two_classes = True
 
-    estimator: Any = PositionalOption(
-        HasMethods(["fit", "predict", "predict_proba"]),
-        HasMethods(["fit", "predict", "decision_function"]),
-        kw_only=False,
-    )
+    estimator: Any = PositionalOption(*GIVES_SCORES, kw_only=False)
     cv: Any = Option(5, "cv_object", StrOptions({"prefit"}))
     n_jobs: int | None = Option(None, *N_JOBS)
 
@@ -129,9 +127,9 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             self.estimator_, output = held_out(
                 self.estimator, X, y, cv=self.cv, params=inner, n_jobs=self.n_jobs
             )
-        scores = self._columns(output, self.estimator_.classes_)
+        scores = self._columns(output)
         if self._one_label:
-            labels = (labels == self.estimator_.classes_[1])[:, None]
+            labels = (labels == self.classes_[1])[:, None]
         weight = check_sample_weight(inner.get("sample_weight"), labels, dtype=float)
         self.base_rates_ = np.average(labels, axis=0, weights=weight)
         self.thresholds_ = np.array(
@@ -146,18 +144,15 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         %(to labels)s
         """
         check_is_fitted(self)
-        positive = (self._scores(X) >= self.thresholds_).astype(int)
+        scores = self._columns(response(self.estimator_, X))
+        positive = (scores >= self.thresholds_).astype(int)
         return self.classes_[positive[:, 0]] if self._one_label else positive
 
-    def _scores(self, X: Any) -> Array:
-        output = response(self.estimator_, X)
-        return self._columns(output, self.estimator_.classes_)
-
-    def _columns(self, output: Any, classes: Any) -> Array:
+    def _columns(self, output: Any) -> Array:
         """Return scores with a column for each task."""
         if self._one_label:
             return positive_scores(output)[:, None]
-        return task_scores(output, classes)
+        return known_scores(task_scores(output, self.classes_))
 
 
 def _threshold(scores: Array, share: float, weight: Array) -> float:

@@ -19,6 +19,7 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose import AuditedClassifier
+from skbiasamp.compose.sensitive import combination_codes
 from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import ComparisonResult
 
@@ -58,10 +59,7 @@ def fold_strata(stratify: str, y: Any, attribute: Any) -> Any:
     labels = to_native(y, "y")
     if stratify == "task":
         return labels
-    both = (labels, to_native(attribute, "sensitive_features"))
-    tables = [pd.DataFrame(table).reset_index(drop=True) for table in both]
-    rows = pd.concat(tables, axis=1, ignore_index=True)
-    return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
+    return combination_codes(labels, to_native(attribute, "sensitive_features"))
 
 
 def seeded_clone(estimator: Any, rng: np.random.RandomState) -> Any:

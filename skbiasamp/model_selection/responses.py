@@ -13,11 +13,17 @@ from sklearn.utils.validation import column_or_1d
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.errors import InputError, first_row, quote
+from skbiasamp._utils.compat import HasMethods
 from skbiasamp.compose.wrapper import ready
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
+
+# What `estimator=` may be if thresholds are put on its scores, as scikit-learn checks parameters.
+GIVES_SCORES = [
+    HasMethods(["fit", "predict", method]) for method in ("predict_proba", "decision_function")
+]
 
 
 def task_scores(output: Any, classes: Any) -> Array:
@@ -72,7 +78,19 @@ def response(estimator: Any, X: Any) -> Any:
 def positive_scores(output: Any) -> Array:
     """Return the scores of the second of two classes."""
     scores = np.asarray(output, dtype=float)
-    return scores if scores.ndim == 1 else scores[:, 1]
+    return known_scores(scores if scores.ndim == 1 else scores[:, 1])
+
+
+def known_scores(scores: Array) -> Array:
+    """Return scores; raise if some are NaN, which no threshold decides."""
+    missing = np.isnan(scores).reshape(len(scores), -1).any(axis=1)
+    if missing.any():
+        raise InputError(
+            "{estimator} gives no score (NaN) for {rows}. Impute missing features before it, or "
+            "leave these rows out.",
+            rows=first_row(missing),
+        )
+    return scores
 
 
 def held_out(

@@ -242,18 +242,22 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         n_draws = _OF_ATTACKERS if learned.kind.has_attacker else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
         whole = learned.audit(first)
-        results = {name: _audited(learned, name, cells) for name, cells in parts.items()}
+        results, of_few_rows = _audited(learned, parts)
+        measured = {name: parts[name] for name in results}
         later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]
-        later = later[next((i for i, name in enumerate(later) if roles[name] == WATCHED), 0) :]
+        later = later[next((i for i, name in enumerate(later) if name in measured), 0) :]
         watch = watched(
-            learned, first, [parts.get(name) for name in later], n_draws=n_draws, rng=rng
+            learned, first, [measured.get(name) for name in later], n_draws=n_draws, rng=rng
         )
         inside = [name for name, role in roles.items() if role == REFERENCE]
-        of_reference = [parts[name] for name in inside]
+        of_reference = [measured[name] for name in inside if name in measured]
         uneven = varies(learned, of_reference, n_draws=n_draws, rng=rng)
     of_later = [parts[name] for name in later if name in parts]
-    notes += _noted(None, _about_reference(first, of_later, uneven=uneven))
-    periods = period_table(counted.versions, roles, results, later, watch, alpha)
+    notes += of_few_rows + _noted(None, _about_reference(first, of_later, uneven=uneven))
+    sizes = {
+        name: int(cells.total) if cells.whole else cells.total for name, cells in parts.items()
+    }
+    periods = period_table(counted.versions, roles, sizes, results, later, watch, alpha)
     pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
@@ -325,13 +329,24 @@ def _parts_like(
     return parts, notes
 
 
-def _audited(auditor: Any, period: str, cells: Contingency) -> Any:
-    """Return the audit of a period; an error about its rows names the period."""
-    try:
-        return auditor.audit(cells)
-    except InputError as error:
-        error.begin_with(f"Period {period}: ")
-        raise
+def _audited(
+    auditor: Any, parts: Mapping[str, Contingency]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the audits of periods, and notes about those that have too few rows for one.
+
+    Another error about the rows of a period names it.
+    """
+    results: dict[str, Any] = {}
+    notes: list[dict[str, Any]] = []
+    for name, cells in parts.items():
+        try:
+            results[name] = auditor.audit(cells)
+        except InputError as error:
+            if cells.rows.sum() >= auditor.fewest_rows:
+                error.begin_with(f"Period {name}: ")
+                raise
+            notes += _noted(name, [f"not measured: {error}"])
+    return results, notes
 
 
 def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:

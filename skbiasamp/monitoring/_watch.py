@@ -143,17 +143,18 @@ def varies(
 def period_table(
     versions: Mapping[str, str],
     roles: Mapping[str, str],
+    sizes: Mapping[str, float],
     results: Mapping[str, Any],
     later: Sequence[str],
     watched: Watched,
     alpha: float,
 ) -> pd.DataFrame:
-    """Return one row a period."""
+    """Return one row a period; one without a result has too few rows, or none."""
     rows = []
     for name, role in roles.items():
         row: dict[str, Any] = dict.fromkeys(PERIOD_COLUMNS) | dict.fromkeys(_UNKNOWN, np.nan)
         row |= {"period": name, "role": role, "version": versions.get(name)}
-        row |= {"n": 0, "alarm": False, "cause": ""}
+        row |= {"n": sizes.get(name, 0), "alarm": False, "cause": ""}
         if name in results:
             result = results[name]
             row |= {"value": result.estimate, "low": result.low, "high": result.high}

@@ -80,6 +80,13 @@ class TableDisplay(Display):
         """Return the positions of the numbers farthest from 0, in their order; NaN comes last."""
         return np.sort(np.argsort(-np.abs(self._numbers(column)), kind="stable")[:most])
 
+    def _left_out(self, column: str, drawn: Array, what: str) -> list[str]:
+        """Say how many rows are not among those that are drawn, if any."""
+        rest = np.delete(self._numbers(column), drawn)
+        undefined = f", {n:,} of them undefined" if (n := np.isnan(rest).sum()) else ""
+        text = f"{len(drawn)} {what.format(n=f'{len(self.table):,}')} ({len(rest):,} left out"
+        return [f"{text}{undefined})"] if len(rest) else []
+
 
 @dataclass(eq=False, repr=False)
 class PairsDisplay(TableDisplay):

@@ -179,7 +179,8 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
             This Display.
         """
         check_option("kind", kind, ("differences", "values"))
-        shown = self.table.iloc[self._strongest("difference", max_rows)]
+        drawn = self._strongest("difference", max_rows)
+        shown = self.table.iloc[drawn]
         labels = self._labels(shown)
         ax = self._rows(ax, labels, max(len(shown), 1))
         names = ("value", "reference", "value") if kind == "values" else _INTERVAL
@@ -198,7 +199,11 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         metrics = shown["metric"].to_numpy()
         for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
-        notes = self._notes(shown, kind, hollow=not clear[defined].all())
+        notes = [f"value: ring {short_label(self.reference)}, dot the model"]
+        if kind == "differences":
+            hollow = f"hollow: {NO_DIFFERENCE} (interval or adjusted test)"
+            notes = [hollow] * (not clear[defined].all())
+        notes += self._left_out("difference", drawn, "largest of {n} differences")
         sides = SIDES[self.sides] if kind == "differences" else ""
         self._label_rows(labels, notes, title=self._title(kind), sides=sides)
         return self
@@ -225,20 +230,6 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         common = [short_label(row[name]) for row in first for name in shared]
         what = "Values compared with" if kind == "values" else "Differences to"
         return f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
-
-    def _notes(self, shown: pd.DataFrame, kind: str, *, hollow: bool) -> list[str]:
-        """Return the meaning of the axis and of marks, and how many rows are left out."""
-        notes = []
-        if kind == "values":
-            notes = [f"value: ring {short_label(self.reference)}, dot the model"]
-        elif hollow:
-            notes.append(f"hollow: {NO_DIFFERENCE} (interval or adjusted test)")
-        left_out = len(self.table) - len(shown)
-        if left_out:
-            notes.append(
-                f"{len(shown)} largest of {len(self.table):,} differences ({left_out:,} left out)"
-            )
-        return notes
 
 
 _INTERVAL = ("difference", "low", "high")

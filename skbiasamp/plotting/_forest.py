@@ -101,7 +101,9 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
         tested = self._tested
         sure: Array = np.ones(len(drawn), bool) if tested is None else tested[drawn]
         self._draw_intervals(value, low, high, colours_of(value), clear=sure, filled=sure)
-        notes = [*common, *self._notes(drawn, hollow=bool((~sure & ~np.isnan(value)).any()))]
+        hollow = [f"hollow: {self._unclear}"] * bool((~sure & ~np.isnan(value)).any())
+        notes = [*common, *hollow]
+        notes += self._left_out("amplification", drawn, "strongest of {n} pairs")
         sides = self.kind.sides
         self._label_rows(labels, notes, heading=heading, title=self.title, sides=sides)
         return self
@@ -124,15 +126,3 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
             ": ".join(self._axis_names[role] for role in parts),
             common,
         )
-
-    def _notes(self, drawn: Array, *, hollow: bool) -> list[str]:
-        """Return what hollow points mean, and how many pairs are left out."""
-        notes = [f"hollow: {self._unclear}"] if hollow else []
-        left_out = np.delete(self._numbers("amplification"), drawn)
-        if len(left_out):
-            undefined = np.isnan(left_out).sum()
-            notes.append(
-                f"{len(drawn)} strongest of {len(self.table):,} pairs ({len(left_out):,} left out"
-                + (f", {undefined:,} of them undefined)" if undefined else ")")
-            )
-        return notes

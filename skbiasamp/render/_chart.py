@@ -11,11 +11,14 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import listed, number
+from skbiasamp.render.axis import round_number
 from skbiasamp.render.document import Chart, Scatter
 from skbiasamp.render.periods import Picture, with_margins
 
 _WIDTH, _HEIGHT = 720, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 30, 44
+_FRAME = {"width": _WIDTH, "height": _HEIGHT, "left": _LEFT, "right": _WIDTH - _RIGHT}
+_FRAME |= {"top": _TOP, "bottom": _HEIGHT - _BOTTOM}
 _MOST_LABELS, _MOST_DOTS, _FEW, _MOST_NAMES = 8, 120, 5, 6
 _NEAR = 90  # beside a line: the name of a version takes so much
 
@@ -49,13 +52,7 @@ def coordinates(chart: Chart) -> dict[str, Any]:
         versions.append({"x": start(i), "left": left, "name": f"version {name}"})
     span = picture.span.tolist()
     beyond = listed(picture.beyond, _MOST_NAMES) if picture.beyond else ""
-    return {
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "left": _LEFT,
-        "right": _WIDTH - _RIGHT,
-        "top": _TOP,
-        "bottom": _HEIGHT - _BOTTOM,
+    return _FRAME | {
         "bands": [
             f"{line(run, picture.high)} {line(reversed(run), picture.low)}"
             for run in _runs(picture.low)
@@ -92,12 +89,7 @@ def places(scatter: Scatter) -> dict[str, Any]:
         if abs(value) < nearest:
             front.append(f"{x(score)},{y(value)}")
             nearest = abs(value)
-    return {
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "left": _LEFT,
-        "right": _WIDTH - _RIGHT,
-        "bottom": _HEIGHT - _BOTTOM,
+    return _FRAME | {
         "zero": y(0),
         "limit": (y(limit), round(y(-limit) - y(limit), 2)) if limit else None,
         "front": " ".join(front),
@@ -146,9 +138,7 @@ def _runs(values: Array) -> list[range]:
 def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
     """Return positions and texts of round numbers on an axis."""
     low, high = scale.ends
-    size = (high - low) / 4
-    power = 10.0 ** math.floor(math.log10(size))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if size <= factor * power)
+    step = round_number((high - low) / 4)
     multiples = range(math.ceil(low / step), math.floor(high / step) + 1)
     ticks = [round(i * step, 12) for i in multiples]
     return [(scale(tick), number(tick, form) if tick else "0") for tick in ticks]

@@ -28,41 +28,38 @@ class Axis:
         """Return the least axis of round ends that holds all values; balanced, 0 in its middle."""
         known = [value for value in values if value is not None and math.isfinite(value)]
         known += [-value for value in known] if balanced else []
-        low, high = _round_up(-min([0, *known])), _round_up(max([0, *known]))
+        low, high = round_number(-min([0, *known])), round_number(max([0, *known]))
         if low == high == 0:
             high = 1.0 if percent else 0.01
         return cls(-low, high, percent, limit)
 
-    def within(self, value: float | None) -> float | None:
-        """Return a value, or the end of the axis that it lies beyond."""
-        return None if value is None else min(max(value, self.low), self.high)
-
     def at(self, value: float) -> str:
-        """Return the position of a value; the margins hold marks that stand at an end."""
-        return f"{3 + 94 * (value - self.low) / (self.high - self.low):.2f}%"
+        """Return the position of a value or, beyond an end, of it; margins hold marks there."""
+        inside = min(max(value, self.low), self.high)
+        return f"{3 + 94 * (inside - self.low) / (self.high - self.low):.2f}%"
 
     @property
     def ticks(self) -> list[tuple[str, str, str]]:
         """Position, text and anchor of 0, of the limit, and of ends that are not close to 0."""
-        form = "{:.0%}".format if self.percent else "{:+.3g}".format
+        form, scale = ("{:.3g} %", 100) if self.percent else ("{:+.3g}", 1)
         ends = {self.low: "start", self.high: "end"}
         # A label beside the 0 reads as one number with it.
         near = 0.5 * max(-self.low, self.high)
         ends = {end: anchor for end, anchor in ends.items() if end == 0 or abs(end) > near}
         middle = {} if 0 in ends else {0.0: "middle"}
         if self.limit is not None:
-            form, middle = "{:.3g}".format, {**middle, self.limit: "middle"}
+            form, middle = "{:.3g}", {**middle, self.limit: "middle"}
         return [
             (
                 self.at(value),
-                "0" if value == 0 else form(value).replace("-", "−").replace("%", " %"),
+                "0" if value == 0 else form.format(scale * value).replace("-", "−"),
                 anchor,
             )
             for value, anchor in sorted({**ends, **middle}.items())
         ]
 
 
-def _round_up(size: float) -> float:
+def round_number(size: float) -> float:
     """Return the next of 1, 2, 2.5, 5 and 10 times a power of ten."""
     if size <= 0:
         return 0.0

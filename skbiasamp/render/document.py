@@ -95,6 +95,9 @@ class Cell:
     ends: str = ""
     side: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.text} ({self.ends})" if self.ends else self.text
+
 
 @dataclass(frozen=True)
 class Row:

@@ -6,7 +6,7 @@ import html
 from functools import cache
 from typing import Any
 
-from skbiasamp._utils.formatting import number, rate
+from skbiasamp._utils.formatting import limit_of, number, rate
 from skbiasamp.render._chart import coordinates, places
 from skbiasamp.render.document import Document
 from skbiasamp.render.slider import lines
@@ -51,13 +51,9 @@ def _environment(jinja2: Any) -> Any:
         lstrip_blocks=True,
     )
     environment.filters["kind"] = lambda item: type(item).__name__
-    environment.filters |= {
-        "coordinates": coordinates,
-        "lines": lines,
-        "number": number,
-        "places": places,
-        "rate": rate,
-    }
+    drawn = (coordinates, lines, number, places, rate)
+    environment.filters |= {function.__name__: function for function in drawn}
+    environment.filters["limit"] = limit_of
     environment.globals["symbols"] = _SYMBOLS
     return environment
 

@@ -11,7 +11,6 @@ from skbiasamp.render.document import (
     Bars,
     Bullets,
     Card,
-    Cell,
     Document,
     Item,
     Section,
@@ -75,7 +74,7 @@ def _parts(item: Item, level: int) -> Iterator[str]:
             yield "\n".join(f"- {escaped(f'{name}: {text}')}" for name, text in item.terms)
         case Table():
             rows = [
-                (" · ".join(filter(None, (row.group, row.name))), *map(_cell, row.cells))
+                (" · ".join(filter(None, (row.group, row.name))), *map(str, row.cells))
                 for row in item.rows[:MOST]
             ]
             yield from [escaped(item.caption)] * bool(item.caption)
@@ -89,10 +88,6 @@ def _parts(item: Item, level: int) -> Iterator[str]:
             sides = ("Reference", "These rows") if item.apart else ("Labels", "Predictions")
             yield _table(("Group", *sides, "Change", "Verdict"), rows)
             yield from [escaped(item.gap)] * bool(item.gap)
-
-
-def _cell(cell: Cell) -> str:
-    return f"{cell.text} ({cell.ends})" if cell.ends else cell.text
 
 
 def _words(text: Text) -> str:

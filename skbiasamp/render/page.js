@@ -1,6 +1,16 @@
 "use strict";
 // On a phone, the latest periods of a picture that is wider come into view.
 for (const wide of document.querySelectorAll(".timeline .wide")) wide.scrollLeft = wide.scrollWidth;
+// A number stays on one line with its unit, and a value with its interval. The source keeps plain
+// spaces, so that a sentence is the same text on the page, in Markdown and in JSON.
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+  if (!text.parentElement.closest("p, li, dd, h2, caption") || text.parentElement.closest("[data-say]")) continue;
+  text.data = text.data
+    .replace(/(\d) (?=%|(percentage points|rows?|groups?|pairs?|tasks?)\b)/g, "$1\u00a0")
+    .replace(/([+\u2212]\d[\d.]*) (?=\([+\u2212]\d)/g, "$1\u00a0")
+    .replace(/([+\u2212]\d[\d.]*) to (?=[+\u2212]\d)/g, "$1\u00a0to\u00a0");
+}
 // Headings sort their table; without this script the strongest come first.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];

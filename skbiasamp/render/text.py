@@ -129,7 +129,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
 
 def _cell(cell: Cell, *, with_ends: bool) -> str:
-    text = _typed(f"{cell.text} ({cell.ends})" if cell.ends and with_ends else cell.text)
+    text = _typed(str(cell) if with_ends else cell.text)
     return text if cell.value is None else text.replace("−", "-")
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 from skbiasamp._input.checks import MISSING, Array, NamedMissing, is_one
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.spelling import spelt
-from skbiasamp._utils.formatting import DIRECTION_OF, NO_EFFECT
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, naming_side, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -27,6 +26,7 @@ from skbiasamp.inference.shares import (
     share_interval,
 )
 from skbiasamp.report.auditors import readied
+from skbiasamp.results import adjusted_verdict
 from skbiasamp.results.pair_tables import pair_names
 
 # Error rates, and whether they are of rows that have the task.
@@ -200,21 +200,22 @@ def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd
         return pd.DataFrame()
     auditor, train, *_ = chosen[0]
     learned = {} if train is None else _by_column(train)
-    rows = []
+    results = {}
     for name, audited in _by_column(test).items():
         with collected():
-            result = readied(auditor, learned.get(name), random_state).audit(audited)
-        numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
-        rows.append(
-            {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}
-        )
-    if not rows:
-        return pd.DataFrame()
-    table = pd.DataFrame(rows)
-    adjusted = table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy())
-    level = 0.95 if auditor.confidence_level is None else auditor.confidence_level
-    unsure = ~(adjusted < 1 - level) & np.isin(table["verdict"], list(DIRECTION_OF))
-    return table.assign(verdict=table["verdict"].mask(unsure, NO_EFFECT))
+            results[name] = readied(auditor, learned.get(name), random_state).audit(audited)
+    p_adjusted = adjust_p_values([result.p_value for result in results.values()])
+    rows = [
+        {
+            "column": name,
+            "groups": result.table["group"].nunique(),
+            **{key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")},
+            "verdict": adjusted_verdict(result, p),
+            "p_adjusted": p,
+        }
+        for (name, result), p in zip(results.items(), p_adjusted, strict=True)
+    ]
+    return pd.DataFrame(rows)
 
 
 def _by_column(cells: Contingency) -> dict[str, Contingency]:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.labels import side_of_model
-from skbiasamp._utils.formatting import REVERSES, group_of, listed, name_of, p_value, rate, task_of
+from skbiasamp._utils.formatting import group_of, listed, name_of, p_value, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
@@ -25,6 +25,7 @@ from skbiasamp.inference.value_parts import (
     StrataSums,
     mean_of_pairs,
 )
+from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
 from skbiasamp.results.pair_tables import pair_names
 
@@ -58,17 +59,27 @@ class Part(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Parts of the value at signs that are independent of them, and what is left of the value."""
+    """The gap at signs that are independent of it, and what is left of the value beside it.
 
-    sums: StrataSums
+    `labels` are the associations in labels, and `shift` is how much more often tasks are predicted.
+    """
+
+    labels: Array
+    shift: Array
     published: Array
     gap: Part
 
+    @classmethod
+    def of(cls, sums: StrataSums, audit: AuditResult, published: Array, signs: Signs) -> Parts:
+        """Return the parts of the value of an audit, from the sums of its rows."""
+        gap = Part(signs, sums.change(LABEL, DECISION), (audit.low, audit.high))
+        shift = sums.overall(DECISION) - sums.overall(LABEL)
+        return cls(sums.association(LABEL), shift, published, gap)
+
     def left(self, used: Array) -> dict[Any, Part]:
         """Return what is left of the value beside a gap, or its parts, at these signs."""
-        sums, total, counted = self.sums, self.gap.change, self.gap.signs.counted
-        shift = sums.overall(DECISION) - sums.overall(LABEL) + 0 * total
-        own = np.where(counted, self.published, 0)
+        total, counted = self.gap.change, self.gap.signs.counted
+        shift, own = self.shift + 0 * total, np.where(counted, self.published, 0)
         return {
             "shift": Part(Signs(own, counted), shift),
             "selection": Part(Signs(own - used, counted), total),
@@ -85,10 +96,28 @@ class Parts(NamedTuple):
         else:
             each = [whole] * len(of)
             if whole.directions is not None:  # signs of training labels are independent as they are
-                association = self.sums.association(LABEL)
-                each = signs_beside(association, of, whole.counted, whole.directions)
+                each = signs_beside(self.labels, of, whole.counted, whole.directions)
             parts = list(map(Part, each, of))
         return dict(zip(changes, parts, strict=True)) | self.left(parts[0].signs.used)
+
+    def within(self, sums: StrataSums) -> dict[Any, Part]:
+        """Return the parts within strata of `sums`, if these are those of the standardised rows.
+
+        Strata without rows of all groups are a part of their own.
+        """
+        apart, shift = sums.not_shared()
+        share = float(sums.weight[0, sums.shared].sum())
+        low, high = self.gap.ends or (np.nan, np.nan)
+        inside = Part(self.gap.signs, share * self.gap.change, (share * low, share * high))
+        alone = Part(self.gap.signs._replace(bias=0.0), apart + 0 * self.gap.change)
+        both = self._replace(
+            shift=share * self.shift + shift,
+            gap=self.gap._replace(change=inside.change + alone.change),
+        )
+        left = both.left(self.gap.signs.used)
+        if not left["small pairs"].signs.used.any():
+            del left["small pairs"]
+        return {"within strata": inside, "no overlap": alone} | left
 
 
 def of_change(parts: Parts, tasks: Names) -> dict[str, pd.DataFrame]:
@@ -102,29 +131,35 @@ def of_change(parts: Parts, tasks: Names) -> dict[str, pd.DataFrame]:
     return {"change": _table(change), "change_by_task": pd.DataFrame(rows)}
 
 
-def of_decision(parts: Parts, cells: Contingency) -> tuple[dict[str, pd.DataFrame], list[str]]:
+def of_decision(
+    sums: StrataSums, parts: Parts, cells: Contingency
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return what scores, rounding and threshold add, and whether the scores are calibrated."""
     stages = {"scores": (LABEL, SCORE), "rounding": (SCORE, ROUNDED)}
     stages |= {"threshold": (ROUNDED, DECISION)}
-    changes = {name: parts.sums.change(*both) for name, both in stages.items()}
+    changes = {name: sums.change(*both) for name, both in stages.items()}
     calibration = _calibration(cells)
     tables = {"decision": _table(parts.summing(changes)), "calibration": calibration}
     return tables, list(_uncalibrated(calibration))
 
 
 def of_strata(
-    sums: StrataSums, parts: Parts, names: tuple[Names, Names, Names], columns: Names, given: Names
-) -> tuple[dict[str, pd.DataFrame], dict[str, str], list[str]]:
-    """Return tables of strata, the verdict within them if it is not that of the interval, findings.
+    sums: StrataSums,
+    parts: Parts,
+    inside: Parts,
+    names: tuple[Names, Names, Names],
+    columns: Names,
+    given: Names,
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return tables of strata, and findings; `inside` are the parts of the standardised rows.
 
     `names` are those of groups, tasks and strata.
     """
     groups, tasks, strata = names
     changes = {name: sums.of_stratum(i) for i, name in enumerate(strata)}
-    conditional, inverted = _conditional(sums)
     tables = {
         "strata": _table(parts.summing(changes)),
-        "conditional": conditional,
+        "conditional": _table(inside.within(sums)),
         "gaps": _gaps(sums, groups, tasks),
         "rates": _rates(sums, groups, tasks),
     }
@@ -132,7 +167,7 @@ def of_strata(
         *_of_overlap(sums, strata, given),
         *_reversals(sums, [group_of(group, columns) for group in groups], tasks, given),
     ]
-    return tables, {"within strata": REVERSES} if inverted else {}, findings
+    return tables, findings
 
 
 def of_features(parts: Parts, sums: StrataSums, names: list[Any]) -> pd.DataFrame:
@@ -197,41 +232,15 @@ def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
     each = table.drop_duplicates("task")
     wrong = each[each["p_value"] * len(each) < 1 - LEVEL]
     if len(wrong):
-        which = listed([f"task {task_of(task)}" for task in wrong["task"][:3]])
-        more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
+        which = listed([f"task {task_of(task)}" for task in wrong["task"]], 3)
         yield (
-            f"The scores are not calibrated for {which}{more} (smallest p-value: "
+            f"The scores are not calibrated for {which} (smallest p-value: "
             f"{p_value(wrong['p_value'].min())}). Scores, rounding and threshold then describe the "
             "decisions. They do not say what calibrated scores would change."
         )
 
 
 # --------------------------------------------------------------------------- strata
-
-
-def _conditional(sums: StrataSums) -> tuple[pd.DataFrame, bool]:
-    """Return the parts of the amplification within strata, and whether it is a reversal."""
-    both = {"within strata": True, "no overlap": False}
-    labels = {name: sums.within(LABEL, shared=shared) for name, shared in both.items()}
-    changes = {
-        name: sums.within(DECISION, shared=shared) - labels[name] for name, shared in both.items()
-    }
-    association = labels["within strata"] + labels["no overlap"]
-    some = np.where(sums.n.sum(axis=2) > 0, 1.0, np.nan)[..., None]
-    counted = ~np.isnan(some[0])
-    each = signs_beside(association, list(changes.values()), counted)
-    published = np.sign(np.where(np.abs(association[0]) > 1e-12, association[0], 0)).astype(int)
-    used, total = each[0].used, changes["within strata"] + changes["no overlap"]
-    parts = {
-        name: Part(signs, change * some)
-        for signs, (name, change) in zip(each, changes.items(), strict=True)
-    }
-    parts["shift"] = Part(Signs(published, counted), sums.shift_within() * some)
-    parts["selection"] = Part(Signs(published - used, counted), total * some)
-    table = _table(parts)
-    predicted = mean_of_pairs(used, sums.within(DECISION, shared=True) * some).sum(axis=1)
-    inverted = table["high"][0] < 0 and _row(predicted)["high"] < 0
-    return table, bool(inverted)
 
 
 def _compared(sums: StrataSums) -> list[tuple[int, int]]:
@@ -264,7 +273,7 @@ def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
         numbers = {
             "rate": sums.rate(stage),
-            "standardised": sums.standardised(stage),
+            "standardised": sums.standardised.rate(stage),
             "disparity": sums.disparity(stage, within=False),
             "conditional_disparity": sums.disparity(stage, within=True),
         }
@@ -275,13 +284,12 @@ def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
 
 def _of_overlap(sums: StrataSums, strata: Names, columns: Names) -> Iterator[str]:
     """Name the strata in which a group has no rows."""
-    alone = np.flatnonzero(~sums.shared[0])
+    alone = np.flatnonzero(~sums.shared)
     if len(alone):
-        shown = listed([group_of(strata[i], columns) for i in alone[:3]])
-        more = f" and {len(alone) - 3} more" * (len(alone) > 3)
+        shown = listed([group_of(strata[i], columns) for i in alone], 3)
         share = rate(float(sums.weight[0, alone].sum()))
         yield (
-            f"In {len(alone)} of {len(strata)} strata a group has no rows: {shown}{more}. "
+            f"In {len(alone)} of {len(strata)} strata a group has no rows: {shown}. "
             f"They hold {share} of rows, and groups cannot be compared within them."
         )
 
@@ -294,7 +302,7 @@ def _reversals(sums: StrataSums, groups: list[str], tasks: Names, given: Names) 
     pairs = _compared(sums)
     own, other = (np.array(each) for each in zip(*pairs, strict=True))
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
-        rates = np.stack([sums.rate(stage), sums.standardised(stage)])
+        rates = np.stack([sums.rate(stage), sums.standardised.rate(stage)])
         apart = rates[:, :, own] - rates[:, :, other]
         whole, within = apart[:, 0]
         error = np.nan_to_num(apart[:, 1:]).std(axis=1)

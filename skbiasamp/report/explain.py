@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import MOST_GROUPS, check_count
 from skbiasamp._input.coding import as_numbers
-from skbiasamp._input.containers import columns_of, one_column, to_native
+from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import side_of_model
@@ -26,14 +25,13 @@ from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
-from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, drawn_sums
+from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, StrataSums, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import RowSource, Strata
+from skbiasamp.metrics.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.report._value_tables import (
     LEVEL,
-    Part,
     Parts,
     of_change,
     of_decision,
@@ -193,7 +191,7 @@ def explained(
     if scores is None:
         require_predictions(divided.fine, ("task_pred",), what="An explanation")
     divided.check_numbers()
-    parts, audit, tables = _parts_of(divided, train, rng)
+    parts, audit, tables = _parts_of(divided, train, random_state)
     seed = int(rng.integers(2**32))
     if attributions is not None:
         values = _attributions_of(attributions)
@@ -204,8 +202,6 @@ def explained(
     context = context_of(divided.cells, train, {}, call) | {"sensitive": divided.columns}
     context |= {"given": divided.given, "confidence_level": LEVEL, "n_resamples": N_RESAMPLES}
     context["verdicts"] = tables.pop("verdicts")
-    # The audit drew first: the same seed gives its numbers again.
-    audit = replace(audit, params=audit.params | {"random_state": random_state})
     explanation = Explanation(audit, **tables, context=context)
     object.__setattr__(explanation, "_search", partial(_subgroups_of, source, train, seed))
     return explanation
@@ -286,7 +282,7 @@ def _auditor_of(train: Contingency | None, **how: Any) -> Any:
 
 
 def _parts_of(
-    rows: Strata, train: Contingency | None, rng: np.random.Generator
+    rows: Strata, train: Contingency | None, random_state: Any
 ) -> tuple[Parts, AuditResult, dict[str, Any]]:
     """Return the parts of the value of rows, their audit, and what an explanation says of them."""
     scored = bool(rows.cells.models)
@@ -294,28 +290,37 @@ def _parts_of(
     require_reference(test, train)
     if scored and test.soft("task_pred"):
         raise InputError("{y_pred} must hold predicted labels if {y_score} is passed.")
-    how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": rng}
-    with collected():  # its table flags pairs that are uncertain
-        auditor = _auditor_of(train, **how)
-        audit = auditor.audit(test)
-        learned, pairs = auditor.pairs_of(test)
     sides = {LABEL: "task", DECISION: "task_pred"}
     if scored:
         sides |= {stage: side_of_model("task_pred", stage) for stage in (DECISION, SCORE)}
     shape = len(test.groups), len(rows.names)
+    how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": random_state}
     sums = drawn_sums(rows.fine, rows.group, rows.stratum, sides, shape=shape, **how)
-    signs, change = signs_of(pairs, learned, test), sums.change(LABEL, DECISION)
-    parts = Parts(sums, pairs.sign, Part(signs, change, (audit.low, audit.high)))
+    audit, parts = _audited(_auditor_of(train, **how), test, sums)
     tables: dict[str, Any] = of_change(parts, test.tasks)
     verdicts, findings = {"gap": audit.verdict}, list[str]()
     if scored:
-        of_parts, findings = of_decision(parts, rows.cells)
+        of_parts, findings = of_decision(sums, parts, rows.cells)
         tables |= of_parts
     if rows.given:
+        inside = parts
+        if sums.shared.any():  # an audit within strata that has the same seed says the same
+            fine = distinct(rows.fine.model(DECISION) if scored else rows.fine)
+            within = standardised(strata_of(fine, rows.given, train))
+            own, inside = _audited(_auditor_of(None, **how), within, sums.standardised)
+            verdicts["within strata"] = own.verdict
         names = test.groups, test.tasks, rows.names
-        of_parts, verdict, more = of_strata(sums, parts, names, rows.columns, rows.given)
-        tables, verdicts, findings = tables | of_parts, verdicts | verdict, findings + more
+        of_parts, more = of_strata(sums, parts, inside, names, rows.columns, rows.given)
+        tables, findings = tables | of_parts, findings + more
     return parts, audit, tables | {"verdicts": verdicts, "findings": findings}
+
+
+def _audited(auditor: Any, test: Contingency, sums: StrataSums) -> tuple[AuditResult, Parts]:
+    """Return the audit of rows, and the parts of its value."""
+    with collected():  # its table flags pairs that are uncertain
+        audit = auditor.audit(test)
+        learned, pairs = auditor.pairs_of(test)
+    return audit, Parts.of(sums, audit, pairs.sign, signs_of(pairs, learned, test))
 
 
 def _attributions_of(attributions: Any, what: str = "values") -> dict[Hashable, Any]:
@@ -357,27 +362,22 @@ def _of_features(
     parts: Parts,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return what each feature carries of the difference between groups.
-
-    Features take the place of tasks: all have the labels of the only task.
-    """
-    tasks, groups = (tuple(dict.fromkeys(audit.table[name])) for name in ("task", "group"))
-    if len(tasks) != 1:
-        text = "{attributions} are of one task, and the labels have {n}."
-        raise InputError(text, n=len(tasks))
-    label = np.asarray(one_column(source.y_true, "y_true")) == tasks[0]
+    """Return what each feature carries of the difference between groups."""
+    groups = [*dict.fromkeys(audit.table["group"])]
+    if (n := audit.table["task"].nunique()) != 1:
+        raise InputError("{attributions} are of one task, and the labels have {n}.", n=n)
     if len(values) == 1:
         raise InputError("{attributions} must have a column for each of two features or more.")
-    rows = source.labels | source.how | {"y_pred": values}
-    rows["pos_label"] = None  # which class the only task is, is known by now
+    # Features take the place of tasks, whose labels play no part.
+    rows = source.labels | source.how | {"y_pred": values, "pos_label": None}
+    labels = {name: np.zeros(len(column), int) for name, column in values.items()}
     with speaking(y_pred="attributions"):
-        labels = dict.fromkeys(values, label.astype(int))
         cells = Contingency.from_labels(labels, **rows, scores=True)
     sums = drawn_sums(
         cells,
         np.array([groups.index(name) for name in cells.groups]),
         np.zeros(len(cells.groups), dtype=np.intp),
-        {LABEL: "task", DECISION: "task_pred"},
+        {DECISION: "task_pred"},
         shape=(len(groups), 1),
         n_resamples=N_RESAMPLES,
         random_state=rng,

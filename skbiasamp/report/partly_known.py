@@ -15,7 +15,7 @@ from skbiasamp._input.containers import check_lengths, one_column, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import codes_of, side_of_model
 from skbiasamp._input.probable_groups import read_probabilities
-from skbiasamp._utils.formatting import listed, name_of, p_value, rate
+from skbiasamp._utils.formatting import listed, name_of, p_equals, rate
 from skbiasamp.counts.cells import sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
@@ -303,8 +303,7 @@ def _checked(
         yield Finding(
             f"uncertain groups: {about}",
             f"In {has.sum():,} rows with known groups, the probabilities "
-            f"{'' if wrong else 'do not clearly '}{what} (p {'' if p < 0.001 else '= '}"
-            f"{p_value(p)}).",
+            f"{'' if wrong else 'do not clearly '}{what} ({p_equals(p)}).",
             "verdict" if wrong else "note",
             action * wrong,
         )

@@ -7,11 +7,11 @@ from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import classes_wanted as classes_wanted
 from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
+from skbiasamp.results._report import adjusted_verdict as adjusted_verdict
 from skbiasamp.results._report import columns_alone as columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS
 from skbiasamp.results._selection_rates import SelectionRates
-from skbiasamp.results._selection_rates import rate_differences as rate_differences
 from skbiasamp.results._sentences import by_guessing as by_guessing
 from skbiasamp.results._sentences import conclusion as conclusion
 from skbiasamp.results._sentences import gap_of as gap_of
@@ -25,7 +25,6 @@ from skbiasamp.results.pair_tables import COLUMNS as COLUMNS
 from skbiasamp.results.pair_tables import label_index as label_index
 from skbiasamp.results.pair_tables import pair_names as pair_names
 from skbiasamp.results.pair_tables import pair_table as pair_table
-from skbiasamp.results.pair_tables import uncounted as uncounted
 from skbiasamp.results.pair_tables import without_equal_values as without_equal_values
 from skbiasamp.results.timeline import Timeline
 

@@ -8,29 +8,18 @@ from typing import Any
 
 import pandas as pd
 
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
-    ABOVE,
-    AMPLIFIES,
     ASSOCIATION,
-    BALANCED,
-    CANNOT,
-    CANNOT_KNOW,
-    INCONCLUSIVE,
-    NO_EFFECT,
-    NOT_MEASURED,
-    REDUCES,
-    REVEALS_LESS,
-    REVEALS_MORE,
-    REVERSES,
-    SIDE_OF,
-    WITHIN,
     group_of,
     in_people,
     level_of,
+    limit_of,
     listed,
     metric_name,
     name_of,
     number,
+    p_equals,
     p_value,
     points,
     rate,
@@ -51,7 +40,7 @@ from skbiasamp.results._audit_tables import (
     summary_table,
     word_tables,
 )
-from skbiasamp.results._content import LIMITS, count, document_of, ends, p_equals, record
+from skbiasamp.results._content import LIMITS, count, document_of, ends, record
 from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
@@ -65,20 +54,20 @@ _MOST_STEPS = 5
 _LESS_THAN = "about {about} than {baseline} would"
 # The sentence that the page opens with.
 _HEADLINES = {
-    AMPLIFIES: "The model amplifies {amplified}.",
-    REVEALS_MORE: f"The model reveals more {_LESS_THAN}.",
-    REDUCES: "The model reduces {amplified}.",
-    REVERSES: "The model reverses {amplified}.",
-    REVEALS_LESS: f"The model reveals less {_LESS_THAN}.",
-    NO_EFFECT: f"{NO_EFFECT.capitalize()}: this audit does not show amplification.",
-    CANNOT: "Cannot amplify: {cannot}.",
-    CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
-    NOT_MEASURED: "Not measured.",
+    words.AMPLIFIES: "The model amplifies {amplified}.",
+    words.REVEALS_MORE: f"The model reveals more {_LESS_THAN}.",
+    words.REDUCES: "The model reduces {amplified}.",
+    words.REVERSES: "The model reverses {amplified}.",
+    words.REVEALS_LESS: f"The model reveals less {_LESS_THAN}.",
+    words.NO_EFFECT: f"{words.NO_EFFECT.capitalize()}: this audit does not show amplification.",
+    words.CANNOT: "Cannot amplify: {cannot}.",
+    words.CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
+    words.NOT_MEASURED: "Not measured.",
 }
 
 _LIMITED = {
-    WITHIN: "The model changes the association by less than the limit of ±{limit:g}.",
-    INCONCLUSIVE: "Inconclusive: these rows do not show whether the model is within ±{limit:g}.",
+    words.WITHIN: "The model changes the association by less than the limit of {limit}.",
+    words.INCONCLUSIVE: "Inconclusive: these rows do not show whether the model is within {limit}.",
 }
 
 _REFERENCE = "what the model was trained on, or real rows if the model generated these."
@@ -187,7 +176,7 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
     rest = rest.removeprefix(gap).strip()
     if rest.startswith("Largest"):
         change, _, rest = rest.partition(": ")
-    if gap and result.verdict == NO_EFFECT:
+    if gap and result.verdict == words.NO_EFFECT:
         gap = f"Chance alone can explain this: {gap[0].lower()}{gap[1:]}"
     sure = _how_sure(result, lead.partition(": ")[2].rstrip("."))
     columns, headline, compared = report.by_column, _headline(report, result), report._compared
@@ -196,7 +185,7 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
         headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
         sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
     elif word in _LIMITED:  # a verdict with a limit stands before what was found
-        headline, effect = _LIMITED[word].format(limit=report.limit), headline
+        headline, effect = _LIMITED[word].format(limit=limit_of(report.limit)), headline
     explained = "(A is the group, T is the task: what is predicted.)" * ("→" in link[1])
     texts = [
         Text(effect) if effect else None,
@@ -209,12 +198,12 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
     ]
     return Card(
         word,
-        SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
+        words.SIDE_OF[result.verdict if word in (words.BALANCED, words.ABOVE) else word],
         report.verdict,
         headline=headline,
         name="" if columns.empty else "all columns together",
         others=[
-            (name_of(name), verdict, SIDE_OF[verdict])
+            (name_of(name), verdict, words.SIDE_OF[verdict])
             for name, verdict in columns.reindex(columns=["column", "verdict"]).to_numpy()
         ],
         texts=[text for text in texts if text is not None],
@@ -262,7 +251,7 @@ def _of_columns(report: AuditReport) -> str:
         f"{verdict} {_association(report.context, names)}"
         for verdict, names in columns_alone(report).items()
     ]
-    return f"The model {listed(clauses)}. {NO_EFFECT.capitalize()} of all columns together."
+    return f"The model {listed(clauses)}. {words.NO_EFFECT.capitalize()} of all columns together."
 
 
 def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
@@ -307,7 +296,9 @@ def _everybody(report: AuditReport) -> Text | None:
 
 
 def _word(result: AuditResult) -> str:
-    return BALANCED if result.verdict == CANNOT and not result.cannot else result.verdict
+    return (
+        words.BALANCED if result.verdict == words.CANNOT and not result.cannot else result.verdict
+    )
 
 
 def _headline(report: AuditReport, result: AuditResult) -> str:
@@ -323,19 +314,16 @@ def _headline(report: AuditReport, result: AuditResult) -> str:
     of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
     if result.kind.has_attacker:
         return headline.replace("the group", f"the group ({first} or {other})")
-    if verdict in (AMPLIFIES, REDUCES, REVERSES):
+    difference = f"the difference in {task} between {first} and {other}{of}"
+    if verdict in (words.AMPLIFIES, words.REDUCES, words.REVERSES):
         worse = ""
-        if "favourable" in context and verdict in (AMPLIFIES, REVERSES):
+        if "favourable" in context and verdict in (words.AMPLIFIES, words.REVERSES):
             least: Any = report.rates.sort_values("impact_ratio").iloc[0]
             worse = ", to the disadvantage of "
             worse += first if str(least["group"]) == str(groups[0]) else other
-        return (
-            f"The model {verdict} the difference in {task} between {first} and {other}{of}{worse}."
-        )
-    if verdict == NO_EFFECT:
-        return (
-            f"{NO_EFFECT.capitalize()} on the difference in {task} between {first} and {other}{of}."
-        )
+        return f"The model {verdict} {difference}{worse}."
+    if verdict == words.NO_EFFECT:
+        return f"{words.NO_EFFECT.capitalize()} on {difference}."
     return headline
 
 
@@ -367,7 +355,7 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     if report.primary is None:
         return
     result, compared = report[report.primary], report._compared
-    limited = "" if compared is None else f"limit ±{report.limit:g}: {compared.word}"
+    limited = "" if compared is None else f"limit {limit_of(report.limit)}: {compared.word}"
     measured = _metric(report.primary, result, numbered[report.primary], limited=limited)
     yield Section("How was the verdict measured?", [measured], "measured", only="page")
     others = [name for name in report if name != report.primary]
@@ -410,7 +398,9 @@ def _metric(
         heading(name),
         [
             Text(question, link=(f"term-{key}", f"Definition of {title}"), quiet=True),
-            Figures(_word(result), SIDE_OF[result.verdict], numbers + [limited] * bool(limited)),
+            Figures(
+                _word(result), words.SIDE_OF[result.verdict], numbers + [limited] * bool(limited)
+            ),
             None if sentence is None else Text(sentence),
             Text(beside) if beside else None,
             strongest_pairs(f"pairs{at}", title, result),
@@ -452,7 +442,7 @@ def what_is_missing(report: AuditReport) -> Section:
     reasons = {
         metric_name(name): result.sentence.partition(". ")[0].removeprefix("Not measured: ")
         for name, result in report.items()
-        if result.verdict == NOT_MEASURED
+        if result.verdict == words.NOT_MEASURED
     } | report.context.get("not_measured", {})
     texts = [Text(f"{reason}.", f"{name}:") for name, reason in reasons.items()]
     return Section(

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    NO_EFFECT,
-    REDUCES,
-    SIDE_OF,
-    group_of,
-    growth,
-    in_people,
-    points,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, growth, in_people, points, task_of
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.shares import difference_interval
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bar, Bars
 from skbiasamp.results._audit_tables import rates_with_reference
 from skbiasamp.results._content import count, in_points
-from skbiasamp.results._json import as_json, records
+from skbiasamp.results._json import as_json
 from skbiasamp.results._report import AuditReport, columns_alone
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results.pair_tables import SHARED
+from skbiasamp.results.pair_tables import SHARED, by_pair, pair_of
 
 _MOST_BARS = 6  # groups of the picture
-_MEANS = ("base_rate", "predicted_rate", "change")
+_ENDS = ("base_rate", "predicted_rate")
+_MEANS = (*_ENDS, "change")
 
 
 def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
@@ -37,7 +28,6 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     Of many groups, those are shown in which most rows changed, the largest change first. If a
     column alone shows what all of them together do not, its groups are shown.
     """
-    ends = ("base_rate", "predicted_rate")
     known = [row for row in rates_with_reference(report) if row["change"] is not None]
     columns = report.context.get("group_columns", ())
     if alone := next(iter(columns_alone(report).values()), []):
@@ -58,12 +48,9 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
 
         rows = sorted(rows, key=by_rows_changed)[:_MOST_BARS]
         rows.sort(key=lambda row: -round(abs(row["change"] - shared), 9))
-    is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
-    of_task = records(result.table[is_of_task])
-    pairs = {repr((row["group"], row["task"])): row for row in of_task}
-    gap = ""
+    pairs, gap = by_pair(result.table), ""
     if len(rows) == 2:
-        gap = _gap(rows, ends, columns, labelled=result.labelled)
+        gap = _gap(rows, columns, labelled=result.labelled)
     elif shared:
         gap = (
             f"All rows together: {in_points(shared)} percentage points. The "
@@ -71,14 +58,14 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         )
 
     def bar(row: dict[str, Any]) -> Bar:
-        verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
+        verdict = _verdict_of(pairs.get(pair_of(row)), result)
         # What all rows share is part of a pair's change, and of no gap. Of two groups, the verdict
         # is about their difference.
-        if shared or (n_rows == 2 and verdict != NO_EFFECT):
+        if shared or (n_rows == 2 and verdict != words.NO_EFFECT):
             verdict = ""
         name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
         change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
-        side = SIDE_OF.get(verdict, "across")
+        side = words.SIDE_OF.get(verdict, "across")
         return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
 
     task = f"“{task_of(rows[0]['task'])}”"
@@ -88,19 +75,19 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     return Bars(
         asked,
         [bar(row) for row in rows],
-        Axis.around((row[end] for row in rows for end in ends), percent=True).high,
+        Axis.around((row[end] for row in rows for end in _ENDS), percent=True).high,
         gap,
         n_rows - len(rows),
         apart=not result.labelled,
     )
 
 
-def _gap(rows: list[dict[str, Any]], ends: Sequence[str], columns: Any, *, labelled: bool) -> str:
+def _gap(rows: list[dict[str, Any]], columns: Any, *, labelled: bool) -> str:
     """Return the difference between two groups before and after, of the rates as they are shown.
 
     The interval of the latter is made of those of both rates (Newcombe).
     """
-    gaps = [round(rows[0][end], 3) - round(rows[1][end], 3) for end in ends]
+    gaps = _gaps(rows)
     names = ("the labels", "the predictions") if labelled else ("the reference rows", "these rows")
     sides = [f"{points(gap)} in {name}" for gap, name in zip(gaps, names, strict=True)]
     if gaps[0] * gaps[1] < 0:
@@ -118,12 +105,14 @@ def gap_of_largest(report: AuditReport, column: str) -> str:
     """Say how the difference between the two largest groups of a sensitive column changes."""
     rows = sorted(_of_column(report, column), key=lambda row: -row["n"])
     rows = [row for row in rows if row["task"] == rows[0]["task"]][:2]
-    before, after = (
-        round(rows[0][end], 3) - round(rows[1][end], 3) for end in ("base_rate", "predicted_rate")
-    )
     names = (group_of(row["group"], [column]) for row in rows)
     of = f"in '{task_of(rows[0]['task'])}' between {' and '.join(names)}"
-    return f"The difference {of} {growth(before, after)}."
+    return f"The difference {of} {growth(*_gaps(rows))}."
+
+
+def _gaps(rows: list[dict[str, Any]]) -> list[float]:
+    """Return the difference between two groups before and after, of the rates as they are shown."""
+    return [round(rows[0][end], 3) - round(rows[1][end], 3) for end in _ENDS]
 
 
 def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
@@ -134,7 +123,7 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
         if row["change"] is None:
             continue
         own = {"group": row["group"][at], "task": row["task"]}
-        whole = sums.setdefault(repr(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
+        whole = sums.setdefault(pair_of(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
         whole["n"] += row["n"]
         for name in _MEANS:
             whole[name] += row["n"] * row[name]
@@ -147,7 +136,7 @@ def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
         return ""
     level = result.confidence_level or 0.95
     if not significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level):
-        return NO_EFFECT
+        return words.NO_EFFECT
     if pair.get("sign_certain") is False:
         return "direction uncertain"
-    return AMPLIFIES if pair["amplification"] > 0 else REDUCES
+    return words.AMPLIFIES if pair["amplification"] > 0 else words.REDUCES

@@ -40,11 +40,8 @@ from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import TOGETHER, hold_together
-from skbiasamp.results.thresholds import (
-    at_base_rate,
-    nearest_to,
-    predicted_share,
-)
+from skbiasamp.results.pair_tables import by_pair, pair_of
+from skbiasamp.results.thresholds import nearest_to, predicted_share
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
 _UNCOUNTED = "adds 0"
@@ -126,19 +123,18 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
         intervals = "intervals hold for all thresholds together"
-    nearest = at_base_rate(curve)
-    if nearest is None:
+    if curve.empty:
         return None
-    in_use = nearest_to(curve, predicted_share(report))
-    at = [int((curve["predicted_rate"] - share).abs().argmin()) for share in _SHARES]
-    at += [list(curve["threshold"]).index(row["threshold"]) for row in (nearest, in_use)]
+    labelled, predicted = curve["base_rate"], predicted_share(report)
+    named = {"as often as labelled": labelled, "as often as predicted now": predicted}
+    known = {note: nearest_to(curve, share) for note, share in named.items()}
+    shown_at = {*known.values(), *(nearest_to(curve, share) for share in _SHARES)}
     return estimates_table(
-        records(curve.iloc[sorted(set(at))]),
+        records(curve.assign(at=range(len(curve))).iloc[sorted(shown_at)]),
         table_columns(columns, "Estimate", "Interval", _limit(report.limit)),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
-            "notes": ("as often as labelled",) * (row == nearest)
-            + ("as often as predicted now",) * (row == in_use),
+            "notes": [note for note, at in known.items() if at == row["at"]],
         },
         id="curve-table",
         caption=f"directional A→T at other thresholds of the score; {intervals}. "
@@ -279,15 +275,15 @@ def groups_table(report: AuditReport) -> Table | None:
         key, marks = "accuracy", "Accuracy"
         caption = "Groups: accuracy of the model, with 95 % intervals"
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(row.get(key), row.get(f"{key}_low"), row.get(f"{key}_high"))
+    def named(row: dict[str, Any]) -> dict[str, Any]:
         name = group_of(row["group"], columns)
-        return drawn | {"name": name, "side": "plain", "says": rate(row.get(key))}
+        return {"name": name, "side": "plain", "says": rate(row.get(key))}
 
-    return Table.of(
+    return estimates_table(
         rows,
         table_columns("Rows", "Share of rows", "Accuracy" * rated),
-        mark,
+        named,
+        (key, f"{key}_low", f"{key}_high"),
         id="groups-table",
         caption=caption,
         first="Group",
@@ -313,9 +309,9 @@ def rates_with_reference(report: AuditReport) -> list[dict[str, Any]]:
     result = None if report.primary is None else report[report.primary]
     if result is None or result.labelled or result.direction != "A->T":
         return rows
-    pairs = {repr((row["group"], row["task"])): row["base"] for row in records(result.table)}
+    pairs = by_pair(result.table)
     for row in rows:
-        row["base_rate"] = before = pairs.get(repr((row["group"], row["task"])))
+        row["base_rate"] = before = pairs.get(pair_of(row), {}).get("base")
         row["change"] = None if before is None else row["predicted_rate"] - before
     return rows
 
@@ -340,14 +336,12 @@ def rates_table(report: AuditReport) -> Table | None:
         if labelled and not apart:
             columns += ["Accuracy", "True positive rate", "False positive rate"]
     caption, marks = "labelled (ring) and predicted (dot)", "From labels to predictions"
-    if not labelled:
-        caption, marks = "predicted (dot)", "Predictions"
+    if not (labelled and predicted):
+        caption, marks = ("labelled", "Labels") if labelled else ("predicted (dot)", "Predictions")
     elif apart:
         caption = "of the reference (ring) and of these rows (dot)"
         marks = "From the reference to these rows"
-    caption += ", with 95 % intervals"
-    if not predicted:
-        caption, marks = "labelled", "Labels"
+    caption += ", with 95 % intervals" * predicted
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = row.get("base_rate"), row.get("predicted_rate")

@@ -11,11 +11,8 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._io.json import Count, Known, Name, Share, table_reader
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
-    CANNOT_KNOW,
-    NO_DIFFERENCE,
-    NOT_MEASURED,
-    REVERSES,
     amount,
     group_of,
     name_of,
@@ -200,15 +197,15 @@ class ComparisonResult(Shown, OfMetric):
         """
         side, row = side_of_zero(*self.judged(model)), self._row(model)
         if row.get("bound_low", 0) < 0 < row.get("bound_high", 0):
-            return CANNOT_KNOW
+            return words.CANNOT_KNOW
         if side in ("undefined", "unknown"):
-            return NOT_MEASURED
+            return words.NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
         p_value = float(row["p_adjusted"])
         if not (math.isnan(p_value) or p_value < round(1 - level, 12)):
-            return NO_DIFFERENCE
-        if REVERSES == self.own_verdict(model) != self.own_verdict(self.reference):
-            return REVERSES
+            return words.NO_DIFFERENCE
+        if words.REVERSES == self.own_verdict(model) != self.own_verdict(self.reference):
+            return words.REVERSES
         return self.kind.verdict_of_difference(side)
 
     def own_verdict(self, model: str) -> str:
@@ -253,22 +250,22 @@ class ComparisonResult(Shown, OfMetric):
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
         shown = f"{self.kind.mean}{number(value)}" + f" {self.unit}" * bool(self.unit)
         interval = interval_in_words(self.confidence_level, low, high)
-        if verdict == NOT_MEASURED:
+        if verdict == words.NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
-        elif verdict == CANNOT_KNOW:
+        elif verdict == words.CANNOT_KNOW:
             least, most = row["bound_low"], row["bound_high"]
             text = (
                 f"Which of {name} and {reference} amplifies more cannot be known: {shown} "
                 f"{row['assuming']}. In truth it may be any value from {number(least)} to "
                 f"{number(most)}."
             )
-        elif verdict == NO_DIFFERENCE:
+        elif verdict == words.NO_DIFFERENCE:
             if low > 0 or high < 0:
                 p_value = row["p_adjusted"]
                 interval += f"; adjusted for {len(self.models)} models, p = {p_value:.2g}"
             text = f"No clear difference between {name} and {reference}: {shown} ({interval})."
-        elif verdict == REVERSES:
+        elif verdict == words.REVERSES:
             own, other = (self._row(each)["estimate"] for each in (model, self.reference))
             text = (
                 f"The model {name} reverses the association, and {reference} does not: {shown} "

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    DIRECTION_OF,
-    NO_DIFFERENCE,
-    REVERSES,
     amount,
     group_of,
     level_of,
@@ -19,6 +17,7 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
+    p_equals,
     points,
     rate,
 )
@@ -42,11 +41,9 @@ from skbiasamp.results._content import (
     ends,
     estimates_table,
     facts,
-    in_points,
     limits_section,
     naming_of_pairs,
     only_task,
-    p_equals,
     record,
     shown,
     table_columns,
@@ -132,7 +129,7 @@ def _steps(report: ComparisonReport) -> list[Text]:
     amplify = [
         f"{name_of(row['model'])} ({number(row['estimate'])})"
         for row in records(primary.table)
-        if row.get("verdict") == AMPLIFIES
+        if row.get("verdict") == words.AMPLIFIES
     ]
     if amplify:
         choice = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
@@ -143,10 +140,10 @@ def _steps(report: ComparisonReport) -> list[Text]:
 def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Text | None:
     """Return what to do about one model, if anything."""
     name, reference, verdict = name_of(model), name_of(report.reference), primary.verdict(model)
-    if verdict == REVERSES:
+    if verdict == words.REVERSES:
         text = f"'{name}' turns the association around: this is no reduction."
         return Text(text, "Reversal.", "Check its predictions, and do not use it.")
-    if verdict == NO_DIFFERENCE:
+    if verdict == words.NO_DIFFERENCE:
         value, low, high = primary.judged(model)
         text = f"These rows do not separate '{name}' from '{reference}'."
         rows = rows_to_find(primary, abs(value), (low, high))
@@ -156,15 +153,15 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
                 f"{abs(value):.4f} with a probability of 80 %."
             )
         return Text(text, "Precision.", "Audit more rows, or decide by accuracy.")
-    of_model = {row["model"]: row for row in _accuracies(report)}.get(model, {})
+    of_model = {row["model"]: row for row in report._accuracies}.get(model, {})
     least, most = (of_model.get(f"difference_{end}") for end in ("low", "high"))
     if least is None or most is None:  # no evidence of a gain or a loss
         return None
     text = f"'{name}' {verdict} than '{reference}', and"
-    if DIRECTION_OF.get(verdict, 0) > 0 >= least:
+    if words.DIRECTION_OF.get(verdict, 0) > 0 >= least:
         action = f"Keep '{reference}', unless something else speaks for '{name}'."
         return Text(f"{text} is not clearly more accurate.", "No gain.", action)
-    if DIRECTION_OF.get(verdict, 0) < 0 and most < 0:
+    if words.DIRECTION_OF.get(verdict, 0) < 0 and most < 0:
         text += f" its accuracy is {points(of_model['difference'])} lower."
         text += _largest_change_of_errors(report, model)
         return Text(text, "Cost.", "Decide which errors do most harm before you choose.")
@@ -214,36 +211,45 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         "Model": shown("observed", form),
         change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
     }
-    task = only_task([*{str(row["task"]): row["task"] for row in rows}.values()]) or "each task"
+    task = only_task(row["task"] for row in rows) or "each task"
     explained = {
         "A->T": f"how often {task} is{' predicted' * (not has_own_rows)} in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
         None: "rates in the predictions" if percent else "values of each pair",
     }[result.direction]
-    return estimates_table(
+    return _changes_table(
         rows,
         table_columns("Rows", rates, counts, "Adjusted p"),
-        lambda row: {"side": "plain", "name": named(row)},
+        lambda row: {"name": named(row)},
         id=table_id,
         caption=f"{name_of(model)}: {explained}, the largest change first",
         first=heading,
         marks="Change and interval",
-        balanced=True,
         only="page",
     )
 
 
 def _change(row: dict[str, Any], *, percent: bool) -> dict[str, float | None]:
     """Return the change of a pair and its interval, which follows the sign of the association."""
-    sign, scale = row.get("sign") or 0, 100 if percent else 1
+    sign, ends = row.get("sign") or 0, (row["low"], row["high"])
     value = row["difference"] if percent else (row["amplification"] or 0) * sign
-    ends = (row["low"], row["high"])
     known = sign and None not in ends
-    low, high = sorted(sign * end for end in ends) if known else (None, None)
-    return {
-        name: None if number is None else number * scale
-        for name, number in {"estimate": value, "low": low, "high": high}.items()
-    }
+    return _drawn(value, *(sorted(sign * end for end in ends) if known else ()), percent=percent)
+
+
+def _drawn(*change: float | None, percent: bool = True) -> dict[str, float | None]:
+    """Return a change and its interval as a table draws them, of rates in percentage points."""
+    scaled = [None if end is None else end * (100 if percent else 1) for end in change]
+    return dict(zip_longest(("estimate", "low", "high"), scaled))
+
+
+def _changes_table(rows: Any, columns: Cells, named: Any, **options: Any) -> Table:
+    """Return rows with changes on one axis with 0 in its middle."""
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"side": "plain", **named(row)}
+
+    return estimates_table(rows, columns, mark, balanced=True, **options)
 
 
 def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | tuple[Table, Text]:
@@ -258,14 +264,15 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | t
     elif p < 0.05:
         says = f"Predictions changed more often in some groups than in others ({p_equals(p)})."
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        name = group_of(row["group"], as_json(result.group_columns))
-        return {"name": name, "says": rate(row["share"]), "dot": row["share"]}
-
+    columns = as_json(result.group_columns)
     table = Table.of(
         sorted(rows, key=lambda row: -(row["share"] or 0)),
         table_columns({"Share": shown("share", rate), "Changed": shown("changed", count)}, "Rows"),
-        mark,
+        lambda row: {
+            "name": group_of(row["group"], columns),
+            "says": rate(row["share"]),
+            "dot": row["share"],
+        },
         id=table_id,
         caption=f"Rows that {name_of(model)} and {name_of(result.reference)} predict differently",
         first="Group",
@@ -296,7 +303,7 @@ def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
     return [
         row
         | {f"{key}, reference": old.get(key) for key in _RATES}
-        | {"change": row["accuracy"] - old["accuracy"]}
+        | _drawn(row["accuracy"] - old["accuracy"])
         for row, old in zip(own, before, strict=True)
         if row.get("accuracy") is not None
     ]
@@ -315,7 +322,10 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
     return _changes_table(
         rows,
         columns,
-        lambda row: {"name": named(row)},
+        lambda row: {
+            "name": named(row),
+            "says": f"{number(row['estimate'], '+.2f')} percentage points",
+        },
         id=table_id,
         caption=f"{name_of(model)}: accuracy and error rates of each group",
         first=heading,
@@ -324,33 +334,12 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
     )
 
 
-def _changes_table(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Cells,
-    named: Callable[[Any], Mapping[str, Any]],
-    **options: Any,
-) -> Table:
-    """Return rows with the ``change`` of a rate, in percentage points on one axis."""
-
-    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
-        says = f"{in_points(row['change'], '+.2f')} percentage points"
-        low, high = row.get("low"), row.get("high")
-        span = None if low is None or high is None else (100 * low, 100 * high)
-        return {"says": says, "dot": row["change"] * 100, "span": span, **named(row)}
-
-    return Table.of(rows, columns, mark, balanced=True, **options)
-
-
 # --------------------------------------------------------------------------- every metric
-
-
-def _accuracies(report: ComparisonReport) -> list[dict[str, Any]]:
-    return [row for row in records(report.accuracy) if row["accuracy"] is not None]
 
 
 def _accuracy(report: ComparisonReport) -> Item | None:
     """Return the accuracy of each model, or why there is none; nothing of texts."""
-    rows, kind = _accuracies(report), report.context.get("data_kind")
+    rows, kind = report._accuracies, report.context.get("data_kind")
     if kind == "texts":
         return None
     if not rows:
@@ -360,19 +349,20 @@ def _accuracy(report: ComparisonReport) -> Item | None:
         elif len(report.rates) and "base_rate" not in report.rates:
             reason = "the audited rows have no labels"
         return Text(f"Not measured: {reason}.")
-    form = partial(in_points, form="+.2f")
-    named = {"change": "difference", "low": "difference_low", "high": "difference_high"}
+    form = partial(number, form="+.2f")
+    ends_of = [f"difference{end}" for end in ("", "_low", "_high")]
+    reference = {"notes": ("reference",), "says": "reference"}
     return _changes_table(
-        [row | {name: row.get(key) for name, key in named.items()} for row in rows],
+        [row | _drawn(*map(row.get, ends_of)) for row in rows],
         {
             "Accuracy": shown("accuracy", rate),
-            "Difference": shown("change", form),
+            "Difference": shown("estimate", form),
             "Interval": lambda row: Cell(ends(row["low"], row["high"], form) or "–", row["low"]),
         },
-        lambda row: {
-            "name": name_of(row["model"]),
-            "notes": ("reference",) * (row["model"] == report.reference),
-        },
+        lambda row: (
+            {"name": name_of(row["model"])}
+            | (reference if row["model"] == report.reference else {})
+        ),
         id="accuracy-table",
         caption="Accuracy; differences in percentage points, with 95 % intervals",
         first="Model",
@@ -432,7 +422,7 @@ def _compared(name: str, result: ComparisonResult) -> Iterator[dict[str, Any]]:
             ends, verdict = result.judged(model), result.verdict(model)
             _, low, high = ends
             excludes = low > 0 or high < 0
-            own |= {"verdict": verdict, "doubtful": excludes and verdict == NO_DIFFERENCE}
+            own |= {"verdict": verdict, "doubtful": excludes and verdict == words.NO_DIFFERENCE}
         shown_ends = zip(("estimate", "low", "high"), as_json(ends), strict=True)
         yield {**own, "p_adjusted": row["p_adjusted"], **dict(shown_ends)}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,21 +10,13 @@ from typing import Annotated, Any
 import pandas as pd
 
 from skbiasamp._io.json import Count, Name, table_reader
-from skbiasamp._utils.formatting import (
-    DIRECTION_OF,
-    NOT_MEASURED,
-    REVERSES,
-    listed,
-    name_of,
-    points,
-    rate,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import listed, name_of, points, rate
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import in_points, interval_in_words
-from skbiasamp.results._differences import GroupDifferences
-from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack
-from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report, differences_of
+from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack, records
+from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report
 
 _ACCURACY = {"model": str, **dict.fromkeys(("accuracy", "difference"), float)}
 _ACCURACY |= may_lack(float, "difference_low", "difference_high")
@@ -106,24 +97,17 @@ class ComparisonReport(Report[ComparisonResult]):
         return next(iter(self.results.values())).models
 
     @property
-    def differences(self) -> GroupDifferences | None:
-        """Differences of the models within matched pairs, None if there are no pairs."""
-        return differences_of(self.matched, self.context)
-
-    @property
     def primary(self) -> str | None:
         """Name of the comparison that the verdict is about: the first that was measured.
 
         None if models were compared within matched pairs only.
         """
-        return self._lowest_rank(lambda result: {*result.verdicts.values()} != {NOT_MEASURED})
+        return self._lowest_rank(lambda result: {*result.verdicts.values()} != {words.NOT_MEASURED})
 
     @property
     def verdict(self) -> str:
         """What the primary comparison says of every model, with its accuracy."""
-        if self.primary is None:
-            return "" if self.differences is None else self.differences.sentence
-        return " ".join(self.verdicts.values())
+        return " ".join(self.verdicts.values()) or self._of_differences
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -131,11 +115,10 @@ class ComparisonReport(Report[ComparisonResult]):
         sentences: dict[str, str] = {}
         if self.primary is None:
             return sentences
-        accuracy = self.accuracy.dropna(subset="accuracy").set_index("model")
+        accuracy = {row["model"]: row for row in self._accuracies}
         for model in self.models:
             sentences[model] = self.results[self.primary].sentence(model)
-            if model in accuracy.index:
-                row: Any = accuracy.loc[model]
+            if row := accuracy.get(model):
                 more = "higher" if row["difference"] > 0 else "lower"
                 size = points(row["difference"])
                 change = f"{size} {more}"
@@ -143,22 +126,27 @@ class ComparisonReport(Report[ComparisonResult]):
                     change = "the same"
                 elif size == points(0):
                     change = f"less than {points(0.001)} {more}"
-                low, high = (row.get(f"difference_{end}", math.nan) for end in ("low", "high"))
-                if not math.isnan(low):
+                low, high = (row.get(f"difference_{end}") for end in ("low", "high"))
+                if low is not None:
                     form = partial(in_points, form="+.2f")
                     change += f" ({interval_in_words(0.95, low, high, form)})"
                 sentences[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
         return sentences
 
     @property
+    def _accuracies(self) -> list[dict[str, Any]]:
+        """The rows of models whose accuracy is known."""
+        return [row for row in records(self.accuracy) if row["accuracy"] is not None]
+
+    @property
     def notes(self) -> dict[str, str]:
-        """Of each model about which metrics disagree in direction: which, and why they can."""
+        """What metrics say that disagree in direction about a model, and why they can."""
         notes = {}
         for model in self.models:
             verdicts = {name: result.verdict(model) for name, result in self.results.items()}
-            above = [name for name, verdict in verdicts.items() if DIRECTION_OF.get(verdict, 0) > 0]
-            below = [name for name, verdict in verdicts.items() if DIRECTION_OF.get(verdict, 0) < 0]
-            if not (above and below) or REVERSES in verdicts.values():
+            sides = {name: words.DIRECTION_OF.get(verdict) for name, verdict in verdicts.items()}
+            above, below = ([name for name in sides if sides[name] == way] for way in (1, -1))
+            if not (above and below) or words.REVERSES in verdicts.values():
                 continue
             more, less = (_listed(names, verdicts) for names in (above, below))
             notes[model] = f"'{name_of(model)}': {more}, but {less}. {self._why(above + below)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -101,9 +101,10 @@ def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
     return names if isinstance(names, list) else [] if names is None else [names]
 
 
-def only_task(tasks: Sequence[Any], of: str = "") -> str:
+def only_task(tasks: Iterable[Any], of: str = "") -> str:
     """Return the name of the task in quotation marks if there is only one, else nothing."""
-    return f"'{task_of(tasks[0])}'{of}" if len(tasks) == 1 else ""
+    names = {str(task): task for task in tasks}
+    return f"'{task_of(*names.values())}'{of}" if len(names) == 1 else ""
 
 
 def document_of(
@@ -200,25 +201,25 @@ def in_points(change: float | None, form: str = "+.1f") -> str:
     return number(None if change is None else change * 100, form)
 
 
-def p_equals(value: float | None) -> str:
-    """Return a p-value with its sign: "p = 0.023", "p < 0.001"."""
-    text = p_value(value)
-    return f"p {text}" if "<" in text else f"p = {text}"
-
-
 def count(value: Any) -> str:
     """Return a number of rows."""
     return number(None if value is None else round(value, 1), ",.15g")
 
 
 def with_interval(
-    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = ()
+    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = (), *, sided: bool = False
 ) -> Callable[[Mapping[str, Any]], Cell]:
-    """Return the cell of a number and the ends of its interval; `span` are the names of these."""
-    low, high = span or (f"{key}_low", f"{key}_high")
-    return lambda row: Cell(
-        form(row.get(key)), row.get(key), ends(row.get(low), row.get(high), form)
-    )
+    """Return the cell of a number and the ends of its interval; `span` are the names of these.
+
+    `sided` marks on which side of 0 the interval lies.
+    """
+
+    def cell(row: Mapping[str, Any]) -> Cell:
+        value, low, high = map(row.get, (key, *(span or (f"{key}_low", f"{key}_high"))))
+        side = side_of_zero(value, low, high) if sided and value is not None else ""
+        return Cell(form(value), value, ends(low, high, form), side)
+
+    return cell
 
 
 def ends(low: Any, high: Any, form: Callable[[Any], str] = number) -> str:
@@ -282,17 +283,18 @@ def estimates_table(
     rows: Sequence[Mapping[str, Any]],
     columns: Cells,
     named: Callable[[Any], Mapping[str, Any]],
+    ends: Sequence[str] = ("estimate", "low", "high"),
     **options: Any,
 ) -> Table:
-    """Return rows with ``estimate``, ``low`` and ``high`` on one axis; a verdict colours a mark.
+    """Return rows with estimates and intervals on one axis; a verdict colours a mark.
 
-    `named` returns the name of a row, and what else its mark has.
+    `named` returns the name of a row, and what else its mark has. `ends` are the columns that are
+    drawn.
     """
 
     def mark(row: Mapping[str, Any]) -> dict[str, Any]:
         verdict = {"side": SIDE_OF[row["verdict"]]} if "verdict" in row else {}
-        drawn = interval_mark(*(row[key] for key in ("estimate", "low", "high")))
-        return drawn | verdict | {**named(row)}
+        return interval_mark(*map(row.get, ends)) | verdict | {**named(row)}
 
     return Table.of(rows, columns, mark, **{"marks": "Estimate and interval", **options})
 

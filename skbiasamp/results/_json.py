@@ -43,6 +43,7 @@ class Stored:
     _last: ClassVar[tuple[str, ...]] = ()
     _always: ClassVar[tuple[str, ...]] = ()  # fields that are written although they have a default
     _newer: ClassVar[tuple[str, ...]] = ("citation",)  # left out if they are empty
+    _in_rows: ClassVar[bool] = False  # whether tables are written row by row
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.
@@ -55,16 +56,13 @@ class Stored:
         others = [field.name for field in fields(own) if field.name not in self._last]
         order = dict.fromkeys([*self._first, *others, *self._last])
         values = {name: getattr(self, name) for name in order}
-        for name in self._newer:
-            if name in values and not len(
-                values[name]
-            ):  # so that what was read is written as it was
-                del values[name]
-        return {"schema": self._schema, **{name: self._plain(values[name]) for name in values}}
-
-    @staticmethod
-    def _plain(value: Any) -> Any:
-        return as_json(value)
+        # So that what was read is written as it was.
+        kept = {name: own for name, own in values.items() if name not in self._newer or len(own)}
+        plain = {
+            name: records(own) if self._in_rows and isinstance(own, pd.DataFrame) else as_json(own)
+            for name, own in kept.items()
+        }
+        return {"schema": self._schema, **plain}
 
     def to_json(self, path: Any = None, **options: Any) -> str:
         """Return `to_dict` as JSON, and write it to a file if one is named.
@@ -148,6 +146,7 @@ def _reader(kind: Any) -> Reader:
 class OfMetric(Stored):
     """What can be stored, and is about one metric."""
 
+    _in_rows = True
     metric: str
     direction: str | None
     kind: Kind
@@ -159,10 +158,6 @@ class OfMetric(Stored):
     def name(self) -> str:
         """Metric and direction, such as "directional A->T"."""
         return self.metric if self.direction is None else f"{self.metric} {self.direction}"
-
-    @staticmethod
-    def _plain(value: Any) -> Any:
-        return records(value) if isinstance(value, pd.DataFrame) else as_json(value)
 
 
 def as_json(value: Any) -> Any:

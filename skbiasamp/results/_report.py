@@ -12,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
 from skbiasamp._utils.formatting import AMPLIFIES, CANNOT, DIRECTION_OF, NO_EFFECT, REVERSES
-from skbiasamp.inference.hypothesis_tests import adjust_p_values
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._differences import GroupDifferences
@@ -40,8 +40,7 @@ _SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, 
 _NUMBERS = dict.fromkeys(("estimate", "low", "high"), float)
 _TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
 _BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
-_OF_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
-_CURVE = table_reader(_OF_CURVE)
+_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
 _PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
 
 _OF_TWO = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
@@ -94,6 +93,8 @@ class Report(Paged, Stored, Mapping[str, R]):
     """A report of several results: a mapping of their names."""
 
     results: dict[str, R]
+    matched: pd.DataFrame
+    context: dict[str, Any]
 
     def __getitem__(self, name: str) -> R:
         if name not in self.results:
@@ -114,6 +115,29 @@ class Report(Paged, Stored, Mapping[str, R]):
     def primary(self) -> str | None:
         """Name of the result that the verdict is about."""
         raise NotImplementedError
+
+    @property
+    def differences(self) -> GroupDifferences | None:
+        """Differences within matched pairs, or between groups by labels of people and machines.
+
+        None if there are neither pairs nor labels of people.
+        """
+        table, rates, title = self.matched, None, "Groups compared within pairs"
+        if table.empty and isinstance(self, AuditReport):
+            table, rates = self.labelled, self.labelled_rates
+            title = "Rates by human and machine labels"
+        if table.empty:
+            return None
+        means = table[["mean", "mean_other"]].to_numpy()
+        least = -1 if "model" in table else 0  # of a model, they are differences
+        percent = bool(((means >= least) & (means <= 1)).all())
+        columns = tuple(self.context.get("group_columns", ()))
+        return GroupDifferences(table, 0.95, columns, percent, rates, title=title)
+
+    @property
+    def _of_differences(self) -> str:
+        """The verdict of a report without results."""
+        return "" if self.differences is None else self.differences.sentence
 
     def _lowest_rank(self, is_measured: Callable[[R], bool]) -> str | None:
         """Return the name of the first result by rank that is measured; of the first if none is."""
@@ -232,7 +256,7 @@ class AuditReport(Report[AuditResult]):
     labelled_rates: Annotated[pd.DataFrame, _LABELLED_RATES] = field(default_factory=pd.DataFrame)
     by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
-    curve: Annotated[pd.DataFrame, _CURVE] = field(default_factory=pd.DataFrame)
+    curve: Annotated[pd.DataFrame, table_reader(_CURVE)] = field(default_factory=pd.DataFrame)
     passed: Annotated[pd.DataFrame, _PASSED] = field(default_factory=pd.DataFrame)
 
     @property
@@ -258,18 +282,9 @@ class AuditReport(Report[AuditResult]):
         With a limit, it begins with whether the effect lies within.
         """
         if self.primary is None:
-            return "" if self.differences is None else self.differences.sentence
-        sentence = self.results[self.primary].sentence
-        check = self._compared
+            return self._of_differences
+        sentence, check = self[self.primary].sentence, self._compared
         return sentence if check is None else f"{check._against(self.limit)} {sentence}"
-
-    @property
-    def differences(self) -> GroupDifferences | None:
-        """Differences of groups within matched pairs, or of labels of people and machines.
-
-        None if there are neither pairs nor labels of people.
-        """
-        return differences_of(self.matched, self.context, self.labelled, self.labelled_rates)
 
     @cached_property
     def _compared(self) -> GateCheck | None:
@@ -291,13 +306,9 @@ class AuditReport(Report[AuditResult]):
         their number: `p_adjusted`.
         """
         columns = ("value", "estimate", "low", "high", "p_value")
-        rows = [{key: getattr(result, key) for key in columns} for result in self.results.values()]
-        verdicts = []
-        for result, p in zip(self.results.values(), self.p_adjusted.values(), strict=True):
-            unsure = p >= round(1 - (result.confidence_level or 0.95), 12)
-            judged = NO_EFFECT if unsure and result.verdict in DIRECTION_OF else result.verdict
-            verdicts.append(judged)
-        index = pd.Index(list(self.results), name="audit")
+        rows = [{key: getattr(result, key) for key in columns} for result in self.values()]
+        verdicts = [adjusted_verdict(self[name], p) for name, p in self.p_adjusted.items()]
+        index = pd.Index(list(self), name="audit")
         return pd.DataFrame(rows, index=index).assign(verdict=verdicts)
 
     def to_frame(self) -> pd.DataFrame:
@@ -350,6 +361,13 @@ class AuditReport(Report[AuditResult]):
         return model_card(self)
 
 
+def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:
+    """Return the verdict of one of several results, by a p-value that allows for the others."""
+    _, low, high = result.judged
+    sure = significant(p_adjusted, low, high, result.confidence_level or 0.95)
+    return result.verdict if sure or result.verdict not in DIRECTION_OF else NO_EFFECT
+
+
 def columns_alone(report: AuditReport) -> dict[str, list[str]]:
     """Return the columns that show by themselves what all together do not, by their verdict."""
     if report.by_column.empty or report.primary is None:
@@ -357,23 +375,3 @@ def columns_alone(report: AuditReport) -> dict[str, list[str]]:
     by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
     names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
     return names if report[report.primary].verdict == NO_EFFECT else {}
-
-
-def differences_of(
-    matched: pd.DataFrame,
-    context: Mapping[str, Any],
-    labelled: pd.DataFrame | None = None,
-    rates: pd.DataFrame | None = None,
-) -> GroupDifferences | None:
-    """Return the table of pairs, or of labels of people and machines, as a result."""
-    title = "Groups compared within pairs"
-    if matched.empty and labelled is not None:
-        matched, title = labelled, "Rates by human and machine labels"
-    if matched.empty:
-        return None
-    columns = tuple(context.get("group_columns", ()))
-    means = matched[["mean", "mean_other"]].to_numpy()
-    least = -1 if "model" in matched else 0  # of a model, they are differences
-    percent = bool(((means >= least) & (means <= 1)).all())
-    rates = None if rates is None or rates.empty else rates
-    return GroupDifferences(matched, 0.95, columns, percent, rates, title=title)

@@ -17,8 +17,8 @@ from skbiasamp.results._content import (
     Cells,
     count,
     document_of,
+    estimates_table,
     facts,
-    interval_mark,
     only_task,
     record,
     table_columns,
@@ -85,8 +85,8 @@ class SelectionRates(Paged):
         """
         context, rows = self.context, records(self.table)
         tables = selection_tables(rows, context.get("group_columns", ()))
-        tasks = {str(row["task"]): row["task"] for row in rows}
-        selected = f"Selected: the model predicts {only_task([*tasks.values()]) or 'the task'}."
+        task = only_task(row["task"] for row in rows) or "the task"
+        selected = f"Selected: the model predicts {task}."
         if "score" in context.get("selected", ""):
             selected = "Selected: a score above the median score of all rows (scoring rate)."
         if given := context.get("given"):
@@ -182,20 +182,20 @@ def _table(
     known = [row[end] for row in rows for end in _RATIO if row[end] is not None]
     axis = Axis.around([min(ratio, 2.0) for ratio in known] + [1.0], limit=FOUR_FIFTHS)
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(*(axis.within(row[end]) for end in _RATIO))
+    def named(row: dict[str, Any]) -> dict[str, Any]:
         name = [group_of(row["category"], columns if isinstance(row["category"], list) else ())]
         name += [task_of(row["task"])] if several else []
         notes = () if row["counted"] else ("not in the ratios",)
         says = number(row["impact_ratio"], ".2f")
-        return drawn | {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
+        return {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
 
     rates = ("Rows", "Share of rows", "Selected", "Selection rate", "Impact ratio")
     errors = ("True positive rate", "False positive rate") * ("true_positive_rate" in rows[0])
-    return Table.of(
+    return estimates_table(
         rows,
         table_columns(*rates, {"Four-fifths rule": _four_fifths}, *errors),
-        mark,
+        named,
+        _RATIO,
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
         f"{TOGETHER * hold_together(rows)}; line: four fifths"

@@ -7,21 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    BALANCED,
-    CANNOT,
-    CANNOT_KNOW,
-    NO_EFFECT,
-    NOT_MEASURED,
-    REDUCES,
-    REVERSES,
-    growth,
-    level_of,
-    listed,
-    number,
-    points,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import growth, level_of, listed, number, points
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._result import AuditResult
 
@@ -43,11 +31,11 @@ def conclusion(
     """
     verdict = result.verdict
     text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
-    if result.kind.has_attacker or verdict in (CANNOT, CANNOT_KNOW, NOT_MEASURED):
+    if result.kind.has_attacker or verdict in (words.CANNOT, words.CANNOT_KNOW, words.NOT_MEASURED):
         return text
     gap = gap_of(result) if rates else ""
     text += f" {gap}" * bool(gap)
-    if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
+    if verdict == words.NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
         size = (
             f"a change of this difference by {points(2 * effect)}"
             if gap
@@ -75,20 +63,22 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
         of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
         shown += f", on average {points(value)} {side} the association{of}"
     verdict = result.verdict
-    if verdict == CANNOT:
+    if verdict == words.CANNOT:
         return (
-            f"{BALANCED.capitalize()}: no group is associated with a task in the "
+            f"{words.BALANCED.capitalize()}: no group is associated with a task in the "
             f"{reference_labels(result)}, so there is nothing to amplify. Leakage and DPA also "
             "measure balanced labels, and MatchedPairsAuditor rows that come in matched pairs"
             if not cannot
-            else f"{CANNOT.capitalize()}: {cannot}, so there is nothing to amplify"
+            else f"{words.CANNOT.capitalize()}: {cannot}, so there is nothing to amplify"
         )
-    if verdict == NOT_MEASURED:
+    if verdict == words.NOT_MEASURED:
         if result._undefined:
             return "Not measured: no pair has both labels and predictions to compare"
         reason = "no interval was requested"
         if result.confidence_level is not None:
             reason = "the data were summed in a way that gives no interval"
+            if result.kind.has_attacker:
+                reason = f"attackers need at least {FEWEST_ROWS} rows of similar weight"
             if "sign_used" in result.table and abs(result.estimate) < 1e-12:
                 reason = (
                     f"the {reference_labels(result)} and the predictions do not agree on which "
@@ -97,23 +87,23 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
                 if result.table.loc[result.table["n"] > 0, "group"].nunique() == 1:
                     reason = "only one group has rows"
         return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
-    if verdict == CANNOT_KNOW:
+    if verdict == words.CANNOT_KNOW:
         least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
         return (
             f"Cannot be known: {shown} {result.statistics['assuming']}. In truth it may be any "
             f"value from {number(least)} to {number(most)}, a width of {most - least:.4f}"
         )
     interval = interval_in_words(result.confidence_level, low, high)
-    if verdict == NO_EFFECT:
+    if verdict == words.NO_EFFECT:
         if low == high == 0:
-            return f"{NO_EFFECT.capitalize()}: the value is exactly 0"
+            return f"{words.NO_EFFECT.capitalize()}: the value is exactly 0"
         if low > 0:
             return (
-                f"{NO_EFFECT.capitalize()}: {number(value)} ({interval}), but the attacker on the "
-                "predictions is not clearly better than a guess that ignores its input"
+                f"{words.NO_EFFECT.capitalize()}: {number(value)} ({interval}), but the attacker "
+                "on the predictions is not clearly better than a guess that ignores its input"
             )
-        return f"{NO_EFFECT.capitalize()}: {shown} (the {interval} includes 0)"
-    about = what if verdict in (AMPLIFIES, REDUCES, REVERSES) else f"about {result.about}"
+        return f"{words.NO_EFFECT.capitalize()}: {shown} (the {interval} includes 0)"
+    about = f"about {result.about}" if result.kind.has_attacker else what
     return f"The model {verdict} {about}: {shown} ({interval})"
 
 

@@ -9,12 +9,21 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._utils.formatting import number, rate, side_of_zero
-from skbiasamp.render.document import Bullets, Cell, Document, Section, Table, Terms, Text
-from skbiasamp.results._content import LIMITS, document_of, facts, interval_in_words, shown
+from skbiasamp._utils.formatting import number, rate
+from skbiasamp.render.document import Bullets, Document, Section, Table, Terms, Text
+from skbiasamp.results._content import (
+    LIMITS,
+    count,
+    document_of,
+    facts,
+    interval_in_words,
+    shown,
+    with_interval,
+)
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
+_SIGNED = partial(number, form="+.1f")
 _CONDITIONS = {
     "ambig": "the text does not say who it was",
     "disambig": "the text says who it was",
@@ -87,18 +96,17 @@ class AnswerReport(Paged):
         """
         rows = records(self.table.reset_index())
         columns = {
-            "Bias, %": _with_ends("bias", "low", "high"),
+            "Bias, %": with_interval("bias", _SIGNED, ("low", "high"), sided=True),
             "Accuracy": shown("accuracy", rate),
-            "Cost of bias": _with_ends("cost", "cost_low", "cost_high"),
+            "Cost of bias": with_interval("cost", _SIGNED, sided=True),
             "Unknown": shown("unknown", rate),
             "No label": shown("no_label", rate),
-            "Questions": shown("n_items", lambda value: f"{value:,.0f}"),
+            "Questions": shown("n_items", count),
         }
         if "difference" in self.table:
-            ends = ("difference_low", "difference_high")
-            columns["Change of bias"] = _with_ends("difference", *ends)
-            columns["Newly biased"] = shown("newly_biased", lambda value: f"{value:,.0f}")
-            columns["No longer biased"] = shown("no_longer_biased", lambda value: f"{value:,.0f}")
+            columns["Change of bias"] = with_interval("difference", _SIGNED, sided=True)
+            columns["Newly biased"] = shown("newly_biased", count)
+            columns["No longer biased"] = shown("no_longer_biased", count)
         table = Table.of(
             rows,
             columns,
@@ -122,17 +130,6 @@ class AnswerReport(Paged):
         return document_of(self.context, "Stereotypes in answers", sections, facts=about)
 
 
-def _with_ends(name: str, low: str, high: str) -> Any:
-    def cell(row: Mapping[str, Any]) -> Cell:
-        value, *ends = (row.get(key) for key in (name, low, high))
-        if value is None:
-            return Cell("–")
-        span = "" if None in ends else " to ".join(number(end, "+.1f") for end in ends)
-        return Cell(number(value, "+.1f"), value, span, side_of_zero(value, *ends))
-
-    return cell
-
-
 def _category(row: Mapping[str, Any]) -> str:
     return str(row["category"]).replace("_", " ")
 
@@ -145,12 +142,12 @@ def _sentence(row: Mapping[str, Any], level: float) -> str:
         value, low, high = (row.get(key) for key in (name, f"{start}low", f"{start}high"))
         if value is None or low is None or high is None or low <= 0 <= high:
             continue
-        ends = f"({interval_in_words(level, low, high, partial(number, form='+.1f'))})"
+        ends = f"({interval_in_words(level, low, high, _SIGNED)})"
         if name == "bias":
             # Of the answers that name a group, which the share of wrong ones hides.
             wrong = 1 - row["accuracy"] if row["condition"] == "ambig" else 1
             share = rate((1 + value / (100 * wrong)) / 2)
-            size = f"bias {number(value, '+.1f')} on a scale from −100 to 100 {ends}"
+            size = f"bias {_SIGNED(value)} on a scale from −100 to 100 {ends}"
             side = "follow" if value > 0 else "follow, and more go against,"
             texts.append(
                 f"of the answers that name a person, {share} {side} the stereotype, {size}"

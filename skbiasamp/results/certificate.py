@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 
@@ -60,6 +60,7 @@ class Certificate(Paged, Stored):
 
     _schema = "skbiasamp.Certificate/1"
     _last = ("sentence", "tests")
+    _in_rows = True
 
     threshold: float
     limit: float
@@ -70,10 +71,6 @@ class Certificate(Paged, Stored):
     n_ordering: Count
     n_blocks: Count
     tests: Annotated[pd.DataFrame, table_reader(_TESTS)]
-
-    @staticmethod
-    def _plain(value: Any) -> Any:
-        return records(value) if isinstance(value, pd.DataFrame) else Stored._plain(value)
 
     @property
     def certified(self) -> bool:

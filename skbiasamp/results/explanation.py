@@ -248,8 +248,14 @@ _MEANINGS = {
     "selection": "The audited labels chose the signs, and their noise changes the value by this.",
     "small pairs": "Groups with fewer than 30 rows add this part.",
     "scores": "The scores associate group and task {more} the labels do.",
-    "rounding": "Scores become decisions: each task is predicted as often as it is labelled.",
-    "threshold": "The decisions in use are made at another threshold.",
+    "rounding": (
+        "Scores become yes or no, at a threshold that predicts each task as often as it is "
+        "labelled. The part named threshold is what the threshold in use adds."
+    ),
+    "threshold": (
+        "The threshold in use adds this part, compared with one that predicts each task as often "
+        "as it is labelled."
+    ),
     "within strata": "Within strata, predictions associate group and task {more} labels do.",
     "no overlap": "In these strata a group has no rows.",
     "strata": "These rows add this part.",

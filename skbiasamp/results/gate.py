@@ -22,6 +22,7 @@ from skbiasamp._utils.formatting import (
     REVERSES,
     WITHIN,
     level_of,
+    limit_of,
     listed,
     name_of,
     printable,
@@ -112,7 +113,7 @@ class GateCheck:
         -------
         text : str
         """
-        text = f"{self.word.capitalize()} (±{limit:g})."
+        text = f"{self.word.capitalize()} ({limit_of(limit)})."
         return f"{text} {self._needed}." if self._needed else text
 
     @property
@@ -231,21 +232,27 @@ class Gate(Exported):
         if not names and outcome != PASSED:
             return f"No check ended so: {outcome}."
         within = f"below {self.limit:g}" if self.one_sided else f"within ±{self.limit:g}"
+        lies, mixed = f"lies {within}", f"has values {within} and values outside"
+        outside = (
+            f"lies {f'above {self.limit:g}' if self.one_sided else f'outside ±{self.limit:g}'}"
+        )
+        if not (self.limit or self.one_sided):
+            lies, mixed, outside = "is exactly 0", "includes 0 and other values", "excludes 0"
         if outcome == PASSED:
-            return f"Passed: every interval lies {within}."
+            return f"Passed: every interval {lies}."
         of = f"interval of {listed(names)}"
         if outcome == INCONCLUSIVE:
-            return f"Inconclusive: the {of} has values {within} and values outside."
+            return f"Inconclusive: the {of} {mixed}."
         if outcome == UNDEFINED:
             return f"Not measured: there is no {of}."
-        outside = f"above {self.limit:g}" if self.one_sided else f"outside ±{self.limit:g}"
         failed = {check.name: check for check in self.with_outcome(outcome)}
         reversing = [name for name, check in failed.items() if check.verdict == REVERSES]
         below = [name for name in names if name not in reversing and failed[name].estimate < 0]
         above = [name for name in names if name not in [*reversing, *below]]
-        reasons = [f"the interval of {listed(above)} lies {outside}"] if above else []
+        reasons = [f"the interval of {listed(above)} {outside}"] if above else []
         if below:
-            less = f"lies below −{self.limit:g}, which a limit on one side allows"
+            least = f"−{self.limit:g}" if self.limit else "0"
+            less = f"lies below {least}, which a limit on one side allows"
             reasons.append(f"the interval of {listed(below)} {less}")
         if reversing:
             reasons.append(f"the model reverses the association by {listed(reversing)}")
@@ -272,6 +279,16 @@ class Limit(NamedTuple):
         if not 0 <= value < math.inf:
             raise InputTypeError("{limit} must be a number of 0 or more; got {seen!r}.", seen=size)
         return cls(value, one_sided)
+
+    def check_reached(self, name: str, measured: Any) -> None:
+        """Raise if a result, or what an auditor measures, is a share and cannot be so large."""
+        if measured.percent and self.size > 1:
+            raise InputError(
+                "{limit} is {seen:g}, and {name} cannot be larger than 1: two percentage points "
+                "are 0.02.",
+                seen=self.size,
+                name=name,
+            )
 
     def outcome(self, low: float, high: float) -> str:
         """Return whether an interval lies within the limit, outside, or neither."""
@@ -376,13 +393,7 @@ def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     else:
         judged = [(name, *result.judged, result.verdict, result.sentence, result.statistics)]
         clear = REVEALS_MORE if result.kind.has_attacker else ""
-    if result.percent and limit.size > 1:
-        raise InputError(
-            "{limit} is {seen:g}, and {name} cannot be larger than 1: two percentage points are "
-            "0.02.",
-            seen=limit.size,
-            name=name,
-        )
+    limit.check_reached(name, result)
     for title, estimate, low, high, verdict, sentence, turned in judged:
         # Above the limit by its interval alone: the attacker is not above chance, or the test that
         # is adjusted for several models finds no difference.
@@ -445,6 +456,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
             "an auditor of pairs of group and task with simultaneous=True, and rows to count.",
             name=name,
         )
+    limit.check_reached(name, result)
     table = result.table
     intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
     outcomes = [limit.outcome(*interval) for interval in intervals]

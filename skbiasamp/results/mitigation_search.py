@@ -9,13 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._utils.formatting import (
-    AMPLIFIES_LESS,
-    NO_DIFFERENCE,
-    metric_name,
-    name_of,
-    number,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import metric_name, name_of, number
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Card, Cell, Document, Item, Scatter, Section, Table, Text
 from skbiasamp.results._comparison import ComparisonResult
@@ -167,10 +162,6 @@ class MitigationSearch(Paged):
             f"{sure} {lost} {self.scores[0]}.{group}"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
-
     @property
     def _papers(self) -> list[str]:
         return [result.citation for result in self.comparisons.values()]
@@ -183,7 +174,7 @@ class MitigationSearch(Paged):
         document : Document
         """
         rows, score = records(self.table), self.scores[0]
-        verdict = AMPLIFIES_LESS if self.improved else NO_DIFFERENCE
+        verdict = words.AMPLIFIES_LESS if self.improved else words.NO_DIFFERENCE
         headline = "No candidate is within the limit" if self.best is None else f"Use {self.best!r}"
         if self.best == BASELINE:
             headline = "The model is within the limit as it is"

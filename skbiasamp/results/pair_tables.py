@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, Names
+from skbiasamp.results._json import records
 
 COLUMNS = (
     "group",
@@ -73,6 +75,16 @@ def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
         return table
     gap = np.asarray(table["value"] - table["estimate"], dtype=float)
     return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
+
+
+def pair_of(row: Mapping[str, Any]) -> str:
+    """Return what a row's pair is known by: names of groups may be lists, as in JSON."""
+    return repr((row["group"], row["task"]))
+
+
+def by_pair(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return the rows of a table, as JSON has them, by their pairs."""
+    return {pair_of(row): row for row in records(table)}
 
 
 SHARED = 0.005  # a smaller change of all rows is left in those of groups

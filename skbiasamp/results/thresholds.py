@@ -43,7 +43,6 @@ def slider_of(report: Any) -> Slider | None:
     sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
     ends = curve[["low", "high"]].sub(curve["estimate"], axis=0).abs().to_numpy().T
     half = ends.min(axis=0)
-    in_use = nearest_to(curve, predicted_share(report))["threshold"]
     return Slider(
         caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
         "score, from the lowest to the highest",
@@ -52,7 +51,7 @@ def slider_of(report: Any) -> Slider | None:
         above=above.tolist(),
         amplification=[0.0, *curve["estimate"]],
         counted=(large | ~large.any()).tolist(),
-        start=1 + list(curve["threshold"]).index(in_use),
+        start=1 + nearest_to(curve, predicted_share(report)),
         reach=_reach(above, sign, half / ndtri(0.975), ends - half).tolist(),
         limit=report.limit,
     )
@@ -100,14 +99,12 @@ def moved_by_thresholds(report: Any) -> Any:
 
 def at_base_rate(curve: pd.DataFrame) -> dict[str, Any] | None:
     """Return the row at which a task is predicted as often as it is labelled."""
-    if curve.empty:
-        return None
-    return nearest_to(curve, curve["base_rate"])
+    return None if curve.empty else records(curve)[nearest_to(curve, curve["base_rate"])]
 
 
-def nearest_to(curve: pd.DataFrame, share: Any) -> dict[str, Any]:
-    """Return the row of a curve at which a task is predicted for this share of all rows."""
-    return records(curve)[int((curve["predicted_rate"] - share).abs().argmin())]
+def nearest_to(curve: pd.DataFrame, share: Any) -> int:
+    """Return the position at which a task is predicted for about this share of all rows."""
+    return int((curve["predicted_rate"] - share).abs().argmin())
 
 
 def predicted_share(report: Any) -> float:

@@ -23,6 +23,7 @@ from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
     number,
+    p_equals,
     task_of,
 )
 from skbiasamp.render.axis import Axis
@@ -39,11 +40,10 @@ from skbiasamp.render.document import (
 from skbiasamp.render.periods import typical
 from skbiasamp.results._content import (
     document_of,
+    estimates_table,
     facts,
-    interval_mark,
     limits_section,
     naming_of_pairs,
-    p_equals,
     record,
     shown,
     table_columns,
@@ -53,6 +53,7 @@ from skbiasamp.results._json import PAIR, OfKind, OfMetric, as_json, records
 from skbiasamp.results._report import Context
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.kinds import Kind
+from skbiasamp.results.pair_tables import pair_of
 
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
@@ -236,9 +237,7 @@ class Timeline(Paged, OfMetric):
         )
         causes = [cause for cause in self.causes if cause != "the value"]
         if causes:
-            text += f"There is an alarm for {listed(causes[:_MOST])}"
-            n = len(causes) - _MOST
-            text += f" and {n} more pair{'s' * (n != 1)}. " if n > 0 else ". "
+            text += f"There is an alarm for {listed(causes, _MOST)}. "
         return text + kept
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
@@ -327,7 +326,6 @@ _STEPS = {
         "reference is without amplification.",
     ),
 }
-_NUMBERS = table_columns("Expected", "Difference", "Adjusted p")
 
 
 def _opening(timeline: Timeline, periods: list[dict[str, Any]]) -> list[Item | None]:
@@ -398,23 +396,32 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
     """Return the periods, the latest first."""
     of_size = typical([row["n"] for row in periods])
     kept = [row for row, is_typical in zip(periods, of_size, strict=True) if is_typical]
-    axis = Axis.around(row[key] for row in kept for key in _DRAWN)
-
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(*(axis.within(row[key]) for key in ("value", "low", "high")))
-        notes = [row["role"]] * (row["role"] != WATCHED) + ["alarm"] * bool(row["alarm"])
-        side = "above" if row["alarm"] else "plain"
-        return drawn | {"name": row["period"], "notes": notes, "side": side}
-
-    return Table.of(
+    return _values_table(
         periods[::-1],
-        table_columns("Rows", {"Value": with_interval("value", number, ("low", "high"))}, _NUMBERS),
-        mark,
+        with_interval("value", number, _DRAWN[1:3]),
+        lambda row: {"name": row["period"]},
         id="periods-table",
         caption="Every period, the latest first",
         first="Period",
         marks="Value and interval",
-        axis=axis,
+        axis=Axis.around(row[key] for row in kept for key in _DRAWN),
+    )
+
+
+def _values_table(rows: Any, value: Any, named: Any, **options: Any) -> Table:
+    """Return values beside those that are expected; alarms are coloured."""
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        role, side = row.get("role", WATCHED), "above" if row["alarm"] else "plain"
+        notes = [role] * (role != WATCHED) + ["alarm"] * bool(row["alarm"])
+        return {"notes": notes, "side": side, **named(row)}
+
+    return estimates_table(
+        rows,
+        table_columns("Rows", {"Value": value}, "Expected", "Difference", "Adjusted p"),
+        mark,
+        _DRAWN[:3],
+        **options,
     )
 
 
@@ -428,26 +435,20 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     since = timeline.pairs[timeline.pairs["period"].isin(names[start:])]
     pairs: dict[str, list[dict[str, Any]]] = {}
     for row in records(since):
-        pairs.setdefault(repr((row["group"], row["task"])), []).append(row)
+        pairs.setdefault(pair_of(row), []).append(row)
     rows = sorted(map(_since, pairs.values()), key=lambda row: row["p_adjusted"])
     heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
 
-    def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(row["value"], None, None) | {"ring": row["expected"]}
-        notes, side = (["alarm"], "above") if row["alarm"] else ([], "plain")
-        return drawn | {"name": named(row), "notes": notes, "side": side}
-
     first, last = names[start], names[-1]
     span = first if first == last else f"{first} to {last}"
-    table = Table.of(
+    table = _values_table(
         rows,
-        table_columns("Rows", {"Value": shown("value")}, _NUMBERS),
-        mark,
+        shown("value"),
+        lambda row: {"name": named(row), "ring": row["expected"]},
         id="pairs-table",
         caption=f"What each group and task adds, {span} (ring: expected from the reference)",
         first=heading,
         marks="Value",
-        axis=Axis.around(row[key] for row in rows for key in ("value", "expected", "difference")),
     )
     explained = (
         "Expected: what the reference shows with as many rows of each group. The p-value is "

@@ -56,14 +56,13 @@ def _flagged(audited: Audited, flag: str, what: str, action: str) -> Findings:
     name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
     if not pairs:
         return
-    more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
     words = {"labels": "labels", "rows": "labelled rows"}
     if not audited.report[name].labelled:
         words = dict.fromkeys(words, "reference rows")
     words["have"] = "has" if len(pairs) == 1 else "have"
     yield (
         f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} "
-        f"{what.format_map(words)}: {', '.join(pairs[:3])}{more}.",
+        f"{what.format_map(words)}: {listed(pairs, 3)}.",
         action.format_map(words),
     )
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    CANNOT,
-    INCONCLUSIVE,
-    NO_EFFECT,
-    REVEALS_MORE,
-    REVERSES,
-    listed,
-    number,
-    points,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import limit_of, listed, number, points
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.report.checks._labels import is_constant
@@ -23,7 +14,7 @@ from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up, rows_to_find
 @check("balanced data", rank=20, place="verdict")
 def balanced_data(audited: Audited) -> Findings:
     """Labels are balanced, so that some metrics are 0 by construction."""
-    blind = audited.names(lambda result: result.verdict == CANNOT and not result.cannot)
+    blind = audited.names(lambda result: result.verdict == words.CANNOT and not result.cannot)
     if not blind or is_constant(audited.signs):
         return
     attacks = audited.names(lambda result: result.kind.has_attacker)
@@ -39,8 +30,8 @@ def balanced_data(audited: Audited) -> Findings:
 def mitigation(audited: Audited) -> Findings:
     """The model adds to the bias of its labels."""
     verdict = None if audited.primary is None else audited.primary.verdict
-    alone = columns_alone(audited.report).get(AMPLIFIES)
-    if verdict not in (AMPLIFIES, REVEALS_MORE) and not alone:
+    alone = columns_alone(audited.report).get(words.AMPLIFIES)
+    if verdict not in (words.AMPLIFIES, words.REVEALS_MORE) and not alone:
         return
     rows = "rows that the audit does not use (skbiasamp.mitigation.search)"
     by = f", with {listed(alone)} as the sensitive feature" if alone else ""
@@ -53,7 +44,7 @@ def mitigation(audited: Audited) -> Findings:
 @check("reversal", rank=24, place="next")
 def reversed_association(audited: Audited) -> Findings:
     """The model turns the association of its labels around."""
-    names = audited.names(lambda result: result.verdict == REVERSES)
+    names = audited.names(lambda result: result.verdict == words.REVERSES)
     labels, advice = "labels", "Check that predictions, labels and groups belong to the same rows"
     if audited.train is not None and audited.report.primary not in names:
         labels = "training labels"
@@ -77,13 +68,13 @@ def of_limit(audited: Audited) -> Findings:
         return
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
     estimate, low, high = map(number, (of_primary.estimate, of_primary.low, of_primary.high))
-    ends = f"{estimate} ({low} to {high})"
+    ends, limit = f"{estimate} ({low} to {high})", limit_of(report.limit)
     if of_primary.outcome == FAILED:
         yield (
-            f"The model does not keep the limit of ±{report.limit:g}: {ends}.",
+            f"The model does not keep the limit of {limit}: {ends}.",
             "Do not release it by this limit. Mend it first, and audit it again.",
         )
-    if of_primary.outcome != INCONCLUSIVE:
+    if of_primary.outcome != words.INCONCLUSIVE:
         return
     rows, until = "", "more rows are audited"
     if of_primary.n_open_pairs:
@@ -91,7 +82,7 @@ def of_limit(audited: Audited) -> Findings:
     if audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS:
         rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the estimate stays so."
     yield (
-        f"These rows do not show whether the model keeps the limit of ±{report.limit:g}: {ends}.",
+        f"These rows do not show whether the model keeps the limit of {limit}: {ends}.",
         f"Do not release it by this limit before {until}.{rows}",
     )
 
@@ -100,7 +91,7 @@ def of_limit(audited: Audited) -> Findings:
 def precision(audited: Audited) -> Findings:
     """The primary metric finds no clear effect, which does not mean that there is none."""
     report, primary = audited.report, audited.primary
-    if primary is None or primary.verdict != NO_EFFECT or columns_alone(report):
+    if primary is None or primary.verdict != words.NO_EFFECT or columns_alone(report):
         return
     estimate, low, high = primary.judged
     if not low < high:
@@ -116,7 +107,7 @@ def precision(audited: Audited) -> Findings:
     if primary.n_samples < rows < MOST_ROWS and report.limit is None:
         many = f": about {round_up(rows):,} rows like these in all would find {shown[0]}"
     yield (
-        f"{NO_EFFECT.capitalize()} does not mean no effect: {values} "
+        f"{words.NO_EFFECT.capitalize()} does not mean no effect: {values} "
         f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "
         "of audits of this size would find it.",
         f"Audit more rows if a value in this range would matter{many}.",
