@@ -990,6 +990,24 @@ def test_one_row_a_group_is_enough_for_an_honest_interval(metric, interval):
     assert result.low < result.high or (result.table["sign_used"] == 0).all()
 
 
+@pytest.mark.parametrize("n_groups", [3, 15])
+@ignores_undefined
+@every_interval
+def test_one_row_a_group_shows_no_change(n_groups, interval):
+    """Each of them changes or does not, which says nothing of other rows of its group."""
+    auditor = DirectionalAuditor(interval=interval, random_state=0, n_resamples=199)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        many, alone = rng.integers(0, n_groups, 2000), np.arange(n_groups)
+        label, other, guess = (
+            (rng.random(len(group)) < 0.3 + 0.4 * (group % 2)).astype(int)
+            for group in (many, alone, alone)
+        )
+        auditor.fit(label, sensitive_features=many)
+        result = auditor.audit(other, guess, sensitive_features=alone)
+        assert result.verdict == "no clear effect"
+
+
 @every_metric
 def test_without_interval_there_is_neither_interval_nor_test(metric):
     result = audit(metric(interval=None), world(kind="multilabel"))

@@ -123,6 +123,29 @@ def test_columns_of_noise_find_nothing():
     assert different <= 7
 
 
+def test_rows_that_happen_not_to_change_prove_nothing():
+    """As in an audit of the same rows, whose interval is no longer than one of many subgroups."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 800)
+    label = (rng.random(800) < np.where(sex == "f", 0.3, 0.6)).astype(int)
+    decision = np.where(rng.random(800) < 0.02, 1 - label, label)
+    frame = pd.DataFrame({name: rng.integers(0, 4, 800).astype(str) for name in "abc"})
+    explanation = skbiasamp.explain(label, decision, sensitive_features=sex, random_state=0)
+    table = explanation.subgroups(frame, min_rows=40)
+    unchanged = 0
+    for name, own in table.dropna(subset="low").set_index("subgroup").iterrows():
+        values = dict(part.split(" = ") for part in name.split(", "))
+        rows = (frame[list(values)] == pd.Series(values)).all(axis=1)
+        if (label[rows] != decision[rows]).any():
+            continue
+        unchanged += 1
+        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        audit = auditor.audit(label[rows], decision[rows], sensitive_features=sex[rows])
+        assert own["low"] <= audit.low < 0 < audit.high <= own["high"]
+        assert not own["differs"]
+    assert unchanged > 5
+
+
 def test_a_weak_association_that_the_model_reverses_is_not_amplified_in_subgroups():
     """Without the doubt of signs, some subgroup amplifies in nine of ten data sets."""
     wrong = 0

@@ -27,6 +27,7 @@ from skbiasamp.counts.cells import (
     with_weight,
 )
 from skbiasamp.counts.clusters import of_single_rows
+from skbiasamp.counts.poststrata import times_too_light
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
@@ -51,7 +52,7 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if cells.poststrata is not None:
-        weight = weight * cells.times_of_poststrata(weight)[:, cells.poststrata]
+        weight = weight * times_too_light(cells, weight)[:, cells.poststrata]
     if n_resamples is not None:
         return with_weight(cells, weight)
     plain = with_weight if cells.clusters is None else _plain
@@ -87,7 +88,7 @@ def resampled_blocks(cells: C, blocks: Blocks, n_draws: int, rng: np.random.Gene
     counts = rng.multinomial(blocks.n, np.full(blocks.n, 1 / blocks.n), size=n_draws)
     drawn = BlockWeights(blocks, counts.astype(float))
     if cells.poststrata is not None:  # the rows of a block in each poststratum are one of their own
-        times = cells.times_of_poststrata(drawn)
+        times = times_too_light(cells, drawn)
         each = (drawn.drawn[..., None] * times[:, None]).reshape(n_draws, -1)
         drawn = BlockWeights(blocks.divided(cells.poststrata, times.shape[1]), each)
     return with_weight(cells, drawn)

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.clusters import Clusters
@@ -44,32 +43,6 @@ class Weighted:
             return self.repeats
         # A fractional weight says how much a row counts, not how many rows there are.
         return self.weight if self.whole else np.ones(self.n_cells)
-
-    @cached_property
-    def _of_poststrata(self) -> tuple[Any, Array]:
-        """Which cells are in each poststratum, and what these weigh."""
-        at: Any = (np.arange(self.n_cells), self.poststrata)
-        cells = sparse.csr_array((np.ones(self.n_cells), at))
-        return cells, self.weight @ cells
-
-    def times_of_poststrata(self, drawn: Any) -> Array:
-        """Return by how much each poststratum weighs too little in draws (draws × poststrata)."""
-        cells, weight = self._of_poststrata
-        own = drawn @ cells
-        return np.divide(weight, own, out=np.ones(own.shape), where=own > 0)
-
-    def within_poststrata(self, influences: Any) -> Any:
-        """Return influences (sums × cells) less their mean in each poststratum.
-
-        A row that is much of its poststratum pulls the mean to itself, so that it seems to vary too
-        little: it counts by its leverage more (HC3).
-        """
-        if self.poststrata is None:
-            return influences
-        cells, weight = self._of_poststrata
-        others = 1 - self.row_weight / (weight @ cells.T)
-        times = np.divide(1, others, out=np.ones(self.n_cells), where=others > 1e-9)
-        return (influences - ((influences * self.weight) @ cells / weight) @ cells.T) * times
 
     @property
     def occurs(self) -> Array:

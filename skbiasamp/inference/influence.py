@@ -12,6 +12,7 @@ from scipy import sparse
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import SIDES, Cells, labels_of, shared
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.poststrata import within_poststrata
 from skbiasamp.counts.task_sums import of_task
 from skbiasamp.inference.pairs import Pairs, Rates
 
@@ -241,7 +242,7 @@ def _sum_of_products(cells: Cells, rows: Array, left: Array, right: Array) -> Ar
     """Return sums of products of two influences of each row, or of each cluster of rows."""
     clusters = cells.clusters
     if cells.poststrata is not None:  # of all rows
-        left, right = (cells.within_poststrata(own.T).T for own in (left, right))
+        left, right = (within_poststrata(cells, own.T).T for own in (left, right))
     if clusters is None:
         weight = (cells.weight * cells.row_weight)[rows]
         return np.asarray(weight @ (left * right))
@@ -275,7 +276,7 @@ def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
     Beside it stands how often each of them is there. A whole weight is that many rows; a fractional
     one is one row that counts so much.
     """
-    influences = cells.within_poststrata(influences)
+    influences = within_poststrata(cells, influences)
     if cells.clusters is None:
         return influences * cells.row_weight, cells.rows
     of, n = cells.clusters

@@ -333,9 +333,12 @@ def widen_degenerate(
         floor = -1.0 if pairs.growth is None else -np.inf
         ends = np.array([min(ends[0], max(ends[0] - total, floor)), ends[1] + total])
     elif flat.any() and pairs.growth != "largest":
-        # Pairs that happen not to vary are as uncertain in the mean as they are alone.
-        together = np.fmin(per_row() * parts.max(), float((parts**2).sum()) ** 0.5)
-        ends = _further(bounds.estimate, ends, together)
+        # Pairs that happen not to vary are as uncertain in the mean as they are alone. Those of one
+        # row cannot vary: each may be anywhere.
+        single = pairs.n * rows.unit < 2 - _FLAT
+        rest = np.where(single, 0.0, parts)
+        together = np.fmin(per_row() * rest.max(), float((rest**2).sum()) ** 0.5)
+        ends = _further(bounds.estimate, ends, together + float(parts[single].sum()))
     statistics = dict(bounds.statistics)
     if pairs.size and statistics["value_high"] - statistics["value_low"] <= _FLAT:
         statistics["value_high"] += float(np.nansum(reach * pairs.share))  # 0 is the least size

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from scipy import sparse, special
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.changes import RowsOfPairs, changed_rows, pairs_per_changed_row
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, Signs, doubted, signs_of
 from skbiasamp.inference.influence import row_influence, unit_sums
-from skbiasamp.inference.intervals import largest_deviation, rests_on_few
+from skbiasamp.inference.intervals import (
+    analytic,
+    largest_deviation,
+    rests_on_few,
+    widen_degenerate,
+)
 from skbiasamp.inference.pairs import Pairs
 
 _DRAWS, _BLOCK = 1000, 100
@@ -70,9 +77,9 @@ def assess_subgroups(
     `members` are the cells of each. `differs` says whether a subgroup differs from all rows, at
     the signs of all rows. The largest deviation counts in each draw, so that of columns that mean
     nothing all intervals include 0, and none differs, in as many data sets as the level says. A
-    subgroup with fewer than 10 rows of a group that counts has no interval.
+    subgroup with fewer than 10 rows of a group that counts has no interval, nor one without signs.
     """
-    numbers, influences, doubts, few = [], [], [], []
+    numbers, influences, doubts, few, measured = [], [], [], [], []
     every: Signs | None = None
     for rows in [np.arange(cells.n_cells), *members]:
         test = take(cells, rows, cells.weight[rows])
@@ -83,7 +90,8 @@ def assess_subgroups(
             # Few rows may show a direction by chance that all rows do not show.
             signs = signs._replace(directions=signs.directions.within(every.directions))
         doubts.append(signs.doubt(pairs))
-        few.append(rests_on_few(signs, pairs, test))
+        few.append(rests_on_few(signs, pairs, test) or signs.are_idle(pairs))
+        measured.append((test, pairs, signs.used))
         numbers.append([pairs.value, float(test.total)])
         for sign in (signs.used, every.used):
             numbers[-1].append(float(pairs.estimate(sign)))
@@ -94,13 +102,28 @@ def assess_subgroups(
     draws = _normal_sums(cells, sparse.vstack(influences), rng)
     apart = table.pop("along").to_numpy()
     error, times = largest_deviation((draws[:, 3::2] - draws[:, :1])[:, None], level)
-    differs = np.abs(apart - apart[0])[1:] > times * error[0] + 1e-12
+    unseen = np.array([_unseen(*own, times) for own in measured[1:]])
+    differs = np.abs(apart - apart[0])[1:] > np.hypot(times * error[0], unseen) + 1e-12
     error, times = largest_deviation(draws[:, None, 2::2], level)
     own = table[1:].reset_index(drop=True)
-    ends = own["estimate"] - times * error[0], own["estimate"] + times * error[0]
+    reach = times * error[0] + [_unseen(*own, times) for own in measured[1:]]
+    ends = own["estimate"] - reach, own["estimate"] + reach
     own["low"], own["high"] = doubted(ends, Doubt(*np.transpose(doubts[1:])), NO_DOUBT)
     own.loc[few[1:], ["low", "high"]] = np.nan
     return own.assign(differs=differs & ~np.array(few[1:]))
+
+
+def _unseen(test: Contingency, pairs: Pairs, sign: Array, times: float) -> float:
+    """Return how much further an interval of so many errors reaches where no row of a pair changes.
+
+    Rows that happen not to change are no proof that none would.
+    """
+    level = 1 - 2 * float(special.ndtr(-times))
+    bounds = analytic(test, pairs, sign, level)
+    changed = changed_rows(test, pairs)
+    per_row = partial(pairs_per_changed_row, test, pairs, changed)
+    rows = RowsOfPairs(changed, test.units_per_weight, level)
+    return float((widen_degenerate(bounds, pairs, rows, per_row).ends - bounds.ends)[1])
 
 
 def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:
