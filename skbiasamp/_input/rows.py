@@ -170,6 +170,8 @@ def _sides(
             for parameter in reader.parameters:
                 parameter.check_labels(rows, classes=classes)
             read[model] = reader.sides(weight, rows)
+    if len(read) == 1:
+        return read
     names = united(label.names for label, _ in read.values())
     return {
         model: (label.onto(names), None if pred is None else pred.onto(names))
