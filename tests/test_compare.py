@@ -655,6 +655,17 @@ def test_a_class_that_the_labels_lack_names_the_model(rows):
         auditor.compare(rows["y"], models, sensitive_features=rows["sex"])
 
 
+def test_rows_that_lack_a_predicted_group_of_any_model_are_left_out():
+    y, sex = [0, 1, 0, 1, 1, 0] * 5, ["f", "m"] * 15
+    models = {"a": [None, *sex[1:]], "b": [sex[0], None, *sex[2:]]}
+    labels = {"sensitive_features": sex, "sensitive_preds": models}
+    cells = Contingency.from_labels(y, **labels, missing="drop")
+    both = dict.fromkeys(models, sex[2:])
+    expected = Contingency.from_labels(y[2:], sensitive_features=sex[2:], sensitive_preds=both)
+    assert cells == expected
+    assert cells.n_dropped == 2
+
+
 def test_labels_in_place_of_models_are_refused(rows):
     auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
     with pytest.raises(ValueError, match="y_preds must be a dict of model names"):

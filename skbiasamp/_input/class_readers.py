@@ -350,7 +350,7 @@ def align(
     for other, (_, other_names) in others:
         if other_names == names:
             continue
-        check_kinds(names, other_names, first, other)
+        check_kinds(sort_names(names), sort_names(other_names), first, other)
         if spelling:
             check_spelling(names, other_names, known or (), first, other)
     union = tuple(dict.fromkeys(name for _, values in sides.values() for name in values))

@@ -48,11 +48,6 @@ class Column:
         """Return the position of each of some rows in `values`."""
         return np.subtract(self.raw[rows], self.offset, dtype=np.intp)
 
-    def values_at(self, positions: Array) -> list[Any]:
-        """Return the values at some positions, as they came: 0 and 1 of floats are floats."""
-        values = [self.values[i] for i in positions]
-        return [float(v) if v in (0, 1) else v for v in values] if self.floats else values
-
     def occurring(self, codes: Array) -> tuple[Array, tuple[Any, ...]]:
         """Return positions as codes into the values that occur, and these values."""
         used = np.flatnonzero(np.bincount(codes, minlength=len(self.values)))
@@ -436,7 +431,7 @@ def probabilities(
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 
 
-# Sums of more than 2**53 rows are not whole, and squares of tiny weights are 0.
+# Sums of 2**53 rows or more are not whole, and squares of tiny weights are 0.
 _LEAST, _MOST = 1e-100, 2.0**53
 
 
@@ -452,7 +447,11 @@ def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Arr
         total = weight.sum()
     if not total:
         raise InputError("{name} is zero in every row: there is nothing to audit.", name=name)
-    if not _LEAST <= total <= _MOST:
-        text = "{name} adds up to {total:.3g}, which cannot be counted with: divide it by its mean."
-        raise InputError(text, name=name, total=total)
+    if not _LEAST <= total < _MOST:
+        raise InputError(
+            "{name} adds up to {total:.3g}, which cannot be counted with: divide it by its mean. "
+            "Sums from 2**53 on are more than can be counted exactly, and tiny ones round to 0.",
+            name=name,
+            total=total,
+        )
     return weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral
@@ -167,6 +167,28 @@ def speaking(names: Mapping[str, Spoken] | None = None, /, **more: Spoken) -> It
         yield
     except InputError as error:
         error.rename({**(names or {}), **more})
+        raise
+
+
+def role_of_model(name: str, model: str | None) -> Name:
+    """Return what the predictions of one of several models are called."""
+    return name if model is None else Role(f"{name}s", f"[{model!r}]")
+
+
+def of_the_model(model: str | None) -> AbstractContextManager[None]:
+    """Let errors say which model's predictions they are about, if there are several models."""
+    return nullcontext() if model is None else _of_the_model(model)
+
+
+@contextmanager
+def _of_the_model(model: str) -> Iterator[None]:
+    names = {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
+    try:
+        with speaking(names):
+            yield
+    except InputError as error:
+        if repr(model) not in error.args[0]:
+            error.begin_with(f"Predictions of {model!r}: ")
         raise
 
 

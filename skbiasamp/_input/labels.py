@@ -273,23 +273,24 @@ Summed = Literal["tasks", "scores", "weights"]
 class Rows(NamedTuple):
     """Label rows, distinct where they can be, with their weights.
 
-    `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
-    are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
-    predictions, or in place of them if they are not those of the classes. Without labels `task` is
-    None. `kept` are the positions of the rows that count, if these were to stay apart.
+    `sides` are the labels and predictions that are there, by name. `repeats` says how many rows
+    each is where weights are fractional and do not tell. `clusters` are the cluster of each row,
+    and how many clusters are like it. `kept` are the positions of the rows that count, if these
+    were to stay apart.
     """
 
     weight: Array
-    group: Side
-    task: Side | None
-    task_pred: Side | None
-    group_pred: Side | None
+    sides: dict[Any, Side]
     n_dropped: float
     repeats: Array | None = None
     clusters: tuple[Array, Array] | None = None
-    task_score: Side | None = None
     summed: Summed | None = None
     kept: Array | None = None
+
+
+def side_of_model(side: str, model: str | None) -> Any:
+    """Return the name of a model's prediction among several; None if there is one model."""
+    return side if model is None else f"{side}:{model}"
 
 
 def as_bytes(rows: Array) -> Array:

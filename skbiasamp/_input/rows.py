@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from skbiasamp._input.class_readers import (
     MarginalGroups,
     are_many_numbers,
 )
-from skbiasamp._input.classes import check_one_kind
+from skbiasamp._input.classes import check_one_kind, united
 from skbiasamp._input.coding import (
     Column,
     Continuous,
@@ -37,8 +37,8 @@ from skbiasamp._input.containers import (
     is_table,
     to_native,
 )
-from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._input.labels import Codes, Rows, Side
+from skbiasamp._input.errors import InputError, Name, of_the_model, role_of_model, speaking
+from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
 from skbiasamp._input.parameters import How, Parameter
 from skbiasamp._input.probable_groups import in_each_group
 from skbiasamp._input.readers import Indicators, Numbers, Reader
@@ -50,6 +50,7 @@ def read_rows(
     *,
     sensitive_features: Any,
     sensitive_pred: Any = None,
+    models: tuple[str, ...] = (),
     y_score: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
@@ -59,9 +60,9 @@ def read_rows(
 ) -> Rows:
     """Read label rows; `options` are those of `How`.
 
-    Without labels, `y_true` is None. `y_score` are scores beside predictions. `clusters` holds an
-    id a row. With `repeats`, the weight of a row is that of so many rows. Rows stay in their order
-    if they are to be `apart`.
+    Without labels, `y_true` is None. `y_score` are scores beside predictions; predictions of
+    several `models` are dicts. `clusters` holds an id a row. With `repeats`, the weight of a row is
+    that of so many rows. Rows stay in their order if they are to be `apart`.
     """
     options["embedding"] = options.get("embedding", False) and y_score is None
     how, maps = How(**options), as_maps(y_score)
@@ -75,14 +76,14 @@ def read_rows(
             "{sensitive_features} is None: pass the sensitive feature of every row, for example "
             "{sensitive_features=X['sex']}."
         )
-    given = {
+    given: dict[Any, Any] = {
         "y_true": y_true,
-        "y_pred": y_pred,
+        **_by_model("y_pred", y_pred, models),
         "sensitive_features": sensitive_features,
-        "sensitive_pred": sensitive_pred,
+        **_by_model("sensitive_pred", sensitive_pred, models),
         "y_score": y_score,
     }
-    native = {k: to_native(value, k) for k, value in given.items() if value is not None}
+    native = {name: to_native(value, name) for name, value in given.items() if value is not None}
     n = check_lengths(native)
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
@@ -91,43 +92,105 @@ def read_rows(
     if uncertain:
         native, weight, clusters = in_each_group(native, weight, clusters)
         n = len(weight)
-    tasks = task_reader(native, how)
+    tasks = _read_each(task_reader, native, how, () if y_pred is None else models)
     score = _read_score(native, how)
-    groups = group_reader(native, how)
+    groups = _read_each(group_reader, native, how, () if sensitive_pred is None else models)
     of_rows = {} if repeats is None else {"repeats": np.asarray(repeats, dtype=float)}
     if clusters is not None:
         of_rows["clusters"], n_clusters = read_clusters(clusters, n)
-    parameters = [*tasks.parameters, *groups.parameters]
-    scores = [] if score is None else [score]
-    drop = how.missing == "drop"
     if apart:
         of_rows["kept"] = np.arange(n)
+    every = [*tasks.values(), *groups.values()]
+    parameters = [parameter for reader in every for parameter in reader.parameters]
+    scores = [] if score is None else [score]
+    drop = how.missing == "drop"
     weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop=drop)
-    _check_missing_names(groups)
-    for reader in (tasks, groups):
-        classes = reader is tasks and not (how.texts or how.like)
-        for parameter in reader.parameters:
-            parameter.check_labels(rows, classes=classes)
-    with speaking({"y_true": "y_pred"} if y_true is None else {}):
-        task, task_pred = tasks.sides(weight, rows)
-    group, group_pred = groups.sides(weight, rows)
-    group = replace(group, uncertain=uncertain)
+    for reader in groups.values():
+        _check_missing_names(reader)
+    task_sides = _sides(tasks, weight, rows, alone=y_true is None)
+    group_sides = _sides(groups, weight, rows)
+    sides: dict[Any, Side] = {}
+    for model in models or (None,):
+        task, task_pred = task_sides.get(model) or task_sides[None]
+        group, group_pred = group_sides.get(model) or group_sides[None]
+        read = {
+            "group": replace(group, uncertain=uncertain),
+            "task": None if y_true is None else task,
+            side_of_model("task_pred", model): task if y_true is None else task_pred,
+            side_of_model("group_pred", model): group_pred,
+        }
+        sides |= {name: side for name, side in read.items() if side is not None}
     if not (how.scores or how.texts):  # attackers may know rows by number, or read them
         check_pair_limit(len(group.names), len(task.names))
-    if score is None and task_pred is None:
-        score = tasks.pred  # an embedding
+    if not models:
+        sides |= _seen_by_attackers(tasks[None], score, maps, sides)
     return Rows(
         weight,
-        group,
-        None if y_true is None else task,
-        task if y_true is None else task_pred,
-        group_pred,
+        sides,
         n_dropped,
         of_rows.get("repeats"),
         None if clusters is None else (of_rows["clusters"], n_clusters),
-        None if score is None else tasks.scores(score, task) if maps is None else _of(score, maps),
         kept=of_rows.get("kept"),
     )
+
+
+def _by_model(name: str, predictions: Any, models: tuple[str, ...]) -> dict[Name, Any]:
+    """Return the predictions of each model by what they are called."""
+    if not models or predictions is None:
+        return {name: predictions}
+    return {role_of_model(name, model): predictions[model] for model in models}
+
+
+def _read_each(
+    chosen: Callable[..., Reader], native: dict[Name, Any], how: How, models: tuple[str, ...]
+) -> dict[Any, Reader]:
+    """Return the readers of each model's predictions, beside the labels; one without models."""
+    readers: dict[Any, Reader] = {}
+    columns: dict[str, Column | Continuous] = {}
+    for model in models or (None,):
+        roles: dict[str, Name] = {name: name for name in ("y_true", "sensitive_features")}
+        roles |= {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
+        values = {name: native[role] for name, role in roles.items() if role in native}
+        with of_the_model(model):
+            readers[model] = chosen(values, how, dict(columns))
+        label = readers[model].label
+        if label.name not in ("y_pred", "sensitive_pred") and len(label.columns) == 1:
+            columns[label.name] = label.columns[0]  # the same beside all predictions
+    return readers
+
+
+def _sides(
+    readers: dict[Any, Reader], weight: Array, rows: Array, *, alone: bool = False
+) -> dict[Any, tuple[Side, Side | None]]:
+    """Return labels and each model's predictions, under the names of all."""
+    read = {}
+    for model, reader in readers.items():
+        classes = reader.role == "task" and not (reader.how.texts or reader.how.like)
+        with of_the_model(model), speaking({"y_true": "y_pred"} if alone else {}):
+            for parameter in reader.parameters:
+                parameter.check_labels(rows, classes=classes)
+            read[model] = reader.sides(weight, rows)
+    if len(read) == 1:
+        return read
+    names = united(label.names for label, _ in read.values())
+    return {
+        model: (label.onto(names), None if pred is None else pred.onto(names))
+        for model, (label, pred) in read.items()
+    }
+
+
+def _seen_by_attackers(
+    reader: Reader, score: Parameter | None, maps: Array | None, sides: dict[Any, Side]
+) -> dict[Any, Side]:
+    """Return the scores that attackers see, and the predictions that say how accurate they are."""
+    task_pred = sides.get("task_pred")
+    if score is None and task_pred is None:
+        score = reader.pred  # an embedding
+    if score is None:
+        return {}
+    decision = {} if task_pred is None else {"task_decision": task_pred}
+    scored = reader.scores(score, sides["task"]) if maps is None else _of(score, maps)
+    return decision | {"task_pred": scored}
 
 
 def _of(score: Parameter, maps: Array) -> Side:
@@ -161,7 +224,8 @@ def _count(
     fractional weights are of single rows. Returned are the weights of the rows, how many rows of
     the data each is as far as this is known, and how many are dropped for missing values.
     """
-    columns = [column for parameter in parameters for column in parameter.columns]
+    # A column of labels is read once beside the predictions of several models.
+    columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
     if whole and not (matrices or of_rows):
@@ -186,9 +250,9 @@ def _count(
         for parameter in matrices:
             assert parameter.matrix is not None
             parameter.matrix = parameter.matrix[keep]
-    at = iter(positions)
+    at = dict(zip(columns, positions, strict=True))
     for parameter in parameters:
-        parameter.labels = [column.occurring(next(at)) for column in parameter.columns]
+        parameter.labels = [column.occurring(at[column]) for column in parameter.columns]
     rows = weight if whole else of_rows.get("repeats", np.ones(len(weight)))
     return weight, rows, n_dropped
 
@@ -231,51 +295,15 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
     return codes.astype(np.int64), np.ones(len(ids))
 
 
-def tallied(given: Mapping[Any, Any], weight: Any) -> tuple[list[Any], Array] | None:
-    """Return the distinct rows of several columns of labels, and their total weights.
-
-    None if they are not all columns of classes without missing values and with whole weights:
-    those have to be read row by row.
-    """
-    native = {name: as_column(to_native(value, name)) for name, value in given.items()}
-    n = check_lengths(native)
-    check_index({**given, "sample_weight": weight})
-    weight = None if weight is None else read_weight(weight, n)
-    if weight is not None and not np.array_equal(weight, np.rint(weight)):
-        return None
-    columns: list[Column] = []
-    for name, value in native.items():
-        if is_table(value) and name != "sensitive_features":
-            return None
-        for _, labels in columns_of(value):
-            column = encode(labels, name)
-            if isinstance(column, Continuous):
-                return None
-            if column.missing and (column.raw == column.offset).any():
-                return None
-            columns.append(column)
-    positions, total = tally(columns, weight)
-    values = iter(c.values_at(at) for c, at in zip(columns, positions, strict=True))
-    cells: list[Any] = []
-    for value in native.values():
-        if is_table(value) or isinstance(value, pd.Series):
-            table = {label: next(values) for label, _ in columns_of(value)}
-            cells.append(pd.DataFrame(table, dtype=object))
-        else:
-            cells.append(np.fromiter(next(values), dtype=object))
-    return cells, total
-
-
 # --------------------------------------------------------------------------- which reader
 
 
-def task_reader(given: dict[str, Any], how: How) -> Reader:
+def task_reader(given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]) -> Reader:
     """Return the reader of labels and predictions, which has read them."""
     values: dict[str, Any] = {}
     for name in ("y_true", "y_pred"):
         if name in given:
             values[name] = as_column(given[name])
-    columns: dict[str, Column | Continuous] = {}
     one_label = how.like is not None and how.like[1].one_label
     reader: type[Reader] = Classes
     if how.numbers:
@@ -289,12 +317,13 @@ def task_reader(given: dict[str, Any], how: How) -> Reader:
     return reader(values, how, columns=columns)
 
 
-def group_reader(given: dict[str, Any], how: How) -> Reader:
+def group_reader(
+    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
+) -> Reader:
     """Return the reader of the sensitive features, which has read them."""
     names = ("sensitive_features", "sensitive_pred")
     values = {name: given[name] for name in names if name in given}
     marginal = how.groups == "marginal"
-    columns: dict[str, Column | Continuous] = {}
     reader: type[Reader] = Groups
     if how.groups == "indicator":
         values, reader = {name: _as_table(value) for name, value in values.items()}, Indicators
@@ -316,7 +345,7 @@ def _are_numbers(
     `columns` takes up what was read, so that it need not be read again.
     """
     (name, label), *rest = values.items()
-    column = columns[name] = encode(label, name)
+    column = columns[name] = columns.get(name) or encode(label, name)
     if isinstance(column, Continuous):
         return True
     for other, pred in rest:

@@ -84,17 +84,10 @@ class Cells(Weighted):
     @classmethod
     def of_rows(cls, rows: Rows) -> Self:
         """Return the cells of rows that were read."""
-        read = zip(SIDES, rows[1:5], strict=True)
-        sides: dict[SideName, Side] = {name: side for name, side in read if isinstance(side, Side)}
-        how: dict[str, Any] = {"n_dropped": rows.n_dropped, "repeats": rows.repeats}
-        if rows.task_score is not None:
-            # Attackers see the scores; predictions say how accurate the model is.
-            if rows.task_pred is not None:
-                sides["task_decision"] = rows.task_pred
-            sides["task_pred"] = rows.task_score
         clusters = None if rows.clusters is None else Clusters(*rows.clusters)
-        made = cls(rows.weight, sides, summed=rows.summed, clusters=clusters, **how)
-        return made if clusters is None else made._distinct()
+        how: dict[str, Any] = {"n_dropped": rows.n_dropped, "repeats": rows.repeats}
+        made = cls(rows.weight, rows.sides, summed=rows.summed, clusters=clusters, **how)
+        return made._distinct() if clusters is not None or made.models else made
 
     # ------------------------------------------------------------------ which labels
 
@@ -114,6 +107,12 @@ class Cells(Weighted):
         """
         columns = self._sides["group"].columns
         return () if columns == tuple(range(len(columns))) else columns
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose predictions are held, if they are those of several."""
+        named = (name.partition(":") for name in self._sides)
+        return tuple(dict.fromkeys(model for _, colon, model in named if colon))
 
     @property
     def indicator(self) -> bool:
@@ -144,8 +143,7 @@ class Cells(Weighted):
         contents = ["labels"] * self.has("task")
         contents += ["predictions"] * self.has("task_pred")
         contents += ["predicted groups"] * self.has("group_pred")
-        models = {name.partition(":")[2] for name in self._sides} - {""}
-        contents += [f"predictions of {len(models)} models"] * bool(models)
+        contents += [f"predictions of {len(self.models)} models"] * bool(self.models)
         groups, tasks = len(self.groups), len(self.tasks)
         in_tasks = self.summed == "tasks"
         where = "with each task by itself" if in_tasks else f"in {self.n_cells:,} cells"

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import pandas as pd
 
 from skbiasamp._input.count_tables import OPTIONS, read_counts
-from skbiasamp._input.errors import OPTION_OF, InputTypeError, columns_named
+from skbiasamp._input.errors import OPTION_OF, columns_named
 from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import Summed
 from skbiasamp._io.json import load_json, understood
@@ -22,10 +22,13 @@ from skbiasamp.counts import (
     several_models,
 )
 from skbiasamp.counts.cells import SIDES, Cells, SideName
-from skbiasamp.counts.frames import read_frame, read_labels, read_models
+from skbiasamp.counts.frames import read_frame, read_labels
 from skbiasamp.counts.stored import FORMAT, read_cells, write_cells, write_table
 
-_ROWS = ("sensitive_features", "sample_weight", "clusters")
+_LABELS = (
+    *("y_true", "y_pred", "sensitive_features", "sensitive_pred", "y_preds", "sensitive_preds"),
+    *("sample_weight", "clusters"),
+)
 # How labels are read, in arrays and in frames.
 _HOW = ("groups", "missing", "like", "pos_label", "max_groups", "texts", "numbers", "threshold")
 
@@ -159,15 +162,7 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        labels = chosen(locals(), *_ROWS, "scores", *_HOW)
-        if not (y_preds is None and sensitive_preds is None):
-            if not (y_pred is None and sensitive_pred is None):
-                raise InputTypeError(
-                    "Pass {y_pred} of one model or {y_preds} of several, not both."
-                )
-            read = read_models(y_true, y_preds, sensitive_preds, **labels)
-            return cells.distinct(cls(**read))
-        return cls.of_rows(read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels))
+        return cls.of_rows(read_labels(**chosen(locals(), *_LABELS, "scores", *_HOW)))
 
     @classmethod
     @keywords()
@@ -243,9 +238,10 @@ class Contingency(Cells):
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
-        The engine groups and counts; only the cells come back, however many rows there are. If
-        the rows of a query do not repeat, it sums many 0/1 columns task by task, and probabilities
-        and fractional weights with their squares: see `summed`.
+        The engine of a query groups and counts; only the cells come back, however many rows there
+        are. If rows do not repeat, it sums many 0/1 columns task by task, and probabilities and
+        fractional weights with their squares: see `summed`. Columns of a frame in memory are read
+        as arrays are.
 
         Parameters
         ----------
@@ -291,10 +287,7 @@ class Contingency(Cells):
         Contingency(4 rows in 3 cells: 2 groups x 1 task, labels)
         """
         named = chosen(locals(), *OPTION_OF.values())
-        read = read_frame(frame, named, cls, **chosen(locals(), "joint", "moments", *_HOW))
-        if isinstance(read, dict):
-            return cells.distinct(cls(**read))
-        return read if isinstance(read, Contingency) else cls.of_rows(read)
+        return read_frame(frame, named, cls, **chosen(locals(), "joint", "moments", *_HOW))
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same rows equally often, in whatever order."""
@@ -365,11 +358,6 @@ class Contingency(Cells):
         contingency : Contingency
         """
         return draws.resampled(self, n_resamples, random_state)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models whose predictions are held, if they are those of several."""
-        return several_models.models_of(self)
 
     def model(self, name: str) -> Contingency:
         """Return the contingency with the predictions of one of several models.

@@ -32,13 +32,12 @@ class Opened(NamedTuple):
     frame: nw.LazyFrame[Any]
     eager: Any  # the frame in memory, where it is
     schema: Mapping[Hashable, Any]
-    named: Iterable[Hashable]
     called: Mapping[Hashable, str]  # columns whose names engines would not take for names
 
-    @property
-    def holds_objects(self) -> bool:
-        """Whether a column that is named holds objects of any type: engines cannot group these."""
-        return any(self.schema[name] == nw.Object for name in self.named)
+    def as_query(self, numbers: Iterable[Hashable]) -> Opened:
+        """Return a frame of few distinct rows as a query, so that its engine groups them."""
+        many = self.fractional(numbers) or nw.Object in self.schema.values()  # or it cannot
+        return self if many else self._replace(eager=None)
 
     def column(self, name: Hashable) -> nw.Expr:
         """Return a column by the name that the user gave it."""
@@ -62,10 +61,16 @@ class Opened(NamedTuple):
     def weight(self, name: Hashable) -> nw.Expr:
         """Return a column of weights as numbers."""
         kind = self.schema[name]
-        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object, nw.Unknown)):
             text = "{sample_weight} must hold numbers; got values of type {kind}."
             raise InputError(text, kind=kind)
         return self.column(name).cast(nw.Float64)
+
+    def check_weight(self, name: Hashable) -> None:
+        """Raise if weights are no numbers, or negative where they are in memory."""
+        number = self.weight(name)
+        if self.eager is not None and self.schema[name].is_numeric():
+            require_positive(self.eager.select(number.min()).item() or 0)
 
     def fractions(self, name: Hashable) -> bool:
         """Whether a column's type can hold fractions."""
@@ -85,9 +90,7 @@ class Opened(NamedTuple):
             above = nw.when(~score.is_nan()).then((score >= threshold).cast(nw.Int8))
             made.append(above.alias(str(self.called.get(name, name))))
             schema[name] = nw.Int8()
-        eager = None if self.eager is None else self.eager.with_columns(*made)
-        lazy = self.frame.with_columns(*made) if eager is None else eager.lazy()
-        return self._replace(frame=lazy, eager=eager, schema=schema)
+        return self._replace(frame=self.frame.with_columns(*made), schema=schema)
 
     def fractional(self, names: Iterable[Hashable]) -> list[Hashable]:
         """Return which columns hold numbers that are not whole."""
@@ -136,7 +139,7 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
         schema = opened.lazy().collect_schema()
         schema = {**schema, **{name: schema[new] for name, new in called.items()}}
     eager = opened if isinstance(opened, nw.DataFrame) else None
-    return Opened(opened.lazy(), eager, schema, named, called)
+    return Opened(opened.lazy(), eager, schema, called)
 
 
 def _renamed(opened: Any, called: Mapping[Hashable, str]) -> Any:
@@ -153,6 +156,13 @@ def _renamed(opened: Any, called: Mapping[Hashable, str]) -> Any:
 def is_plain(name: object) -> bool:
     """Whether engines take a column's name for a name: neither a number nor a pattern."""
     return isinstance(name, str) and name != "*" and not re.fullmatch(r"\^.*\$", name, re.DOTALL)
+
+
+def require_positive(least: float) -> None:
+    """Raise if the least weight is negative."""
+    if least < 0:
+        text = "{sample_weight} must be 0 or more; got negative values in some rows."
+        raise InputError(text)
 
 
 def names_of(named: Any) -> list[Hashable]:
@@ -193,25 +203,13 @@ def count_cells(
         made["square"], how["square"] = number * number, nw.col("square").sum()
     cells = grouped(opened, sides, made, how, most=most)
     _check_known(cells, weight)
-    _check_exact(cells["sum"])
-    if (cells["least"] < 0).any():
-        text = "{sample_weight} must be 0 or more; got negative values in some rows."
-        raise InputError(text)
+    require_positive(cells["least"].min())
     if not fractions:
         return cells.rename(columns={"sum": COUNT})
     counted = _repeated(
         cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf)
     )
     return counted.assign(n=counted["rows"] * counted["value"])
-
-
-def _check_exact(totals: pd.Series[float]) -> None:
-    if (totals >= 2.0**53).any():
-        raise InputError(
-            "A cell holds {most:.4g} rows, more than can be counted exactly (2**53). If these are "
-            "weights, divide them by their mean.",
-            most=totals.max(),
-        )
 
 
 def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
@@ -315,11 +313,10 @@ def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
         column: Array = np.empty(len(values), dtype=object)
         column[:] = [None if pd.isna(value) else value for value in values]
         read[name] = pd.Series(column).infer_objects()
-    # Engines return cells in any order, and random draws go by order: theirs shall not tell.
-    frame = pd.DataFrame(read)
-    if COUNT in read:
-        _check_exact(frame[COUNT])
-    return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
+    # Sort the rows: engines return them in any order, and random draws depend on it.
+    return pd.DataFrame(read).sort_values(
+        keys, key=lambda column: column.astype(str), ignore_index=True
+    )
 
 
 def no_indicator(name: Hashable, problem: str) -> InputError:

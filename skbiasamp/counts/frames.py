@@ -12,10 +12,10 @@ import pandas as pd
 from skbiasamp._input.checks import Array, Names, check_names, check_option, check_threshold
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
-from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of
-from skbiasamp._input.rows import read_rows, tallied
+from skbiasamp._input.containers import as_column, to_native
+from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError
+from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of, side_of_model
+from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import C, naming_side, side_of
 from skbiasamp.counts.engines import (
@@ -30,7 +30,7 @@ from skbiasamp.counts.engines import (
     sum_scores,
 )
 from skbiasamp.counts.merging import require_cells
-from skbiasamp.counts.several_models import check_models, joined, of_the_model, side_of_model
+from skbiasamp.counts.several_models import check_models
 from skbiasamp.counts.task_queries import (
     BOTH_SQUARE,
     SQUARE,
@@ -45,14 +45,31 @@ Asked = Callable[[Any], list[Scores]]
 
 
 def read_labels(
-    y_true: Any, y_pred: Any, *, like: Any = None, summed: Summed | None = None, **labels: Any
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sensitive_pred: Any = None,
+    y_preds: Any = None,
+    sensitive_preds: Any = None,
+    like: Any = None,
+    summed: Summed | None = None,
+    **labels: Any,
 ) -> Rows:
-    """Read labels; groups and tasks are those of `like` if there is one."""
+    """Read labels and predictions, of one model or of several by name.
+
+    Groups and tasks are those of `like` if there is one.
+    """
+    if not (y_preds is None and sensitive_preds is None):
+        if not (y_pred is None and sensitive_pred is None):
+            raise InputTypeError("Pass {y_pred} of one model or {y_preds} of several, not both.")
+        labels["models"] = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+        y_pred, sensitive_pred = y_preds, sensitive_preds
     if like is not None:
         require_cells("like", like)
-    sides = None if like is None else (side_of(like, "group"), naming_side(like))
+        like = side_of(like, "group"), naming_side(like)
     with progress("counting rows"):
-        return read_rows(y_true, y_pred, like=sides, **labels)._replace(summed=summed)
+        rows = read_rows(y_true, y_pred, sensitive_pred=sensitive_pred, like=like, **labels)
+    return rows._replace(summed=summed)
 
 
 def read_frame(
@@ -63,12 +80,11 @@ def read_frame(
     joint: bool | None,
     moments: Scores | Asked | None,
     **how: Any,
-) -> Rows | C | dict[str, Any]:
+) -> C:
     """Count the rows of a frame, or sum them if they do not repeat.
 
     `named` says by their options where labels, predictions and weights are, `how` holds the
-    options of labels. Rows of several models are returned as what cells are made of. Tasks that
-    were summed each by itself are `made`.
+    options of labels.
     """
     check_names(named)
     asked = _asked(moments, how["like"])
@@ -91,33 +107,28 @@ def read_frame(
         opened = open_frame(frame, sides)
         check_threshold(how["threshold"])
         prediction = _predictions(sides)
-        if prediction and how["threshold"] is not None:
+        if prediction and how["threshold"] is not None and opened.eager is None:
             opened = opened.decided(prediction, how["threshold"])
             how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
-        apart = opened.eager is not None or not _are_many(sides) if joint is None else joint
+        few = len(sides["task"] + prediction) <= MOST_JOINT
+        apart = opened.eager is not None or few if joint is None else joint
         if len(sides["task"]) > 1 and not models and not apart:
             return _of_tasks(opened, sides, made, asked, how)
         columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
     labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
-    if not models:
-        given = {"sensitive_pred": columns["group_pred"], "summed": columns["summed"]}
-        return read_labels(columns["task"], columns["task_pred"], **given, **labels)
-    y_pred, sensitive_pred = (
-        None if given is None else {model: columns[side_of_model(side, model)] for model in models}
-        for side, given in predicted.items()
-    )
-    return read_models(columns["task"], y_pred, sensitive_pred, **labels)
+    for side, parameter in (("task_pred", "y_pred"), ("group_pred", "sensitive_pred")):
+        if not models:
+            labels[parameter] = columns[side]
+        elif predicted[side]:
+            of_models = {model: columns[side_of_model(side, model)] for model in models}
+            labels[f"{parameter}s"] = of_models
+    return made.of_rows(read_labels(columns["task"], summed=columns["summed"], **labels))
 
 
 def _predictions(sides: Sides) -> list[Hashable]:
     """Return the columns of predictions, of all models."""
     return [name for side, names in sides.items() if side.startswith("task_pred") for name in names]
-
-
-def _are_many(sides: Sides) -> bool:
-    """Whether an engine should not group by all columns of labels and predictions."""
-    return len(sides["task"] + _predictions(sides)) > MOST_JOINT
 
 
 # Rows that are left out since the reference lacks their class, by period and class.
@@ -154,8 +165,9 @@ def read_periods(
     sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
     sides |= {"period": [period], "version": names_of(version)}
     opened, prediction = open_frame(frame, sides), sides["task_pred"]
+    opened = opened.as_query(prediction + sides["weight"])
     columns = _columns(opened, sides, joint=True)
-    periods = np.asarray(columns["period"], dtype=object).reshape(-1)
+    periods = _objects(columns["period"], "period")
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
     how |= {"sensitive_features": columns["group"], "repeats": columns["repeats"], "apart": True}
@@ -180,10 +192,16 @@ def read_periods(
     return Periods(
         rows,
         periods[kept],
-        None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
+        None if version_of is None else _objects(version_of, "version")[kept],
         pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
         others,
     )
+
+
+def _objects(column: Any, name: str) -> Array:
+    """Return the values of a column as Python has them, of which each is made once."""
+    codes, values = pd.factorize(as_column(to_native(column, name)), use_na_sentinel=False)
+    return np.asarray(values, dtype=object)[codes]
 
 
 def _of_reference(
@@ -197,10 +215,11 @@ def _of_reference(
     if columns["task"] is None:
         return weight, {}
     rows = read_labels(columns["task"], None, sample_weight=weight, **how | {"pos_label": None})
-    assert rows.task is not None and rows.kept is not None
-    if not isinstance(rows.task.labels, Codes):
+    task, kept = rows.sides["task"], rows.kept
+    assert kept is not None
+    if not isinstance(task.labels, Codes):
         return weight, {}
-    kept, names, codes = rows.kept, rows.task.names, rows.task.labels.codes
+    names, codes = task.names, task.labels.codes
     known = classes(periods[kept], codes, names)
     if known is None:
         return weight, {}
@@ -241,32 +260,6 @@ def _asked(moments: Any, like: Any) -> Asked:
     return lambda sums: [] if like is None else [(signs, moments[1])]
 
 
-def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Any]:
-    """Read the same rows with the predictions of each model; return what cells are made of."""
-    models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
-    given = {"y_pred": y_preds, "sensitive_pred": sensitive_preds}
-    passed = {name: by_model for name, by_model in given.items() if by_model is not None}
-    flat: dict[Any, Any] = {"sensitive_features": labels["sensitive_features"]}
-    flat |= {} if y_true is None else {"y_true": y_true}
-    for name, by_model in passed.items():
-        flat |= {Role(f"{name}s", f"[{model!r}]"): by_model[model] for model in models}
-    apart = labels.get("repeats") is not None or labels.get("clusters") is not None
-    whole = not apart and all(labels is not None for labels in flat.values())
-    known = tallied(flat, labels.get("sample_weight")) if whole else None
-    if known is not None:
-        # Few distinct rows are read a model, in place of all rows.
-        (labels["sensitive_features"], *rest), labels["sample_weight"] = known
-        each = iter(rest)
-        y_true = None if y_true is None else next(each)
-        given |= {name: {model: next(each) for model in models} for name in passed}
-    read = {}
-    for model in models:
-        mine = {name: by_model and by_model[model] for name, by_model in given.items()}
-        with of_the_model(model):
-            read[model] = read_labels(y_true, **mine, **labels, apart=True)
-    return joined(read)
-
-
 def _columns(
     opened: Opened, sides: Sides, *, joint: bool | None, numbers: bool = False
 ) -> dict[str, Any]:
@@ -275,17 +268,17 @@ def _columns(
     `summed` is what it summed in place of counting, `repeats` how many rows a cell then has.
     """
     prediction, weight = _predictions(sides), next(iter(sides["weight"]), None)
-    fractions, clustered = opened.fractional(prediction + sides["weight"]), bool(sides["cluster"])
-    many = _are_many(sides) and len(sides["task"]) > 1
     columns: dict[str, Any] = {"repeats": None, "summed": None}
-    if opened.eager is not None and (many or fractions or opened.holds_objects or clustered):
-        # Rows that do not repeat are in memory already: grouping them would only copy them.
+    if weight is not None:
+        opened.check_weight(weight)
+    if opened.eager is not None:
         for side, names in sides.items():
             called = [opened.called.get(name, name) for name in names]
             columns[side] = opened.eager[called].to_native() if names else None
             if called != names:
                 columns[side] = pd.DataFrame(to_native(columns[side], side)).set_axis(names, axis=1)
         return columns
+    fractions, clustered = opened.fractional(prediction + sides["weight"]), bool(sides["cluster"])
     soft = not (numbers or {*prediction}.isdisjoint(fractions))
     models = any(":" in side for side in sides)
     if models and (soft or (len(prediction) > MOST_JOINT and not joint)):
@@ -312,7 +305,7 @@ def _columns(
         columns["summed"] = "weights"
         columns["repeats"] = cells["rows"].to_numpy()
     else:
-        most = None if opened.eager is not None or joint or clustered else MOST_CELLS
+        most = None if joint or clustered else MOST_CELLS
         cells = count_cells(opened, labels, weight, most)
     columns |= {side: _taken(cells, side, names) for side, names in labels.items()}
     return columns | {"weight": cells[COUNT].to_numpy()}
@@ -348,22 +341,20 @@ def _of_tasks(
         apart=True,
         **how,
     )
-    assert rows.task is not None and rows.kept is not None
-    kept = rows.kept
+    kept, sides_read = rows.kept, rows.sides
+    assert kept is not None
     of_tasks = {
-        name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()
+        name: replace(sides_read["task"], labels=Members(values[kept]))
+        for name, values in sums.items()
     }
     if SQUARE in sums and np.array_equal(sums[SQUARE], sums["task_pred"]):
         # Of columns of 0 and 1 the squares are the sums.
         del of_tasks[SQUARE], of_tasks[BOTH_SQUARE]
-    of_groups = {"group": rows.group}
-    if rows.group_pred is not None:
-        of_groups["group_pred"] = rows.group_pred
-    how_made: dict[str, Any] = {"n_dropped": rows.n_dropped, "summed": "tasks"}
-    made_cells = made(rows.weight, of_tasks | of_groups, **how_made)
+    of_groups = {name: side for name, side in sides_read.items() if name.startswith("group")}
+    made_cells = made.of_rows(rows._replace(sides=of_tasks | of_groups, summed="tasks"))
     if not made_cells.indicator:
         scores = [Moments(made_cells.groups, *asked) for asked in moments(made_cells)]
-        strata = strata.iloc[kept].assign(position=codes_of(rows.group))
+        strata = strata.iloc[kept].assign(position=codes_of(sides_read["group"]))
         made_cells.moments = sum_squares(opened, sides, weight, strata, scores)
     return made_cells
 

@@ -6,20 +6,17 @@ two models have in common then cancels in every resample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.classes import united
-from skbiasamp._input.errors import InputError, Role, Spoken, meant, quote, speaking
-from skbiasamp._input.labels import Codes, Members, Rows, Side, occurring
+from skbiasamp._input.errors import InputError, meant, quote
+from skbiasamp._input.labels import Codes, Members, Side, occurring, side_of_model
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import (
-    SIDES,
     C,
     Cells,
     SideName,
@@ -28,20 +25,8 @@ from skbiasamp.counts.cells import (
     sides_of,
     with_sides,
 )
-from skbiasamp.counts.clusters import Clusters
 
 LABELS: tuple[SideName, ...] = ("group", "task")
-
-
-def side_of_model(side: str, model: str) -> Any:
-    """Return the name of a model's prediction among the sides of cells."""
-    return f"{side}:{model}"
-
-
-def models_of(cells: Cells) -> tuple[str, ...]:
-    """Return the names of the models whose predictions are held."""
-    named = (name.partition(":") for name in sides_of(cells))
-    return tuple(dict.fromkeys(model for _, colon, model in named if colon))
 
 
 def of_model(cells: C, model: str) -> C:
@@ -153,55 +138,6 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
             seen=quote(models),
         )
     return models
-
-
-@contextmanager
-def of_the_model(model: str) -> Iterator[None]:
-    """Let errors say which model's predictions they are about."""
-    names: dict[str, Spoken] = {
-        name: Role(f"{name}s", f"[{model!r}]") for name in ("y_pred", "sensitive_pred")
-    }
-    try:
-        with speaking(names):
-            yield
-    except InputError as error:
-        if repr(model) not in error.args[0]:
-            error.begin_with(f"Predictions of {model!r}: ")
-        raise
-
-
-def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
-    """Return what cells are made of, from the rows that were read with each model's predictions.
-
-    The rows are those of one data set, one a cell, in one order.
-    """
-    parts = list(read.values())
-    first = parts[0]
-    for model, rows in read.items():
-        if len(rows.weight) != len(first.weight):
-            raise InputError(
-                "The predicted group of {model!r} is missing in other rows than that of "
-                "{other_model!r}. Leave these rows out for all models.",
-                model=model,
-                other_model=next(iter(read)),
-            )
-    groups = united([part.group.names for part in parts])
-    # Without labels, predictions name the tasks.
-    naming = [side for part in parts if (side := part.task or part.task_pred) is not None]
-    tasks = united([side.names for side in naming])
-    sides: dict[Any, Side] = {}
-    for model, rows in read.items():
-        for name, side in zip(SIDES, rows[1:5], strict=True):
-            if isinstance(side, Side):
-                role = name if name in LABELS else side_of_model(name, model)
-                sides[role] = side.onto(groups if name.startswith("group") else tasks)
-    return {
-        "weight": first.weight,
-        "sides": sides,
-        "n_dropped": first.n_dropped,
-        "repeats": first.repeats,
-        "clusters": None if first.clusters is None else Clusters(*first.clusters),
-    }
 
 
 def decided(side: Side, *, classes: bool, positive: int | None = 1) -> Side:

@@ -12,7 +12,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.random import generator
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.several_models import LABELS, models_of, of_model
+from skbiasamp.counts.several_models import LABELS, of_model
 from skbiasamp.inference.changes import (
     RowsOfPairs,
     changed_clusters,
@@ -151,13 +151,13 @@ def measure_models(
 
 def _views(cells: Contingency) -> dict[str, Contingency]:
     """Return the cells of each model; what is counted of the labels alone is counted once."""
-    if not models_of(cells):
+    if not cells.models:
         return {"": cells}
     if not cells.indicator and cells.has("task"):
         cells.joint("group", "task")
         for side in LABELS:
             cells.count(side)
-    return {model: of_model(cells, model) for model in models_of(cells)}
+    return {model: of_model(cells, model) for model in cells.models}
 
 
 def unknown(pairs: Pairs, value: float, sign: Array) -> Bounds:

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import stats
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.labels import Codes, common
+from skbiasamp._input.labels import Codes, common, side_of_model
 from skbiasamp.counts.cells import labels_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.counts.several_models import differ, side_of_model
+from skbiasamp.counts.several_models import differ
 from skbiasamp.inference.assess import IntervalOptions, Measured, covariances, unknown
 from skbiasamp.inference.changes import RowsOfPairs, changes, units
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, with_tests

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
-from skbiasamp._input.errors import InputError, Role, speaking
+from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
 from skbiasamp._input.keywords import chosen
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
@@ -23,10 +23,11 @@ from skbiasamp._utils.progress import Step, progress
 from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.several_models import models_of, of_model, of_the_model
+from skbiasamp.counts.several_models import of_model
 from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
-from skbiasamp.metrics.inputs import check_class, count_labels, require_predictions, rest_by_name
+from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
+from skbiasamp.metrics.score_order import check_class
 from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
@@ -422,7 +423,7 @@ class BaseAuditor(Declaration):
         like = self.contingency_ if self._fitted else None
         # Random numbers then do not depend on the order of rows.
         test = ordered(self._count(y_true, labels, columns or {}, like=like))
-        for model in models_of(test):
+        for model in test.models:
             with of_the_model(model):
                 self._check(of_model(test, model))
         return self._with_right_scores(y_true, test)

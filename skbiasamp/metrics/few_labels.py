@@ -172,7 +172,8 @@ def prediction_powered_rates(
     cells = Contingency.of_rows(rows)
     sides: tuple[SideName, SideName] = ("task", "task_pred")
     human, machine = (labels_of(cells, side).dense(slice(None), float) for side in sides)
-    group, names = codes_of(rows.group), rows.group.names
+    of_groups = rows.sides["group"]
+    group, names = codes_of(of_groups), of_groups.names
     n = np.bincount(group[has], minlength=len(names))
     if (few := n < FEWEST).any():
         named = quote([name for name, is_few in zip(names, few, strict=True) if is_few])
@@ -217,7 +218,7 @@ def prediction_powered_rates(
     return GroupDifferences(
         table,
         confidence_level,
-        () if rows.group.columns == (0,) else rows.group.columns,
+        () if of_groups.columns == (0,) else of_groups.columns,
         rates=rates[["group", "task", "n", *numbers]].astype({"n_labelled": int}),
         amplification=result,
         title="Rates by human and machine labels",

@@ -17,19 +17,16 @@ from skbiasamp._input.errors import (
     PARAMETER_OF,
     InputError,
     InputTypeError,
-    Role,
     Said,
+    Spoken,
     meant,
     quote,
     speaking,
 )
 from skbiasamp._io.files import are_files, as_patterns, opened
-from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.counts.several_models import models_of, of_model
-from skbiasamp.metrics.score_order import score_order
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,19 +94,20 @@ def count_labels(
         asked = {**named, "like": like, **how, **(engine or {})}
         with opened_rows(y_true, named) as (frame, _):
             return Contingency.from_frame(frame, **asked)
-    if not is_contingency(y_true) and "y_score" in labels:
-        # Leakage of scores: without predictions they are these, whatever columns they have.
-        if labels["y_score"] is None and as_maps(labels["y_pred"]) is not None:
-            labels = labels | {"y_score": labels["y_pred"], "y_pred": None}
-        alone = labels["y_pred"] is None and as_maps(labels["y_score"]) is None
-        given = {"y_pred": labels["y_score"], "y_score": None} if alone else {}
-        with speaking({"y_pred": "y_score"} if alone and labels["y_score"] is not None else {}):
-            read = read_labels(
-                y_true, **labels | given, like=like, scores=scores, embedding=True, **how
-            )
-        return Contingency.of_rows(read)
     if not is_contingency(y_true):
-        return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
+        names: dict[str, Spoken] = {}
+        if "y_score" in labels:
+            # Leakage of scores: without predictions they are these, whatever columns they have.
+            y_pred, y_score, how["embedding"] = labels["y_pred"], labels["y_score"], True
+            if y_score is None and as_maps(y_pred) is not None:
+                y_pred, y_score = None, y_pred
+            elif y_pred is None and y_score is not None and as_maps(y_score) is None:
+                y_pred, y_score, names = y_score, None, {"y_pred": "y_score"}
+            labels = labels | {"y_pred": y_pred, "y_score": y_score}
+        how.setdefault("max_groups", None)
+        with speaking(names):
+            read = read_labels(y_true, **labels, like=like, scores=scores, **how)
+        return Contingency.of_rows(read)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
@@ -205,7 +203,7 @@ def require_predictions(
 ) -> None:
     """Raise if predictions are needed that the audited rows lack."""
     lacking = [side for side in needed if not test.has(side)]
-    models = models_of(test)
+    models = test.models
     if lacking and models:
         raise InputError(
             "{y_true} holds the predictions of several models, {models}. Choose one, "
@@ -224,35 +222,3 @@ def require_predictions(
             "{direction='A->T'}.",
             metric=what,
         )
-
-
-def is_chosen(test: Contingency) -> bool:
-    """Whether the positive class was chosen; else it is the one that sorts last."""
-    return naming_side(test).pos_label is not None
-
-
-def are_named(test: Contingency) -> bool:
-    """Whether the classes are text, whose order says nothing."""
-    return all(isinstance(name, str) for name in test.classes or (None,))
-
-
-def check_class(test: Contingency) -> Contingency:
-    """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
-    if is_chosen(test) or not are_named(test):
-        return test
-    for model in models_of(test) or (None,):
-        order = score_order(test if model is None else of_model(test, model))
-        if order is None or not order.reversed:
-            continue
-        raise InputError(
-            "{name} holds scores that are larger for rows labelled {seen!r} than for "
-            "{positive!r}, which is the positive class since it sorts last: the area under the "
-            "ROC curve is {auc}. Say of which class they are: {first} or {last}.",
-            name=Role("y_pred") if model is None else Role("y_preds", f"[{model!r}]"),
-            seen=order.other,
-            positive=order.positive,
-            auc=order.shown,
-            first=Role("pos_label", f"={order.other!r}"),
-            last=Role("pos_label", f"={order.positive!r}"),
-        )
-    return test

@@ -19,6 +19,7 @@ from skbiasamp._input.errors import (
     InputTypeError,
     fewer_groups,
     meant,
+    of_the_model,
     quote,
     speaking,
 )
@@ -31,7 +32,7 @@ from skbiasamp._utils.formatting import name_of
 from skbiasamp._utils.random import chunks, generator
 from skbiasamp._utils.warnings import UncertaintyWarning, collected, warn
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.counts.several_models import check_model, check_models, of_the_model
+from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.intervals import agreeing
 from skbiasamp.metrics.inputs import row_by_row
@@ -343,11 +344,12 @@ class PairedRows:
         how |= {"clusters": given["pairs"], "max_groups": None, "missing": missing}
         with speaking(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
             rows = read_labels(given["y_pred"], other, **labels, **how)
-        assert rows.task is not None and rows.clusters is not None
-        sides = [side for side in (rows.task, rows.task_pred) if side is not None]
+        assert rows.clusters is not None
+        task, group_side = rows.sides["task"], rows.sides["group"]
+        sides = [rows.sides[name] for name in ("task", "task_pred") if name in rows.sides]
         values = [side.labels.dense(slice(None), float) for side in sides]
-        tasks = rows.task.names
-        if rows.task.one_label and len(tasks) == 2:
+        tasks = task.names
+        if task.one_label and len(tasks) == 2:
             at = tasks.index(pos_label) if pos_label is not None else 1
             values, tasks = [own[:, [at]] for own in values], (tasks[at],)
         for distinct in map(np.unique, values):
@@ -361,11 +363,11 @@ class PairedRows:
         if (weight[pair] != rows.weight).any() or (weight != np.rint(weight)).any():
             text = "{sample_weight} must be whole, and the same for all rows of a pair."
             raise InputError(text)
-        group, names = codes_of(rows.group), rows.group.names
+        group, names = codes_of(group_side), group_side.names
         ids = np.asarray(to_native(given["pairs"], "pairs"))
         if (clusters := given["clusters"]) is not None:
             clusters = read_clusters(_beside(given["pairs"], clusters), len(ids))[0][rows.kept]
-        columns = () if rows.group.columns == (0,) else rows.group.columns
+        columns = () if group_side.columns == (0,) else group_side.columns
         _check_pairs(pair, group, ids[rows.kept][first])
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
 

@@ -9,9 +9,11 @@ import numpy as np
 from scipy import stats
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError, Role
 from skbiasamp._input.labels import Side, codes_of
-from skbiasamp.counts.cells import side_of, sides_of
+from skbiasamp.counts.cells import naming_side, side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.influence import variance_of
 
 _FEWER = 0.0005  # of honest scores are called reversed, even if these say nothing
@@ -70,6 +72,38 @@ def group_order(cells: Contingency) -> ScoreOrder | None:
     """Return how the probabilities of the group that sorts last rank both groups, or None."""
     soft = cells.has("group_pred") and cells.soft("group_pred")
     return _order(cells, "group", cells.groups[-1]) if soft and len(cells.groups) == 2 else None
+
+
+def is_chosen(test: Contingency) -> bool:
+    """Whether the positive class was chosen; else it is the one that sorts last."""
+    return naming_side(test).pos_label is not None
+
+
+def are_named(test: Contingency) -> bool:
+    """Whether the classes are text, whose order says nothing."""
+    return all(isinstance(name, str) for name in test.classes or (None,))
+
+
+def check_class(test: Contingency) -> Contingency:
+    """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
+    if is_chosen(test) or not are_named(test):
+        return test
+    for model in test.models or (None,):
+        order = score_order(test if model is None else of_model(test, model))
+        if order is None or not order.reversed:
+            continue
+        raise InputError(
+            "{name} holds scores that are larger for rows labelled {seen!r} than for "
+            "{positive!r}, which is the positive class since it sorts last: the area under the "
+            "ROC curve is {auc}. Say of which class they are: {first} or {last}.",
+            name=Role("y_pred") if model is None else Role("y_preds", f"[{model!r}]"),
+            seen=order.other,
+            positive=order.positive,
+            auc=order.shown,
+            first=Role("pos_label", f"={order.other!r}"),
+            last=Role("pos_label", f"={order.positive!r}"),
+        )
+    return test
 
 
 def _order(

@@ -139,8 +139,8 @@ def as_index(names: Names) -> pd.Index:
 
 def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
     """Return the groups of rows without labels, as positions among known groups."""
-    rows = _read(np.zeros(n_rows, int), attribute)
-    group, names = codes_of(rows.group), rows.group.names
+    own = _read(np.zeros(n_rows, int), attribute).sides["group"]
+    group, names = codes_of(own), own.names
     heights = dict(zip(names, np.bincount(group, minlength=len(names)), strict=True))
     check_known(names, known, role="group", rows=heights)
     return recode(group, names, known)
@@ -155,9 +155,10 @@ def _read(y: Any, attribute: Any) -> Rows:
 
 def read_pairs(y: Any, attribute: Any) -> Memberships:
     """Read labels and sensitive feature, row by row."""
-    rows = _read(y, attribute)
-    group, groups, n = codes_of(rows.group), rows.group.names, len(rows.weight)
-    assert rows.task is not None
+    sides = _read(y, attribute).sides
+    task, groups = sides["task"], sides["group"].names
+    group = codes_of(sides["group"])
+    n = len(group)
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
-    member = rows.task.labels.dense(slice(None), bool)
-    return Memberships(group, groups, member, rows.task.names, not rows.task.is_matrix)
+    member = task.labels.dense(slice(None), bool)
+    return Memberships(group, groups, member, task.names, not task.is_matrix)

@@ -30,7 +30,7 @@ from skbiasamp.inference.intervals import rests_on_few, student_reach
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
-from skbiasamp.metrics.inputs import check_class
+from skbiasamp.metrics.score_order import check_class
 from skbiasamp.results.exports import Exported, paper_of
 
 _EXACT = 30  # thresholds of a curve whose signs and errors are computed

@@ -19,7 +19,7 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
 from skbiasamp.inference.power import check_share
-from skbiasamp.metrics.inputs import check_class
+from skbiasamp.metrics.score_order import check_class
 from skbiasamp.metrics.strata import (
     sensitive_and_strata,
     standardised,

@@ -15,10 +15,11 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
+from skbiasamp.counts.several_models import check_model, check_models, of_model
 from skbiasamp.inference.shares import mean_change_interval
 from skbiasamp.metrics.directional import compare_tables, compares_tables
-from skbiasamp.metrics.inputs import check_class, count_labels, opened_rows
+from skbiasamp.metrics.inputs import count_labels, opened_rows
+from skbiasamp.metrics.score_order import check_class
 from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
@@ -183,7 +184,7 @@ def _compare(asked: Asked) -> ComparisonReport:
     first, results = _compared(cells, train, asked, partly)
     if asked.given is not None:
         results = {name: within_strata(result, asked.given) for name, result in results.items()}
-    each = {model: of_model(cells, model) for model in models_of(cells)}
+    each = {model: of_model(cells, model) for model in cells.models}
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
@@ -201,7 +202,7 @@ def _compared(
     cells: Contingency, train: Contingency | None, asked: Asked, partly: PartlyKnown | None
 ) -> tuple[str, dict[str, ComparisonResult]]:
     """Return the reference, and the comparisons by each auditor."""
-    models = models_of(cells)
+    models = cells.models
     if not models:
         raise InputError(
             "{y_true} holds the predictions of one model. Pass those of two or more, by name."

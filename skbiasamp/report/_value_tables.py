@@ -10,10 +10,10 @@ import pandas as pd
 from scipy import stats
 
 from skbiasamp._input.checks import Array, Names
+from skbiasamp._input.labels import side_of_model
 from skbiasamp._utils.formatting import group_of, listed, name_of, p_value, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.several_models import side_of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import Signs, doubted, doubts, signs_beside
 from skbiasamp.inference.influence import covariances_of

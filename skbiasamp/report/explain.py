@@ -14,6 +14,7 @@ from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
 from skbiasamp._input.keywords import keywords
+from skbiasamp._input.labels import side_of_model
 from skbiasamp._input.readers import reached
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import group_of
@@ -22,12 +23,12 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
 from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.several_models import side_of_model
 from skbiasamp.inference.independent_signs import signs_of
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, StrataSums, drawn_sums
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.inputs import check_class, require_predictions, row_by_row
+from skbiasamp.metrics.inputs import require_predictions, row_by_row
+from skbiasamp.metrics.score_order import check_class
 from skbiasamp.metrics.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.report._value_tables import (
     LEVEL,

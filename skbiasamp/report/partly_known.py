@@ -13,13 +13,12 @@ from scipy import stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, one_column, to_native
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.labels import codes_of
+from skbiasamp._input.labels import codes_of, side_of_model
 from skbiasamp._input.probable_groups import read_probabilities
 from skbiasamp._utils.formatting import listed, name_of, p_equals, rate
 from skbiasamp.counts.cells import sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.counts.several_models import side_of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.results import AuditResult, ComparisonResult, Finding
 
@@ -203,8 +202,8 @@ def selected_labels(
     filled = labels.where(has, labels[has].iloc[0]).infer_objects()
     known, of_groups = has.to_numpy(), {name: how[name] for name in ("groups", "missing")}
     sensitive = {"sensitive_features": given["sensitive_features"]}
-    rows = read_labels(filled, None, **sensitive, apart=True, **of_groups, **reading)
-    group, names = codes_of(rows.group), rows.group.names
+    rows = read_labels(filled, **sensitive, apart=True, **of_groups, **reading)
+    group, names = codes_of(rows.sides["group"]), rows.sides["group"].names
     missing = np.bincount(group, ~known) / np.bincount(group)
     if (missing == 1).any():
         text = "{y_true} has no label of the group {named!r}: nothing is known of it."

@@ -12,8 +12,7 @@ from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.metrics.inputs import are_named, is_chosen
-from skbiasamp.metrics.score_order import ScoreOrder, group_order, score_order
+from skbiasamp.metrics.score_order import ScoreOrder, are_named, group_order, is_chosen, score_order
 from skbiasamp.report.checks import PAIRS, ROWS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 from skbiasamp.results.sensitivity import bears_errors
