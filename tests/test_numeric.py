@@ -631,7 +631,7 @@ def test_few_large_numbers_that_carry_a_variance_have_student_s_t():
 
 
 def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
-    """By the normal distribution alone, 15 % of these data sets had a verdict, or a pair."""
+    """By the normal distribution alone 11 % of these data sets had a verdict, and 16 % a pair."""
     verdicts = pairs = 0
     for seed in range(120):
         price, predicted, sex = skewed(seed)
@@ -639,5 +639,5 @@ def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
         result = auditor.audit(price, predicted, sensitive_features=sex)
         verdicts += result.verdict != "no clear effect"
         pairs += (result.table["p_adjusted"] < 0.05).any()
-    assert verdicts <= 12
-    assert pairs <= 12
+    assert verdicts <= 9
+    assert pairs <= 10
