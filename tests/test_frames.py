@@ -1,5 +1,7 @@
 """Data frames and query engines: they count, and the numbers are those of memory."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -305,3 +307,52 @@ def test_a_misspelt_column_option_is_named():
         TypeError, match=r"unexpected keyword argument 'targt': did you mean 'target'"
     ):
         DirectionalAuditor(reference="test").audit(frame, targt="y", prediction="p", sensitive="a")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        pd.Series([datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)] * 6),
+        pd.Series(
+            pd.to_datetime(["2026-01-01 03:00", "2026-02-01 09:00"] * 6).tz_localize("Asia/Tokyo")
+        ),
+    ],
+    ids=["dates", "times with a zone"],
+)
+@pytest.mark.parametrize("side", ["group", "task"])
+def test_times_have_the_names_that_queries_and_pandas_give_them(times, side):
+    pl = pytest.importorskip("polars")
+    frame = pd.DataFrame({"time": times, "other": list("ffmm") * 3})
+    named = {"target": "time", "sensitive": "other"}
+    if side == "group":
+        named = {"target": "other", "sensitive": "time"}
+    rows = pl.DataFrame({"time": times.tolist(), "other": list("ffmm") * 3})
+    expected = Contingency.from_frame(frame, **named)
+    for read in (rows, rows.to_arrow(), rows.lazy()):
+        cells = Contingency.from_frame(read, **named, like=expected)
+        assert cells == expected
+        unlike = Contingency.from_frame(read, **named)
+        assert [*map(repr, unlike.groups + unlike.classes)] == [
+            *map(repr, expected.groups + expected.classes)
+        ]
+
+
+@pytest.mark.parametrize("container", [pandas, polars, pyarrow])
+def test_rows_of_few_indicators_are_merged_as_an_engine_merges_them(rows, container):
+    named = {"target": ["one", "two"], "prediction": ["one_pred", "two_pred"]}
+    named |= {"sensitive": ["is_a", "is_b"], "groups": "indicator"}
+    table = pd.DataFrame({"is_a": rows.group == "a", "is_b": rows.region == 1})
+    for name, column in [("one", rows.target), ("two", rows.year == 2024)]:
+        table[name] = column.astype(int)
+        table[f"{name}_pred"] = (column * (rows.repeated > 0)).astype(float)
+    cells = Contingency.from_frame(container(table), **named)
+    assert cells.n_cells <= 2**6
+    taken = {name: table[named[name]] for name in ("target", "prediction", "sensitive")}
+    apart = Contingency.from_labels(
+        taken["target"],
+        taken["prediction"].set_axis(named["target"], axis=1),
+        sensitive_features=taken["sensitive"],
+        groups="indicator",
+    )
+    assert apart.n_cells == len(rows)
+    assert cells == apart

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -166,7 +167,7 @@ def _from_narwhals(column: Any) -> pd.Series:
 
 
 def _factorized(text: Any) -> pd.Series:
-    """Return text as categories found by the library that holds it.
+    """Return text, or times, as categories found by the library that holds them.
 
     NumPy would give every row the length of the longest, and cut NULs off its end.
     """
@@ -176,8 +177,21 @@ def _factorized(text: Any) -> pd.Series:
         numbers = list(range(len(values)))
         replaced = text.replace_strict(values, numbers, return_dtype=nw.Int64)
         codes = replaced.fill_null(-1).to_numpy()
-    categories = pd.Index(values, dtype=object)
+    named = [pd.Timestamp(v) if isinstance(v, datetime) else v for v in values]  # as engines do
+    categories = pd.Index(named, dtype=object)
     return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
+
+
+def times_of(frame: Any) -> list[tuple[int, Any]]:
+    """Return the columns of dates and of times with a zone, which NumPy has not, and where.
+
+    `frame` is one of narwhals. Each distinct time is made once.
+    """
+    return [
+        (i, _factorized(frame[name]))
+        for i, (name, kind) in enumerate(frame.schema.items())
+        if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None)
+    ]
 
 
 def check_lengths(given: Mapping[Any, Any]) -> int:

@@ -56,13 +56,15 @@ def read_rows(
     clusters: Any = None,
     repeats: Array | None = None,
     apart: bool = False,
+    merged: bool = False,
     **options: Any,
 ) -> Rows:
     """Read label rows; `options` are those of `How`.
 
     Without labels, `y_true` is None. `y_score` are scores beside predictions; predictions of
     several `models` are dicts. `clusters` holds an id a row. With `repeats`, the weight of a row is
-    that of so many rows. Rows stay in their order if they are to be `apart`.
+    that of so many rows. Rows stay in their order if they are to be `apart`; equal rows of
+    0/1 columns become one if they are to be `merged`.
     """
     options["embedding"] = options.get("embedding", False) and y_score is None
     how, maps = How(**options), as_maps(y_score)
@@ -104,7 +106,7 @@ def read_rows(
     parameters = [parameter for reader in every for parameter in reader.parameters]
     scores = [] if score is None else [score]
     drop = how.missing == "drop"
-    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop=drop)
+    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop, merged)
     for reader in groups.values():
         _check_missing_names(reader)
     task_sides = _sides(tasks, weight, rows, alone=y_true is None)
@@ -215,8 +217,8 @@ def _count(
     weight: Array | None,
     of_rows: dict[str, Array],
     n: int,
-    *,
     drop: bool,
+    merged: bool,
 ) -> tuple[Array, Array, float]:
     """Give parameters the labels of the rows that count, distinct where they can be.
 
@@ -228,9 +230,16 @@ def _count(
     columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    if whole and not (matrices or of_rows):
-        positions, weight = tally(columns, weight)
+    bits = _bits(matrices) if merged and matrices else []
+    if whole and (bits or not matrices) and not of_rows:
+        positions, weight = tally([*columns, *bits], weight)
         keep = np.ones(len(weight), dtype=bool)
+        merged_bits, positions = positions[len(columns) :], positions[: len(columns)]
+        for parameter in matrices:
+            assert parameter.matrix is not None
+            width, kind = parameter.matrix.shape[1], parameter.matrix.dtype
+            parameter.matrix = np.column_stack(merged_bits[:width]).astype(kind)
+            merged_bits = merged_bits[width:]
     else:
         positions = [column.positions() for column in columns]
         weight = np.ones(n) if weight is None else weight
@@ -255,6 +264,14 @@ def _count(
         parameter.labels = [column.occurring(at[column]) for column in parameter.columns]
     rows = weight if whole else of_rows.get("repeats", np.ones(len(weight)))
     return weight, rows, n_dropped
+
+
+def _bits(matrices: list[Parameter]) -> list[Column]:
+    """Return the columns of matrices as codes, or none if any holds other values than 0 and 1."""
+    columns = [column for p in matrices if p.matrix is not None for column in p.matrix.T]
+    if not all(((column == 0) | (column == 1)).all() for column in columns):
+        return []
+    return [Column(column.astype(np.uint8), 0, [0, 1]) for column in columns]
 
 
 def _check_missing_names(groups: Reader) -> None:

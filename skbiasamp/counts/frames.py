@@ -12,7 +12,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array, Names, check_names, check_option, check_threshold
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.containers import as_column, to_native
+from skbiasamp._input.containers import as_column, times_of, to_native
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError
 from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of, side_of_model
 from skbiasamp._input.rows import read_rows
@@ -117,6 +117,7 @@ def read_frame(
         columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
     labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
+    labels["merged"] = few and opened.eager is not None and not how["numbers"]
     for side, parameter in (("task_pred", "y_pred"), ("group_pred", "sensitive_pred")):
         if not models:
             labels[parameter] = columns[side]
@@ -273,10 +274,7 @@ def _columns(
         opened.check_weight(weight)
     if opened.eager is not None:
         for side, names in sides.items():
-            called = [opened.called.get(name, name) for name in names]
-            columns[side] = opened.eager[called].to_native() if names else None
-            if called != names:
-                columns[side] = pd.DataFrame(to_native(columns[side], side)).set_axis(names, axis=1)
+            columns[side] = _in_memory(opened, side, names) if names else None
         return columns
     fractions, clustered = opened.fractional(prediction + sides["weight"]), bool(sides["cluster"])
     soft = not (numbers or {*prediction}.isdisjoint(fractions))
@@ -309,6 +307,20 @@ def _columns(
         cells = count_cells(opened, labels, weight, most)
     columns |= {side: _taken(cells, side, names) for side, names in labels.items()}
     return columns | {"weight": cells[COUNT].to_numpy()}
+
+
+def _in_memory(opened: Opened, side: str, names: list[Hashable]) -> Any:
+    """Return the columns of one label or prediction of a frame in memory."""
+    called = [opened.called.get(name, name) for name in names]
+    frame = opened.eager[called]
+    native = frame.to_native()
+    times = [] if isinstance(native, pd.DataFrame) else times_of(frame)
+    if called == names and not times:
+        return native
+    read = pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
+    for i, column in times:
+        read.isetitem(i, column)
+    return read
 
 
 def _of_tasks(
