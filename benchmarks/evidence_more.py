@@ -201,6 +201,9 @@ def dependent():
     half = {"metric": "rows of half of the people alike", "alike": 0.5}
     yield row((5, 10), 2_500, "40 % errors", 0.05, **half)
     yield row((5, 10), 2_500, "40 % errors", 0.05, **half, train=500, auditor=A_T_BOOT)
+    few = alike | {"kind": {"sizes": (92, 8)}}
+    yield row((2, 1), 500, "40 % errors", 0.15, **few, train=2_000)
+    yield row((2, 1), 500, "40 % errors", 0.15, **few, train=2_000, auditor=A_T_BOOT)
     row, weights = declared(question, fractional), {"metric": "fractional weights"}
     yield row((5, 10), 1_000, "40 % errors", 0.05, **weights)
     yield row((3, 1), 1_000, "over-predicts", **weights, train=2_000, auditor=A_T_BOOT)
