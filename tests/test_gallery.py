@@ -87,9 +87,10 @@ def test_every_script_of_the_gallery_is_one():
 
 def test_pages_say_where_amplification_comes_from(run):
     page = run("why_admissions")
-    assert page["within"].verdict == "no clear effect"
+    assert page["within"].verdict == "reduces"
     assert page["overall"].verdict == "amplifies"
-    assert any("Simpson" in text for text in page["explanation"].findings)
+    (paradox,) = (text for text in page["explanation"].findings if "Simpson" in text)
+    assert "labels" in paradox  # within departments predictions are alike, but for rounding
     page = run("why_compas")
     gaps = 100 * page["parts"]
     assert gaps.loc["labels", ["explained", "unexplained"]].round(1).tolist() == [-9.9, -3.3]

@@ -9,8 +9,8 @@ more often: they had applied to departments that reject most people (Bickel, Ham
 
 **Result:** a model that knows the department alone, and not the gender, amplifies the difference
 overall: it admits 44 percentage points more of the men. Within departments it treats men and women
-alike, and the audit within departments finds no clear effect. Both statements are right: the first
-is about who is admitted, the second about how a department decides.
+alike, which reduces the small advantage of women there. Both statements are right: the first is
+about who is admitted, the second about how a department decides.
 """
 
 # %%

@@ -304,6 +304,7 @@ def _reversals(sums: StrataSums, groups: list[str], tasks: Names, given: Names) 
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
         rates = np.stack([sums.rate(stage), sums.standardised.rate(stage)])
         apart = rates[:, :, own] - rates[:, :, other]
+        apart = np.where(np.abs(apart) > 1e-12, apart, 0.0)
         whole, within = apart[:, 0]
         error = np.nan_to_num(apart[:, 1:]).std(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
