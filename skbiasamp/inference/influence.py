@@ -273,8 +273,7 @@ def _sums_of_rows(cells: Cells, rows: Array, influence: Array) -> tuple[Array, A
 
     `influence` is that of some rows (rows × sums), which are all if there are poststrata.
     """
-    if cells.poststrata is not None:
-        influence = within_poststrata(cells, influence.T).T
+    influence = within_poststrata(cells, influence.T).T
     if cells.clusters is None:
         return influence * cells.row_weight[rows, None], cells.rows[rows]
     return cells.clusters.sums(rows, cells.weight, influence), cells.clusters.n

@@ -62,8 +62,9 @@ def student_reach(cells: Contingency, influence: Callable[[], Array], level: flo
     """
     if _are_even(cells):
         return 0.0
-    times = _student(units_carrying(cells, influence()), level)
-    return float(times) * variance_of(cells, influence()) ** 0.5
+    of_rows = influence()
+    times = _student(units_carrying(cells, of_rows), level)
+    return float(times) * variance_of(cells, of_rows) ** 0.5
 
 
 def _are_even(cells: Contingency) -> bool:
@@ -91,8 +92,6 @@ def with_few_units(
     estimate.
     """
     cells, _ = models[0]
-    if _are_even(cells):
-        return bounds
     reach = student_reach(cells, influence, level)
     if reach:
         ends = _around(bounds.estimate, (reach, reach))

@@ -17,10 +17,15 @@ from skbiasamp.counts.cells import Cells, take
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs, changed_rows, pairs_per_changed_row
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, Signs, doubted, signs_of
-from skbiasamp.inference.influence import row_influence, unit_sums
+from skbiasamp.inference.influence import (
+    mean_variance,
+    pair_variances,
+    row_influence,
+    unit_sums,
+)
 from skbiasamp.inference.intervals import (
-    analytic,
     largest_deviation,
+    normal_bounds,
     rests_on_few,
     widen_degenerate,
 )
@@ -79,7 +84,7 @@ def assess_subgroups(
     nothing all intervals include 0, and none differs, in as many data sets as the level says. A
     subgroup with fewer than 10 rows of a group that counts has no interval, nor one without signs.
     """
-    numbers, influences, doubts, few, measured = [], [], [], [], []
+    numbers, influences, doubts, few, unseen = [], [], [], [], []
     every: Signs | None = None
     for rows in [np.arange(cells.n_cells), *members]:
         test = take(cells, rows, cells.weight[rows])
@@ -91,7 +96,7 @@ def assess_subgroups(
             signs = signs._replace(directions=signs.directions.within(every.directions))
         doubts.append(signs.doubt(pairs))
         few.append(rests_on_few(signs, pairs, test) or signs.are_idle(pairs))
-        measured.append((test, pairs, signs.used))
+        unseen.append(_unseen(test, pairs, signs.used))
         numbers.append([pairs.value, float(test.total)])
         for sign in (signs.used, every.used):
             numbers[-1].append(float(pairs.estimate(sign)))
@@ -102,28 +107,34 @@ def assess_subgroups(
     draws = _normal_sums(cells, sparse.vstack(influences), rng)
     apart = table.pop("along").to_numpy()
     error, times = largest_deviation((draws[:, 3::2] - draws[:, :1])[:, None], level)
-    unseen = np.array([_unseen(*own, times) for own in measured[1:]])
-    differs = np.abs(apart - apart[0])[1:] > np.hypot(times * error[0], unseen) + 1e-12
+    more = [further(times) for further in unseen[1:]]
+    differs = np.abs(apart - apart[0])[1:] > np.hypot(times * error[0], more) + 1e-12
     error, times = largest_deviation(draws[:, None, 2::2], level)
     own = table[1:].reset_index(drop=True)
-    reach = times * error[0] + [_unseen(*own, times) for own in measured[1:]]
+    reach = times * error[0] + [further(times) for further in unseen[1:]]
     ends = own["estimate"] - reach, own["estimate"] + reach
     own["low"], own["high"] = doubted(ends, Doubt(*np.transpose(doubts[1:])), NO_DOUBT)
     own.loc[few[1:], ["low", "high"]] = np.nan
     return own.assign(differs=differs & ~np.array(few[1:]))
 
 
-def _unseen(test: Contingency, pairs: Pairs, sign: Array, times: float) -> float:
+def _unseen(test: Contingency, pairs: Pairs, sign: Array) -> Callable[[float], float]:
     """Return how much further an interval of so many errors reaches where no row of a pair changes.
 
     Rows that happen not to change are no proof that none would.
     """
-    level = 1 - 2 * float(special.ndtr(-times))
-    bounds = analytic(test, pairs, sign, level)
-    changed = changed_rows(test, pairs)
+    changed, slopes = changed_rows(test, pairs), pairs.estimate_gradient(sign)
+    value, variances = float(pairs.estimate(sign)), pair_variances((test, pairs))
+    error = mean_variance(test, pairs, slopes, centred=True) ** 0.5
     per_row = partial(pairs_per_changed_row, test, pairs, changed)
-    rows = RowsOfPairs(changed, test.units_per_weight, level)
-    return float((widen_degenerate(bounds, pairs, rows, per_row).ends - bounds.ends)[1])
+
+    def further(times: float) -> float:
+        level = 1 - 2 * float(special.ndtr(-times))
+        bounds = normal_bounds(pairs, value, variances, error, sign, level)
+        rows = RowsOfPairs(changed, test.units_per_weight, level)
+        return float((widen_degenerate(bounds, pairs, rows, per_row).ends - bounds.ends)[1])
+
+    return further
 
 
 def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:
