@@ -12,7 +12,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, fewer_groups, quote, speaking
+from skbiasamp._input.errors import InputError, quote, speaking, without_policies
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp.counts.cells import labels_of
@@ -31,14 +31,6 @@ _NOTES = (
     "the machine finds hard, these numbers are wrong.",
     "Human labels are taken as the truth: what people get wrong is not in the intervals.",
 )
-
-
-# The function has no parameters `missing` and `max_groups`.
-_WITHOUT_POLICIES: dict[str, Any] = {
-    "missing='drop'": "before the call",
-    "missing='group'": "called 'unknown', for example",
-    "max_groups": fewer_groups,
-}
 
 
 class _Powered(NamedTuple):
@@ -159,7 +151,7 @@ def prediction_powered_rates(
     check_option("adjust", adjust, ADJUSTMENTS)
     train = read_train(y_train, sensitive_train, pos_label=pos_label)
     people, has = _of_people(labelled)
-    with speaking(_WITHOUT_POLICIES, y_true="labelled"):
+    with speaking(without_policies("before the call"), y_true="labelled"):
         rows = read_labels(
             people,
             y_pred,
