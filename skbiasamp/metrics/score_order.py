@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, Role
+from skbiasamp._input.errors import InputError, Role, role_of_model
 from skbiasamp._input.labels import Side, codes_of
 from skbiasamp.counts.cells import naming_side, side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
@@ -96,7 +96,7 @@ def check_class(test: Contingency) -> Contingency:
             "{name} holds scores that are larger for rows labelled {seen!r} than for "
             "{positive!r}, which is the positive class since it sorts last: the area under the "
             "ROC curve is {auc}. Say of which class they are: {first} or {last}.",
-            name=Role("y_pred") if model is None else Role("y_preds", f"[{model!r}]"),
+            name=role_of_model("y_pred", model),
             seen=order.other,
             positive=order.positive,
             auc=order.shown,
