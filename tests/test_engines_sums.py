@@ -645,7 +645,7 @@ def test_second_moments_find_their_groups_whatever_they_are_called(train, test, 
             "numbers": number,
             "floats": number.where(number != 3).astype(float),
             "truths": rows["group"] == "a",
-            "dates": pd.to_datetime(number.astype(str), format="%d"),
+            "dates": pd.to_datetime("2020-01-0" + number.astype(str)),
             "pairs": rows["group"],
         }
         return rows.assign(group=names[kind])
