@@ -80,7 +80,9 @@ def _least(distance: float, gains: Array, labels: Array) -> float:
     """
     order = np.argsort(-gains)[: int((gains > 1e-12).sum())]
     reached = np.cumsum(np.append(0, gains[order] * labels[order]))
-    return float(np.interp(distance, reached, np.cumsum(np.append(0, labels[order])), right=np.nan))
+    if not distance <= reached[-1]:
+        return math.nan
+    return float(np.interp(distance, reached, np.cumsum(np.append(0, labels[order]))))
 
 
 def _defined(result: AuditResult) -> pd.DataFrame:
