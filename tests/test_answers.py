@@ -534,6 +534,14 @@ def test_word_list_bias_is_that_of_the_tests_of_helm(texts, lists, targets, bias
     assert value == pytest.approx(bias, abs=1e-9, nan_ok=True)
 
 
+def test_a_target_counts_as_often_as_a_text_has_it():
+    """HELM multiplies the numbers of both words in a text."""
+    texts = ["she, a student among students, met a student", "he is a student, and his son too"]
+    female, male = 1 * 2, 3 * 1  # words of the group times targets
+    bias = abs(female / (female + male) - 1 / 2)
+    assert word_list_bias(texts, GENDERS, ["student"]) == pytest.approx(bias, abs=1e-12)
+
+
 def test_a_word_that_is_listed_twice_is_one_word():
     lists = {"female": ["she", "She", "she"], "male": ["he"]}
     assert word_list_bias(["She met him, and he met her."], lists) == 0

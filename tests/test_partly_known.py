@@ -95,6 +95,31 @@ def test_bounds_are_the_extremes_of_all_groups_that_agree_with_the_probabilities
     assert report[NAME].verdict == "cannot be known"
 
 
+def gap_of(y, p, groups, sign):
+    """Return the mean change of associations at these signs of the groups."""
+    change, groups = np.subtract(p, y), np.array(groups)
+    beside = [change[groups == group].mean() - change.mean() for group in sign]
+    return np.mean([*sign.values()] * np.array(beside))
+
+
+def test_bounds_of_three_groups_are_of_all_groups_together():
+    y, p = [1, 1, 0, 0, 0, 1, 0, 1, 0, 1], [1, 0, 0, 1, 1, 1, 1, 0, 0, 0]
+    train = {
+        "y_train": [1] * 6 + [0] * 4 + [1] * 4 + [0] * 6 + [1] * 3 + [0] * 7,
+        "sensitive_train": list("a" * 10 + "b" * 10 + "c" * 10),
+    }
+    rows = "aaabc", "abccc"
+    share = pd.DataFrame([[own.count(group) / 5 for group in "abc"] for own in rows for _ in own])
+    how = {"groups": "probabilities", "auditor": DirectionalAuditor(interval=None)}
+    report = skbiasamp.audit(
+        y, p, sensitive_features=share.set_axis(list("abc"), axis=1), **how, **train
+    )
+    sign = {"a": 1, "b": -1, "c": -1}
+    each = (set(itertools.permutations(own)) for own in rows)
+    values = [gap_of(y, p, first + second, sign) for first, second in itertools.product(*each)]
+    assert bounds_of(report) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
 @pytest.mark.parametrize("related", [0.0, 1.0])
 def test_intervals_include_the_known_value_whether_or_not_errors_are_related(related):
     whole = compas()
@@ -220,6 +245,24 @@ def test_bounds_are_the_extremes_of_all_labels_that_rows_may_have(train):
     assert max(values) <= high + 1e-12
     if train:  # the signs are known
         assert (low, high) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
+def test_bounds_of_labels_of_three_groups_are_of_all_groups_together():
+    groups, p = [*GROUPS, "c", "c", "c"], [1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1]
+    how = {
+        "labels": "selected",
+        "decision": [label is not None for label in LABELS] + [True, True, False],
+        "auditor": DirectionalAuditor(interval=None),
+        "y_train": [1, 1, 0, 1, 0, 0, 0, 0, 1],
+        "sensitive_train": list("aaabbbccc"),
+    }
+    report = skbiasamp.audit([*LABELS, 0, 1, None], p, sensitive_features=groups, **how)
+    sign = {"a": 1, "b": -1, "c": -1}
+    values = [
+        gap_of([*y, 0, 1, last], p, groups, sign)
+        for y, last in itertools.product(COMPLETED, (0, 1))
+    ]
+    assert bounds_of(report) == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
 def test_intervals_include_the_known_value_of_labels_removed_by_score():

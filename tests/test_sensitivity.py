@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linprog
+from sklearn.base import clone
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MALSAuditor
@@ -138,12 +140,50 @@ def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world)
     assert tried >= 2
 
 
+def test_labels_are_taken_from_classes_that_have_some():
+    """Labels of class 2 matter most for the first group, which has few of them."""
+    rng = np.random.default_rng(0)
+    shares = np.array([[0.6, 0.3, 0.01, 0.09], [0.4, 0.3, 0.2, 0.1], [0.3, 0.2, 0.2, 0.3]])
+    more = (shares + 0.3 * (shares - shares.mean(axis=0))).clip(0)
+    group = rng.integers(0, 3, 3000)
+    labels, predicted = (
+        (rng.random((3000, 1)) > own[group].cumsum(axis=1)).sum(axis=1).clip(max=3)
+        for own in (shares, more / more.sum(axis=1, keepdims=True))
+    )
+    auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
+    result = auditor.audit(labels, predicted, sensitive_features=group)
+    distance, plain = (
+        min(abs(result.low), abs(result.high)),
+        clone(auditor).set_params(interval=None),
+    )
+    plain.fit(labels, sensitive_features=group)
+    alone = 0  # pairs for which one class has too few rows
+    for row in result.sensitivity()[1:].query("label == 'too rarely'").itertuples():
+        gains, most = [], []
+        for other in {0, 1, 2, 3} - {row.task}:
+            rows = np.flatnonzero((group == row.group) & (labels == other))
+            moved = labels.copy()
+            moved[rows[0]] = row.task
+            moved = plain.audit(moved, predicted, sensitive_features=group).estimate
+            gains.append(row.n * (abs(result.estimate) - abs(moved)))
+            most.append(len(rows) / row.n)
+        known = {"A_ub": [[-gain for gain in gains]], "b_ub": [-distance]}
+        least = linprog(np.ones(3), bounds=[(0, end) for end in most], **known)
+        assert row.share == pytest.approx(least.fun if least.success else np.nan, nan_ok=True)
+        alone += least.success and least.fun > 1.01 * distance / max(gains)
+    assert alone
+
+
 def test_without_a_clear_effect_there_is_nothing_to_lose(world):
     group, labels, _ = world
     auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
-    assert (
-        auditor.audit(labels, labels, sensitive_features=group).sensitivity()["share"].isna().all()
-    )
+    alike, sex = [1, 0] * 40, ["f"] * 40 + ["m"] * 40
+    balanced = DirectionalAuditor(interval="analytic").fit(alike, sensitive_features=sex)
+    for result in (
+        auditor.audit(labels, labels, sensitive_features=group),
+        balanced.audit(alike, [1] * 80, sensitive_features=sex),
+    ):
+        assert result.sensitivity()["share"].isna().all()
 
 
 def test_results_of_other_metrics_are_refused(world):

@@ -48,52 +48,57 @@ class PartlyKnown(NamedTuple):
 
         `change` names labels and predictions, or the predictions of two models.
 
-        Of Fréchet's bounds in each stratum: a group may have as many of the rows that change as
-        it has rows there, and no fewer than do not fit into the other groups.
+        They are Fréchet's bounds in each stratum, for all groups together: the rows that change are
+        those of the groups to which they add most, as far as these have rows there.
         """
         at = [self.cells.tasks.index(task) for task in tasks if task in self.cells.tasks]
-        n, known = cells.count("group")[..., None], self.labelled[:, None]
+        n, known = cells.count("group")[..., None, None], self.labelled[:, None]
         sides: Any = sides_of(cells)
         named = {"group": sides["group"], **dict(zip(_CHANGE, map(sides.get, change), strict=True))}
         moved = with_sides(cells, named)
         before, predicted = (moved.joint("group", side)[..., at] for side in _CHANGE)
         same = moved.both("task").joint("group", "task_pred")[..., at]
         sure = known | (change[0] != "task")  # predictions are there for all rows
+        rows = n[..., 0]
         gained = [np.where(sure, predicted - same, end) for end in (0, predicted)]
-        lost = [np.where(sure, before - same, end) for end in (0, n - predicted)]
-        own = n * self.share
-        size = own.sum(axis=-2)[..., None]
-        weight = size / size.sum(axis=-2, keepdims=True)
+        lost = [np.where(sure, before - same, end) for end in (0, rows - predicted)]
+        own = n * self.share[..., None]
+        size = own.sum(axis=-3)
 
-        def least(rows: Array) -> Array:
-            free = rows[..., None, :] + own[..., None] - n[..., None]
-            return np.maximum(free, 0).sum(axis=-3) / size
+        def most(sign: Array, up: list[Array], down: list[Array]) -> Array:
+            """Return the largest sum over groups of their change, beside that of all rows."""
+            sign = np.where(size > 0, sign, 0)
+            worth = sign / np.where(size > 0, size, 1)
+            worth = worth - sign.sum(axis=-2, keepdims=True) / n.sum(axis=-3)
+            total = np.zeros(())
+            for value, more, less in ((worth, up[1], down[0]), (-worth, down[1], up[0])):
+                order = np.argsort(-value, axis=-2)
+                value = np.take_along_axis(value, order, axis=-2).clip(0)
+                first = np.take_along_axis(own, order[..., None, :, :], axis=-2).cumsum(axis=-2)
+                net = np.minimum(more[..., None, :], first)
+                net = net - np.maximum(less[..., None, :] + first - n, 0)
+                steps = -np.diff(value, axis=-2, append=0)
+                total = total + (steps * net.sum(axis=-3)).sum(axis=-2)
+            return total
 
-        def most(rows: Array) -> Array:
-            return np.minimum(rows[..., None, :], own[..., None]).sum(axis=-3) / size
+        def each(up: list[Array], down: list[Array]) -> Ends:
+            """Return the least and the largest change of each group beside that of all rows."""
+            single = np.eye(self.share.shape[1])[..., None]
+            low, high = ([most(way * group, up, down) for group in single] for way in (-1, 1))
+            return -np.stack(low, axis=-2), np.stack(high, axis=-2)
 
-        def apart(ends: Ends, whole: Ends) -> Ends:
-            """Return bounds of what groups have more than all rows."""
-            rest = [(weight * end).sum(axis=-2, keepdims=True) - weight * end for end in ends]
-            total = [end.sum(axis=-2, keepdims=True) / n.sum(axis=-2)[..., None] for end in whole]
-            low = np.fmax(ends[0] - total[1], (1 - weight) * ends[0] - rest[1])
-            return low, np.fmin(ends[1] - total[0], (1 - weight) * ends[1] - rest[0])
-
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends = least(gained[0]) - most(lost[1]), most(gained[1]) - least(lost[0])
-            low, high = apart(ends, (gained[0] - lost[1], gained[1] - lost[0]))
-            if sign is None:
-                labels = cells.joint("group", "task")[..., at]
-                base = [np.where(known, labels, end) for end in (0, n)]
-                gap = apart((least(base[0]), most(base[1])), (base[0], base[1]))
-                sign = (gap[0] > 0).astype(int) - (gap[1] < 0)
-            else:
-                sign = sign[:, [list(tasks).index(self.cells.tasks[i]) for i in at]]
-        # Either sign is possible where it is not known.
-        down = np.select([sign > 0, sign < 0], [low, -high], np.minimum(low, -high))
-        up = np.select([sign > 0, sign < 0], [high, -low], np.maximum(high, -low))
+        if sign is None:
+            labels = cells.joint("group", "task")[..., at]
+            gap = each([np.where(known, labels, end) for end in (0, rows)], [0 * labels] * 2)
+            sign = (gap[0] > 1e-12).astype(int) - (gap[1] < -1e-12)
+            # Either sign is possible where it is not known.
+            open_ = np.where(sign == 0, np.maximum(*np.abs(each(gained, lost))), 0).sum(axis=-2)
+        else:
+            sign = sign[:, [list(tasks).index(self.cells.tasks[i]) for i in at]]
+            open_ = 0
+        down, up = most(-sign, gained, lost) + open_, most(sign, gained, lost) + open_
         pairs = self.share.shape[1] * len(tasks)
-        return np.nansum(down, axis=(-2, -1)) / pairs, np.nansum(up, axis=(-2, -1)) / pairs
+        return (0 - down.sum(axis=-1)) / pairs, up.sum(axis=-1) / pairs
 
     def _bounds(
         self, auditor: Any, pairs: pd.DataFrame, params: Any, random_state: Any, changes: Any

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import DIRECTION_OF
 
@@ -47,27 +48,41 @@ def label_errors(result: AuditResult) -> pd.DataFrame:
     total = pairs.groupby("task", sort=False)["sign_used"].transform("sum")
     slope = (pairs["sign_used"] - pairs["n"] / result.n_samples * total) / len(pairs)
     slope, base = slope * (1 if distance > 0 else -1), pairs["base"].to_numpy(float)
-    too_low = slope > 0
-    possible, moves = np.where(too_low, 1 - base, base), np.abs(slope)
-    by_label, of_group = moves, slope.groupby(pairs["group"], sort=False)
-    if np.allclose(pairs.groupby("group", sort=False)["base"].sum(), 1):
-        # Of exclusive classes, a wrong label is taken from one and added to another.
-        by_label = np.where(
-            too_low, slope - of_group.transform("min"), of_group.transform("max") - slope
-        )
-    with np.errstate(divide="ignore"):
-        change = abs(distance) / by_label
+    too_low = (slope > 0).to_numpy()
+    possible, moves = np.where(too_low, 1 - base, base), np.abs(slope).to_numpy()
+    of_groups = pairs.groupby("group", sort=False)
+    exclusive, group = np.allclose(of_groups["base"].sum(), 1), of_groups.ngroup().to_numpy()
+    slopes, shares = slope.to_numpy(), []
+    for i in range(len(pairs)):
+        gains, labels = moves[i : i + 1], possible[i : i + 1]
+        if exclusive:  # a wrong label is taken from one class and added to another
+            others = group == group[i]
+            gains = slopes[i] - slopes[others] if too_low[i] else (slopes[others] - slopes[i]).max()
+            labels = base[others] if too_low[i] else labels
+        shares.append(_least(abs(distance), np.atleast_1d(gains), labels))
     # All rates at once: each moves as far as the others, or to 0 or 1.
     steps = np.unique([0.0, *possible])
     reached = [moves @ np.minimum(possible, step) for step in steps]
     every = np.interp(abs(distance), reached, steps, right=math.nan)
     table = pairs[["group", "task", "n"]].assign(
         label=np.where(too_low, "too rarely", "too often"),
-        share=np.where(change <= possible, change, math.nan),
+        share=shares,
     )
     table = table.sort_values("share", kind="stable")
     whole = pd.DataFrame([("(all)", "(all)", result.n_samples, "either", every)])
     return pd.concat([whole.set_axis(table.columns, axis=1), table], ignore_index=True)
+
+
+def _least(distance: float, gains: Array, labels: Array) -> float:
+    """Return the least share of labels that is worth a distance: those that gain most come first.
+
+    `labels` are the shares that there are of each gain.
+    """
+    order = np.argsort(-gains)[: int((gains > 1e-12).sum())]
+    reached = np.cumsum(np.append(0, gains[order] * labels[order]))
+    if not distance <= reached[-1]:
+        return math.nan
+    return float(np.interp(distance, reached, np.cumsum(np.append(0, labels[order]))))
 
 
 def _defined(result: AuditResult) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def word_list_bias(texts: Any, words: Any, targets: Any = None) -> float:
 
     Notes
     -----
-    The count of a group is divided by the number of different words in its list.
+    The count of a group is divided by the number of different words in its list. A text that has a
+    target twice counts twice.
 
     References
     ----------
@@ -67,9 +69,9 @@ def word_list_bias(texts: Any, words: Any, targets: Any = None) -> float:
     parts = [counts.sum(axis=0)]
     if targets is not None:
         wanted = Matcher(read_lists(targets, "targets"), plurals=False)
-        named = [{match.word for match in wanted.find(text)} for text in read]
+        named = [Counter(match.word for match in wanted.find(text)) for text in read]
         every = sorted(set().union(*named))
-        parts = [counts[[word in of_text for of_text in named]].sum(axis=0) for word in every]
+        parts = [np.array([of_text[word] for of_text in named]) @ counts for word in every]
     shares = [part / size / (part / size).sum() for part in parts if part.any()]
     distances = [np.abs(share - 1 / len(lists)).sum() / 2 for share in shares]
     return float(np.mean(distances)) if distances else float("nan")
