@@ -116,3 +116,14 @@ def test_it_is_on_the_page_in_text_in_markdown_and_in_files(rows):
     assert older.to_markdown()
     pytest.importorskip("jinja2")
     assert sentence in report.to_html()
+
+
+def test_few_clusters_have_students_t(rows):
+    """A variance that few people carry is itself uncertain, as it is for an audit."""
+    y, sex, old, new = rows
+    person = np.repeat(np.arange(20), N // 20)
+    value, low, high = ends(y, old, new, sex, clusters=person)
+    sums = np.bincount(person, ((new == y) * 1.0 - (old == y) - value) / N)
+    df = (sums @ sums) ** 2 / (sums**2 @ sums**2)
+    reach = stats.t.isf(0.025, df) * np.sqrt(sums @ sums)
+    assert [low, high] == pytest.approx([value - reach, value + reach], abs=1e-12)

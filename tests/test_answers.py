@@ -182,6 +182,22 @@ def test_intervals_are_those_of_templates():
     assert np.mean([row["low"] <= 0 <= row["high"] for row in alone]) < 0.7
 
 
+def test_a_few_large_templates_carry_the_interval():
+    """Most of 25 templates have few items: one large template draws the score to itself."""
+    tables = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        template = np.repeat(np.arange(25), rng.choice([4, 4, 4, 4, 8, 8, 200], 25))
+        frame = answers_to_items(len(template) // 2).assign(template=template)
+        biased = rng.random(len(frame)) < rng.beta(3, 3, 25)[template]
+        answer = np.where(biased, "stereotyped", "other")
+        answer[rng.random(len(frame)) < 0.5] = "unknown"
+        frame = frame.assign(answer=answer, condition="ambig", correct=answer == "unknown")
+        tables.append(answer_scores(frame).iloc[0])
+    inside = np.mean([row["low"] <= 0 <= row["high"] for row in tables])
+    assert 0.95 - 2 * np.sqrt(0.05 * 0.95 / 100) <= inside <= 0.99
+
+
 def named(category, groups, first, second, *, template="1", item=0):
     """Return an item of BBQ with these tags, or texts and tags, of two answers."""
     first, second = ([each, each] if isinstance(each, str) else each for each in (first, second))

@@ -514,3 +514,28 @@ def test_the_command_takes_clusters(tmp_path, capsys):
     assert report["directional A->T"].statistics["n_clusters"] == 300
     assert main([*call, "--cluster", "family"]) == 2
     assert "has no column 'family'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_runs_that_are_alike_are_no_surer_than_one_of_them(interval):
+    """Few clusters carry the variance of the rows, however many runs there are."""
+    frame = families(12)
+    labels, how = rows_of(frame)
+    auditor = DirectionalAuditor(interval=interval, n_resamples=199, random_state=0)
+    auditor.fit(families(500, 1)["hired"], sensitive_features=families(500, 1)["sex"])
+    how |= {"clusters": frame["person"]}
+    lone = auditor.set_params(interval="analytic").audit(*labels, **how)
+    auditor.set_params(interval=interval)
+    runs = auditor.audit_runs(labels[0], [labels[1]] * 3, **how)
+    models = {"old": labels[0][::-1].to_numpy(), "new": labels[1]}
+    two = auditor.set_params(interval="analytic").compare(labels[0], models, **how)
+    auditor.set_params(interval=interval)
+    several = {name: [model] * 2 for name, model in models.items()}
+    trainings = auditor.compare(labels[0], several, **how)
+    names = ["difference_low", "difference_high"]
+    gaps = [np.ptp(each.table[names].to_numpy()[1]) for each in (two, trainings)]
+    for lone_width, width in ((lone.high - lone.low, runs.high - runs.low), gaps):
+        if interval == "analytic":
+            assert width == pytest.approx(lone_width)
+        else:
+            assert 0.75 * lone_width < width

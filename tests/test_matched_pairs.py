@@ -307,6 +307,23 @@ def test_names_that_matter_are_a_second_cluster():
     assert clustered >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 100)
 
 
+@pytest.mark.parametrize(("n_names", "power"), [(10, 2.0), (3, 0.0)])
+def test_names_that_are_few_or_frequent_are_not_certain(n_names, power):
+    """A name that most rows have draws the mean of its group to itself."""
+    share = np.arange(1, n_names + 1) ** -power
+    quick, inside = MatchedPairsAuditor(n_resamples=2, random_state=0), []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        name = rng.choice(n_names, (300, 2), p=share / share.sum())
+        name[:, 1] += n_names
+        values = rng.normal(size=(300, 1)) + rng.normal(0, 0.5, 2 * n_names)[name]
+        values = values + rng.normal(size=(300, 2))
+        row = of_two(values, clusters=name.ravel(), auditor=quick).table.iloc[0]
+        inside.append(row["low"] <= 0 <= row["high"])
+        assert (row["p_value"] >= 0.05) == inside[-1]
+    assert np.mean(inside) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 100)
+
+
 # --------------------------------------------------------------------------- in a report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -32,6 +33,7 @@ from skbiasamp.inference.influence import covariances_of, pair_variances, row_in
 from skbiasamp.inference.intervals import (
     Bounds,
     analytic,
+    degrees_of_freedom,
     of_sizes,
     percentiles,
     predicted_interval,
@@ -220,6 +222,14 @@ def covariances(models: Sequence[Measured]) -> Array:
     if not all(model.is_known for model in models):
         return np.full((len(models), len(models)), np.nan)
     return covariances_of(models[0].cells, np.stack([model.influence for model in models]))
+
+
+def degrees_of_rows(models: Sequence[Measured], others: Sequence[Measured] = ()) -> float:
+    """Return the degrees of freedom of the variance by rows of a mean or of a difference."""
+    if not all(model.is_known and model.has_influence for model in models):
+        return math.inf
+    means = [np.mean([model.influence for model in own], 0) for own in (models, others) if own]
+    return degrees_of_freedom(models[0].cells, lambda: np.asarray(means[0] - sum(means[1:])))
 
 
 def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:

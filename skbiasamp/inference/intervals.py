@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import Array
+from skbiasamp.counts.cells import Cells
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, Signs, labels_alone
@@ -54,20 +55,28 @@ def _z(level: float) -> float:
     return -float(special.ndtri((1 - level) / 2))
 
 
-def student_reach(cells: Contingency, influence: Callable[[], Array], level: float) -> float:
+def student_reach(cells: Cells, influence: Callable[[], Array], level: float) -> float:
     """Return how far Student's t reaches if few clusters, weights or numbers carry a variance.
 
-    Such a variance is itself uncertain. It is 0 if many carry it, and for rows that count once:
-    these change a rate no more than others do, and have exact bounds where they are few.
+    It is 0 if many carry it.
     """
-    if _are_even(cells):
+    df = degrees_of_freedom(cells, influence)
+    if df == math.inf:
         return 0.0
-    of_rows = influence()
-    times = _student(units_carrying(cells, of_rows), level)
-    return float(times) * variance_of(cells, of_rows) ** 0.5
+    return float(_student(df, level)) * variance_of(cells, influence()) ** 0.5
 
 
-def _are_even(cells: Contingency) -> bool:
+def degrees_of_freedom(cells: Cells, influence: Callable[[], Array]) -> float:
+    """Return how many clusters, weights or numbers carry a variance; many are infinitely many.
+
+    A variance of few is itself uncertain. Rows that count once are many: they change a rate no more
+    than others do, and have exact bounds where they are few.
+    """
+    n_units = math.inf if _are_even(cells) else units_carrying(cells, influence())
+    return n_units if n_units < FEWEST_ROWS else math.inf
+
+
+def _are_even(cells: Cells) -> bool:
     """Whether every row counts as much as any other, for itself."""
     n_units = cells.total * cells.units_per_weight
     return bool(np.isclose(n_units, cells.rows.sum(), rtol=1e-9)) and not cells.soft("task")

@@ -30,13 +30,15 @@ def mean_of_runs(
     other: Array | None = None,
     confidence_level: float,
     method: str = "t",
+    df_of_rows: float = np.inf,
     doubts: tuple[Doubt, Doubt] = (NO_DOUBT, NO_DOUBT),
 ) -> Mean:
     """Return the mean over runs (the first axis), or its difference to that of an `other` training.
 
     The variance between runs already holds the noise of rows that runs do not share. So `rows`, the
     variance by resampled rows, is the mean covariance between runs, not the variance of a run.
-    Interval and test are those of Student's t; few runs know their own variance badly.
+    Interval and test are those of Student's t; few runs know their own variance badly, and few
+    clusters that of the rows (`df_of_rows`).
     """
     check_option("method", method, METHODS)
     runs, tail = [part for part in (values, other) if part is not None], (1 - confidence_level) / 2
@@ -52,7 +54,8 @@ def mean_of_runs(
         # variance of runs counts more, by how much longer its quantile is, 93 and 94 %.
         more = [special.stdtrit(len(each) - 1, tail) / special.ndtri(tail) for each in runs]
         counted = [times * part for times, part in zip(more, parts, strict=True)]
-        squared = sum(part**2 / (len(each) - 1) for part, each in zip(counted, runs, strict=True))
+        squared = rows**2 / df_of_rows
+        squared += sum(part**2 / (len(each) - 1) for part, each in zip(counted, runs, strict=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             df = np.where(squared > 0, np.minimum((sum(counted) + rows) ** 2 / squared, 1e6), 1e6)
     times = -special.stdtrit(df, tail)

@@ -17,7 +17,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of
 from skbiasamp.inference.influence import unit_sums, variance_of
-from skbiasamp.inference.intervals import FEW, change_reach
+from skbiasamp.inference.intervals import FEW, change_reach, student_reach
 
 _Z = float(stats.norm.isf(0.025))
 _HALVINGS = 36
@@ -184,13 +184,16 @@ def mean_change_interval(cells: Cells, change: Array) -> tuple[float, float]:
     times = groups.scores(np.ones(groups.width))
     share = times / (cells.weight @ times)
     value = float(cells.weight @ (share * change))
-    reach = _Z * np.full(2, variance_of(cells, share * (change - value)) ** 0.5)
+    influence = share * (change - value)
+    reach = _Z * np.full(2, variance_of(cells, influence) ** 0.5)
     moved, n = unit_sums(cells, (share * change)[None])
     gained, lost = (float(n @ (side * moved[0] > 1e-12)) for side in (1, -1))
     if gained + lost < FEW:  # as far as so few may reach, by how much each of them moves the mean
         each = n @ np.abs(moved[0]) / (gained + lost) if gained + lost else 1 / n.sum()
         few = change_reach(gained, lost, n.sum(), confidence_level=0.95)
         reach = np.maximum(reach, few * n.sum() * each)
+    if cells.clusters is not None:
+        reach = np.maximum(reach, student_reach(cells, lambda: influence, 0.95))
     return value - float(reach[0]), value + float(reach[1])
 
 

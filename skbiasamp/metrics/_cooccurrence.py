@@ -24,6 +24,7 @@ from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.assess import (
     Measured,
     covariances,
+    degrees_of_rows,
     measure_models,
     shared_rows_of_pairs,
 )
@@ -345,6 +346,9 @@ class CooccurrenceAuditor(BaseAuditor):
             noise=lambda names: errors(models[names[0]]).estimate,
             doubts={name: run.doubt for name, run in models.items()},
             of_pairs=of_pairs,
+            df_of_rows=lambda *sides: degrees_of_rows(
+                *([models[name] for name in names] for names in sides)
+            ),
         )
 
     def _results_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ def audited_runs(
     measured: Runs = auditor._for_models(cells)._runs(cells)
     results = [*measured.results.values()]
     shared = measured.rows(names), method, measured.doubt(names), measured.of_pairs(method)
-    return mean_of_results(auditor, results, *shared)
+    return mean_of_results(auditor, results, *shared, measured.df_of_rows(names, ()))
 
 
 _RUN = "run"
@@ -148,7 +149,8 @@ class Runs(NamedTuple):
 
     `moved` is each pair's amplification with its direction. `covariances` returns those of the
     estimates of some runs by resampled rows, `noise` the variance that all of these share besides,
-    and `of_pairs` the columns of pairs in the table of their mean, by its `method`.
+    `of_pairs` the columns of pairs in the table of their mean, by its `method`, and `df_of_rows`
+    the degrees of freedom of the variance by rows, of a mean of runs or its difference to others.
     """
 
     results: Mapping[str, AuditResult]
@@ -157,6 +159,7 @@ class Runs(NamedTuple):
     noise: Callable[[Sequence[str]], float]
     doubts: Mapping[str, Doubt]
     of_pairs: Callable[[str], Mapping[str, Any]] = lambda method: {}
+    df_of_rows: Callable[[Sequence[str], Sequence[str]], float] = lambda names, others: math.inf
 
     def rows(self, names: Sequence[str]) -> float:
         """Return the variance of the mean of some runs by the rows."""
@@ -246,8 +249,11 @@ def compare_runs(
     doubts = {name: measured.doubt(own) for name, own in runs.items()}
     numbers = {}
     for name, own in runs.items():
-        doubt = doubts[name], NO_DOUBT
-        mean = mean_of_runs(estimates[name], measured.rows(own), doubts=doubt, **how)
+        of_rows: dict[str, Any] = {
+            "doubts": (doubts[name], NO_DOUBT),
+            "df_of_rows": measured.df_of_rows(own, ()),
+        }
+        mean = mean_of_runs(estimates[name], measured.rows(own), **of_rows, **how)
         value = np.mean([measured.results[run].value for run in own])
         known = {"value": value, "estimate": mean.value, "low": mean.low, "high": mean.high}
         numbers[name] = {key: float(number) for key, number in known.items()}
@@ -258,8 +264,11 @@ def compare_runs(
     def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
         shared = measured.covariances([*runs[name], *runs[reference]])
         rows = shared_rows_of_difference(shared, len(runs[name]))
-        both = doubts[name], doubts[reference]
-        gap = mean_of_runs(estimates[name], rows, other=estimates[reference], doubts=both, **how)
+        of_rows: dict[str, Any] = {
+            "doubts": (doubts[name], doubts[reference]),
+            "df_of_rows": measured.df_of_rows(runs[name], runs[reference]),
+        }
+        gap = mean_of_runs(estimates[name], rows, other=estimates[reference], **of_rows, **how)
         table = measured.results[runs[name][0]].table
         models = name, reference
         after, before = (
@@ -286,6 +295,7 @@ def mean_of_results(
     method: str = "t",
     doubt: Doubt = NO_DOUBT,
     of_pairs: Mapping[str, Any] | None = None,
+    df_of_rows: float = math.inf,
 ) -> AuditResult:
     """Return the mean of audits of the same rows, with models of several runs.
 
@@ -298,6 +308,7 @@ def mean_of_results(
         errors = [result.statistics.get("standard_error", np.nan) for result in results]
         rows = float(np.mean(np.square(errors)))
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
+    how["df_of_rows"] = df_of_rows
     mean = mean_of_runs(values, rows, doubts=(doubt, NO_DOUBT), **how)
     first = results[0]
     index = first.table.set_index(["group", "task"]).index

@@ -35,6 +35,7 @@ from skbiasamp.counts.frames import read_labels
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.intervals import agreeing
+from skbiasamp.inference.two_way import TwoWay
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.results import GroupDifferences
 
@@ -95,6 +96,7 @@ class MatchedPairsAuditor(WithOptions):
     Rows with the same name share what this name evokes, in whatever pair they are. Pass names as
     `clusters`: the standard error is then that of pairs and names (two-way), and test and interval
     are those of Student's t with as many degrees of freedom as there are names, or pairs, less one.
+    They reach further if names are few or some are much more frequent than others (jackknife).
 
     This is no counterfactual fairness. A name tells class, age and region along with the group,
     so a difference within pairs is one between names (or voices, or photos) and not the effect of
@@ -275,14 +277,20 @@ class MatchedPairsAuditor(WithOptions):
         chosen = sides.any(axis=0) & both[rows.pair]
         at, side, x = (np.cumsum(both) - 1)[rows.pair[chosen]], 1 * sides[1, chosen], x[chosen]
         influence = (1 - 2 * side) * (x - (means @ w / total)[side]) / n[side, at] / total
-        variance, df = rows.variance(influence, chosen)
+        units = rows.of_rows(chosen)
+        variance, df = units.variance(influence)
         se, reach = np.sqrt(variance), stats.t.isf((1 - level) / 2, df) if df else np.nan
+        stretch = 1.0
+        if se > 1e-12 and df:
+            further = units.jackknife_reach(influence, 1 / (n[side, at] * total), side, level)
+            stretch = max(further / (reach * se), 1.0)
+            reach *= stretch
         row |= {"higher": gained, "lower": lost, "mean": mean, "mean_other": other}
         row |= {"difference": value, "standard_error": se}
         low, high = value - reach * se, value + reach * se
         if rows.clusters is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                p_value = 2 * stats.t.sf(np.abs(value) / se, df) if value else 1.0
+                p_value = 2 * stats.t.sf(np.abs(value) / (stretch * se), df) if value else 1.0
             if se <= 1e-12 and df:  # all pairs differ alike: signs of clusters may be swapped
                 p_value = 0.5**df if value else 1.0
                 if limit:
@@ -305,7 +313,7 @@ class MatchedPairsAuditor(WithOptions):
             row["ratio"] = mean / other
             if mean > 0:
                 influence = (1 - 2 * side) * (x - overall[side]) / (size * overall)[side]
-                times = np.exp(reach * np.sqrt(rows.variance(influence, chosen)[0]))
+                times = np.exp(reach * np.sqrt(units.variance(influence)[0]))
                 row |= {"ratio_low": row["ratio"] / times, "ratio_high": row["ratio"] * times}
         return row
 
@@ -371,20 +379,10 @@ class PairedRows:
         _check_pairs(pair, group, ids[rows.kept][first])
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
 
-    def variance(self, influence: Array, chosen: Array) -> tuple[float, int]:
-        """Return the variance of a sum of influences of rows, and its degrees of freedom."""
-        pair = self.pair[chosen]
-        times = self.weight[pair]
-        of_pairs, n = _by(pair, influence, self.weight)
-        if self.clusters is None:
-            return of_pairs, n - 1
-        cluster = self.clusters[chosen]
-        _, first, cell = np.unique(
-            pair * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
-        )
-        of_clusters, m = _by(cluster, influence * times, np.ones(cluster.max() + 1))
-        of_both, _ = _by(cell, influence, times[first])
-        return max(of_pairs, of_pairs + of_clusters - of_both), min(n, m) - 1
+    def of_rows(self, chosen: Array) -> TwoWay:
+        """Return the pairs and clusters of some rows."""
+        clusters = None if self.clusters is None else self.clusters[chosen]
+        return TwoWay(self.pair[chosen], self.weight, clusters)
 
 
 def _beside(pairs: Any, clusters: Any) -> Any:
@@ -430,13 +428,6 @@ def _agresti_and_min(
     reach *= np.sqrt(squares + 1 - total * value * centre)
     low, high = max(centre - reach, -limit), min(centre + reach, limit)
     return min(low, value), max(high, value)
-
-
-def _by(code: Array, influence: Array, times: Array) -> tuple[float, int]:
-    """Return the variance of sums by clusters that are there so many times, and their number."""
-    sums = np.bincount(code, influence, len(times))
-    n = int(times[np.unique(code)].sum())
-    return (float(times @ sums**2) * n / (n - 1) if n > 1 else np.nan), n
 
 
 def _swapped(d: Array, w: Array, n_resamples: int, rng: np.random.Generator) -> float:
