@@ -303,7 +303,7 @@ def _drawn(
     for name in names:
         space = by_class.get(name, {})
         endless = any(hasattr(values, "rvs") for values in space.values())
-        # Of fewer settings than models, each is drawn several times, with other seeds.
+        # If there are fewer settings than models, each is drawn several times, with other seeds.
         n_settings = n if endless else min(n, math.prod(map(len, space.values())))
         settings = list(ParameterSampler(space, n_settings, random_state=rng))
         drawn[name] = [settings[i % len(settings)] for i in range(n)]

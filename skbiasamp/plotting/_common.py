@@ -131,7 +131,7 @@ class PairsDisplay(TableDisplay):
             result,
             AuditResult,
             "from_result draws one AuditResult",
-            'Of a report or a dict of results pass one, such as report["directional A->T"].',
+            'Pass one result of a report or a dict, such as report["directional A->T"].',
         )
         level = result.confidence_level
         display = cls(
@@ -322,7 +322,7 @@ def name_sides(ax: Any, sides: str, axis: str = "x") -> None:
         ax.annotate(text, *place, textcoords="offset points", **look)
 
 
-def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:
+def space_of(ax: Any, columns: int, rows: int) -> tuple[float, float]:
     """Return the width and height, in points, that each of so many cells has in the axes."""
     figure = ax.figure.canvas.figure  # of a subfigure, the whole
     figure.draw_without_rendering()  # only then has the layout made room for labels

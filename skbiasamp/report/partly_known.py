@@ -25,7 +25,7 @@ from skbiasamp.results import AuditResult, ComparisonResult, Finding
 _FEW = 30  # rows of a stratum of probabilities; those of fewer are merged
 _ALPHA, _EVENTS = 0.05, 5  # of a test with the normal distribution
 
-# Of an audit: from labels to predictions.
+# What changes in an audit: from labels to predictions.
 _CHANGE: tuple[SideName, SideName] = ("task", "task_pred")
 
 Ends = tuple[Array, Array]

@@ -141,7 +141,7 @@ def _gap(result: AuditResult) -> tuple[float, float] | None:
     if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
         return None
     rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
-    # Of the rates as they are shown, so that a reader can check it.
+    # The difference of the rates that are shown, so that a reader can check it.
     before, after = (float(first - other) for first, other in rates.round(3))
     return None if math.isnan(before + after) else (before, after)
 

@@ -51,7 +51,7 @@ def label_errors(result: AuditResult) -> pd.DataFrame:
     possible, moves = np.where(too_low, 1 - base, base), np.abs(slope)
     by_label, of_group = moves, slope.groupby(pairs["group"], sort=False)
     if np.allclose(pairs.groupby("group", sort=False)["base"].sum(), 1):
-        # Of exclusive classes, a wrong label is taken from one and added to another.
+        # A wrong label of exclusive classes is taken from one and added to another.
         by_label = np.where(
             too_low, slope - of_group.transform("min"), of_group.transform("max") - slope
         )
