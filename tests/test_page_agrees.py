@@ -279,3 +279,44 @@ def test_means_have_separators_of_thousands():
         pd.Series(wage, name="wage"), wage * 0.9, sensitive_features=sex
     )
     assert re.search(r"between the groups shrinks from \d,\d{3} to \d,\d{3}", result.sentence)
+
+
+def test_plots_colour_the_pairs_that_the_page_colours():
+    """A significant change whose direction is uncertain was filled as an amplification."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from skbiasamp.plotting import AmplificationDisplay, AmplificationHeatmapDisplay
+
+    result = SCENARIOS["classes"]()
+    pairs = result[result.primary].table.assign(p_adjusted=0.001)
+    pairs["sign_certain"] = [at != 1 for at in range(len(pairs))]
+    display = AmplificationHeatmapDisplay(pairs).plot()
+    assert display.significant.to_numpy().sum() == len(pairs) - 1
+    for shown in (display, AmplificationDisplay(pairs).plot()):
+        assert "or direction uncertain" in shown.ax_.get_xlabel()
+    known = AmplificationHeatmapDisplay(pairs.assign(sign_certain=True))
+    assert known.significant.to_numpy().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("report_of_pairs", "within 100 pairs, predictions for sex = man are 12.0 percentage"),
+        ("few_labels", "the rate of sex = man is 24.0 percentage points lower"),
+    ],
+)
+def test_a_model_card_has_what_pairs_and_people_say(name, text):
+    """It left out the differences, which may be all that was measured."""
+    found = SCENARIOS[name]()
+    assert text in found.differences.sentence
+    assert text in found.to_markdown()
+
+
+def test_tables_in_markdown_have_the_notes_of_their_rows():
+    """Which period raised the alarm, and which were the reference, was on the page alone."""
+    lines = SCENARIOS["watch"]().to_markdown().splitlines()
+    watch = SCENARIOS["watch"]()
+    for period, role, alarm in watch.periods[["period", "role", "alarm"]].itertuples(index=False):
+        note = "reference" if role == "reference" else "alarm"
+        named = f"| {period} ({note}) |" if alarm or role == "reference" else f"| {period} |"
+        assert sum(line.startswith(named) for line in lines) == 1, named

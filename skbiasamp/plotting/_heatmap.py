@@ -48,7 +48,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     values : DataFrame of shape (n_groups, n_tasks)
         The amplifications.
     significant : DataFrame of shape (n_groups, n_tasks) or None
-        Which of them are significant; None without tests and intervals.
+        Which of them are significant, and have a certain sign; None without tests and intervals.
     image_ : AxesImage
         The colours.
     texts_ : list of Text

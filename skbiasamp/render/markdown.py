@@ -13,6 +13,7 @@ from skbiasamp.render.document import (
     Card,
     Document,
     Item,
+    Row,
     Section,
     Table,
     Terms,
@@ -73,10 +74,7 @@ def _parts(item: Item, level: int) -> Iterator[str]:
         case Terms():
             yield "\n".join(f"- {escaped(f'{name}: {text}')}" for name, text in item.terms)
         case Table():
-            rows = [
-                (" · ".join(filter(None, (row.group, row.name))), *map(str, row.cells))
-                for row in item.rows[:MOST]
-            ]
+            rows = [(_name(row), *map(str, row.cells)) for row in item.rows[:MOST]]
             yield from [escaped(item.caption)] * bool(item.caption)
             yield _table((item.first, *item.columns), rows)
         case Bars():
@@ -88,6 +86,11 @@ def _parts(item: Item, level: int) -> Iterator[str]:
             sides = ("Reference", "These rows") if item.apart else ("Labels", "Predictions")
             yield _table(("Group", *sides, "Change", "Verdict"), rows)
             yield from [escaped(item.gap)] * bool(item.gap)
+
+
+def _name(row: Row) -> str:
+    notes = f" ({', '.join(row.notes)})" * bool(row.notes)
+    return " · ".join(filter(None, (row.group, row.name))) + notes
 
 
 def _words(text: Text) -> str:
