@@ -724,7 +724,7 @@ def test_a_model_that_reverses_is_said_to_in_a_comparison():
     printed = " ".join(str(report).split())
     assert "Reversal. 'turned' turns the association around" in printed
     own = primary.table.set_index("model")["estimate"]["near"]
-    assert f"By themselves, these models amplify: near ({own:+.4f})." in printed
+    assert f"This model amplifies by itself: near ({own:+.4f})." in printed
     again = skbiasamp.results.ComparisonReport.from_json(report.to_json())
     assert again["directional A->T"].verdicts == primary.verdicts
     other = skbiasamp.compare(

@@ -320,3 +320,35 @@ def test_tables_in_markdown_have_the_notes_of_their_rows():
         note = "reference" if role == "reference" else "alarm"
         named = f"| {period} ({note}) |" if alarm or role == "reference" else f"| {period} |"
         assert sum(line.startswith(named) for line in lines) == 1, named
+
+
+def test_an_impact_ratio_is_not_compared_with_rows_that_are_in_no_ratio():
+    """The finding named the rows with a missing value as the group with the highest rate."""
+    predicted = [1] * 90 + [0] * 10 + [1] * 30 + [0] * 70 + [1] * 95 + [0] * 5
+    audit = skbiasamp.audit(
+        predicted,
+        predicted,
+        sensitive_features=["f"] * 100 + ["m"] * 100 + [None] * 100,
+        missing="group",
+        favourable=1,
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+    text = text_of(audit.to_document())
+    assert "for the group m 0.33 times as often" in text
+    assert "as for the group f (0.33 in the labels)" in text
+
+
+def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
+    audit = skbiasamp.audit(
+        [1] * 300 + [0] * 100 + [1] * 200 + [0] * 200,
+        [1] * 360 + [0] * 40 + [1] * 150 + [0] * 250,
+        sensitive_features=["f"] * 400 + [None] * 400,
+        missing="group",
+        favourable=1,
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+    (card,) = items(audit.to_document(), "Card")
+    assert card.headline.startswith("The model amplifies the difference in '1'")
+    assert "disadvantage" not in card.headline

@@ -320,8 +320,8 @@ def _headline(report: AuditReport, result: AuditResult) -> str:
         return headline.replace("the group", f"the group ({first} or {other})")
     difference = f"the difference in {task} between {first} and {other}{of}"
     if verdict in (words.AMPLIFIES, words.REDUCES, words.REVERSES):
-        worse = ""
-        if "favourable" in context and verdict in (words.AMPLIFIES, words.REVERSES):
+        worse, widens = "", verdict in (words.AMPLIFIES, words.REVERSES)
+        if "favourable" in context and widens and report.rates["impact_ratio"].notna().all():
             least: Any = report.rates.sort_values("impact_ratio").iloc[0]
             worse = ", to the disadvantage of "
             worse += first if str(least["group"]) == str(groups[0]) else other

@@ -133,7 +133,10 @@ def _steps(report: ComparisonReport) -> list[Text]:
         if row.get("verdict") == words.AMPLIFIES
     ]
     if amplify:
-        choice = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
+        who = "These models amplify by themselves"
+        if len(amplify) == 1:
+            who = "This model amplifies by itself"
+        choice = f"{who}: {listed(amplify, _MOST_NAMED)}."
     action = "Audit the model that you choose (skbiasamp audit), on other rows."
     return [*(step for step in steps if step is not None), Text(choice, "Choice.", action)]
 

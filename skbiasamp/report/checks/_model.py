@@ -226,7 +226,8 @@ def impact_ratio(audited: Audited) -> Findings:
         return
     row: Any = below.sort_values("impact_ratio").iloc[0]
     of_task = rates[rates["task"].map(str) == str(row["task"])]
-    most: Any = of_task.sort_values("impact_ratio").iloc[-1]
+    # Rows with a missing value are in no ratio.
+    most: Any = of_task.sort_values("impact_ratio", na_position="first").iloc[-1]
     group, other = (audited.group(side["group"]) for side in (row, most))
     wanted = [f"'{task_of(name)}'" for name in audited.favourable]
     others = len(below) - 1
