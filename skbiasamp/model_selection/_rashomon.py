@@ -94,10 +94,13 @@ class RashomonResult(Exported):
         if not row["n_good"]:
             return f"No model of {name} scores within {self.tolerance:g} of the best."
         best = self.table["score"].max()
+        ends = f"between {number(row['lowest'])} and {number(row['highest'])}"
+        scores, amplification = "score", f"Their amplification is {ends}"
+        if row["n_good"] == 1:
+            scores, amplification = "scores", f"Its amplification is {number(row['lowest'])}"
         text = (
-            f"{row['n_good']} of {row['n_models']} models of {name} score within "
-            f"{self.tolerance:g} of the best ({best:.4f}). Their amplification is "
-            f"between {number(row['lowest'])} and {number(row['highest'])}."
+            f"{row['n_good']} of {row['n_models']} models of {name} {scores} within "
+            f"{self.tolerance:g} of the best ({best:.4f}). {amplification}."
         )
         if row["model"] not in self.means:
             return text
