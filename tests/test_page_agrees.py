@@ -367,7 +367,7 @@ def test_one_good_model_is_in_the_singular():
         y,
         sensitive_features=group,
         auditor=DirectionalAuditor(interval="analytic"),
-        param_distributions={"binarize": [-0.5, 0.0, 0.5, 1.5]},
+        param_distributions={"binarize": [0.0, 0.5, 1.0, 1.5]},
         n_models=4,
         tolerance=0.0,
         random_state=0,
