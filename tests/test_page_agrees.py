@@ -152,6 +152,8 @@ def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
     assert "small: share predicted" not in page
     assert "largest difference between groups of 30 rows or more <b" in page
     assert "3 more groups are in the table" in page
+    in_use = re.search(r'data-say="threshold">(above [^<]+)</b>', page)[1]
+    assert f'aria-valuetext="{in_use}"' in page  # before the slider moves, too
 
 
 def test_differences_of_rates_have_intervals_in_their_unit():
@@ -162,6 +164,13 @@ def test_differences_of_rates_have_intervals_in_their_unit():
         [0, 1] * 60, sensitive_features=["f", "m"] * 60, pairs=np.repeat(np.arange(60), 2)
     )
     assert "p < 0.001)" in sure.sentence
+    wages = MatchedPairsAuditor(**QUICK).audit(
+        np.tile([48_000.0, 52_000.0], 60) + np.repeat(np.arange(60), 2),
+        sensitive_features=["f", "m"] * 60,
+        pairs=np.repeat(np.arange(60), 2),
+    )
+    assert "predictions for f are 4,000 lower than for m" in wages.sentence
+    assert "The means are 48,030 and 52,030." in wages.sentence  # not 4.803e+04
 
 
 def test_rates_without_labels_are_not_compared_with_a_reference_that_is_not_there():
@@ -375,3 +384,10 @@ def test_one_good_model_is_in_the_singular():
     assert result.classes["n_good"].item() == 1
     assert "1 of 4 models of 'BernoulliNB' scores within" in result.sentence
     assert f"Its amplification is {result.classes['lowest'].item():+.4f}." in result.sentence
+
+
+def test_a_finding_names_groups_as_the_rest_of_the_page_does():
+    text = text_of(SCENARIOS["labels_of_selected_rows"]().to_document())
+    assert "of the group sex = man and 42.9 % of the group sex = woman." in text
+    text = text_of(SCENARIOS["trained_labels"]().to_document())
+    assert re.search(r"if [\d.]+ % of the rows of the group sex = (wo)?man (should|are)", text)

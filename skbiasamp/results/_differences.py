@@ -10,9 +10,9 @@ import pandas as pd
 
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import (
+    amount,
     group_of,
     name_of,
-    number,
     p_equals,
     points,
     rate,
@@ -107,8 +107,8 @@ class GroupDifferences(Paged):
         side = "lower" if difference < 0 else "higher"
         # The difference of the rates that are shown, so that a reader can check it.
         shown = round(means[0], 3) - round(means[1], 3)
-        size = points(shown) if self.percent else f"{abs(difference):.4g}"
-        first, second = (rate(mean) if self.percent else f"{mean:.4g}" for mean in means)
+        size = points(shown) if self.percent else amount(abs(difference))
+        first, second = map(rate if self.percent else amount, means)
         sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
         if math.isnan(row["low"]):
             sure = "Too few pairs for an interval"
@@ -140,7 +140,7 @@ class GroupDifferences(Paged):
 
     def _form(self, value: Any) -> str:
         """Return a difference as sentences have it, in percentage points if it is of rates."""
-        return in_points(value) if self.percent else number(value, "+.4g")
+        return in_points(value) if self.percent else amount(value, "+")
 
     def to_document(self) -> Document:
         """Return sentences and tables as plain data, which renderers show.
