@@ -743,8 +743,8 @@ def test_what_a_lower_amplification_costs_is_a_rate_of_errors_with_its_group():
         auditor=DirectionalAuditor(reference="test"),
     )  # fmt: skip
     assert (
-        "'new' amplifies less than 'old', and its accuracy is 10.0 percentage points lower. Of all "
-        "rates, this one changes most: the false positive rate of f, from 0.0 % to 26.7 %."
+        "'new' amplifies less than 'old', and its accuracy is 10.0 percentage points lower. The "
+        "rate that changes most is the false positive rate of f, from 0.0 % to 26.7 %."
     ) in " ".join(str(report).split())
 
 

@@ -391,3 +391,16 @@ def test_a_finding_names_groups_as_the_rest_of_the_page_does():
     assert "of the group sex = man and 42.9 % of the group sex = woman." in text
     text = text_of(SCENARIOS["trained_labels"]().to_document())
     assert re.search(r"if [\d.]+ % of the rows of the group sex = (wo)?man (should|are)", text)
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, "less than 0.1 percentage points"), (0, "0.0")])
+def test_a_small_mean_with_a_side_is_not_said_to_be_0(n, size):
+    """It was "on average 0.0 percentage points against the association"."""
+    label, sex = np.tile([1, 0, 0], 1000), np.repeat(["a", "b", "c"], 1000)
+    label[:400] = 1
+    predicted = label.copy()
+    predicted[np.flatnonzero((sex == "a") & (label == 0))[:n]] = 1
+    result = DirectionalAuditor(reference="test", interval="analytic").audit(
+        label, predicted, sensitive_features=sex
+    )
+    assert f"on average {size}" in result.sentence

@@ -61,7 +61,10 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     if rates and not gap_of(result):
         side = "along" if value >= 0 else "against"
         of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
-        shown += f", on average {points(value)} {side} the association{of}"
+        size = points(value)
+        if size == points(0) and number(value) != number(0):
+            size = f"less than {points(0.001)}"
+        shown += f", on average {size} {side} the association{of}"
     verdict = result.verdict
     if verdict == words.CANNOT:
         return (
