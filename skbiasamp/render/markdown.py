@@ -13,7 +13,6 @@ from skbiasamp.render.document import (
     Card,
     Document,
     Item,
-    Row,
     Section,
     Table,
     Terms,
@@ -74,9 +73,17 @@ def _parts(item: Item, level: int) -> Iterator[str]:
         case Terms():
             yield "\n".join(f"- {escaped(f'{name}: {text}')}" for name, text in item.terms)
         case Table():
-            rows = [(_name(row), *map(str, row.cells)) for row in item.rows[:MOST]]
+            rows = [
+                (" · ".join(filter(None, (row.group, row.name))), *map(str, row.cells))
+                for row in item.rows[:MOST]
+            ]
+            titles = (item.first, *item.columns)
+            if any(row.notes for row in item.rows[:MOST]):
+                titles += ("Notes",)
+                notes = (", ".join(row.notes) for row in item.rows)
+                rows = [(*cells, note) for cells, note in zip(rows, notes, strict=False)]
             yield from [escaped(item.caption)] * bool(item.caption)
-            yield _table((item.first, *item.columns), rows)
+            yield _table(titles, rows)
         case Bars():
             yield escaped(item.caption)
             rows = [
@@ -86,11 +93,6 @@ def _parts(item: Item, level: int) -> Iterator[str]:
             sides = ("Reference", "These rows") if item.apart else ("Labels", "Predictions")
             yield _table(("Group", *sides, "Change", "Verdict"), rows)
             yield from [escaped(item.gap)] * bool(item.gap)
-
-
-def _name(row: Row) -> str:
-    notes = f" ({', '.join(row.notes)})" * bool(row.notes)
-    return " · ".join(filter(None, (row.group, row.name))) + notes
 
 
 def _words(text: Text) -> str:
