@@ -724,7 +724,7 @@ def test_a_model_that_reverses_is_said_to_in_a_comparison():
     printed = " ".join(str(report).split())
     assert "Reversal. 'turned' turns the association around" in printed
     own = primary.table.set_index("model")["estimate"]["near"]
-    assert f"By themselves, these models amplify: near ({own:+.4f})." in printed
+    assert f"This model amplifies by itself: near ({own:+.4f})." in printed
     again = skbiasamp.results.ComparisonReport.from_json(report.to_json())
     assert again["directional A->T"].verdicts == primary.verdicts
     other = skbiasamp.compare(
@@ -743,8 +743,8 @@ def test_what_a_lower_amplification_costs_is_a_rate_of_errors_with_its_group():
         auditor=DirectionalAuditor(reference="test"),
     )  # fmt: skip
     assert (
-        "'new' amplifies less than 'old', and its accuracy is 10.0 percentage points lower. Of all "
-        "rates, this one changes most: the false positive rate of f, from 0.0 % to 26.7 %."
+        "'new' amplifies less than 'old', and its accuracy is 10.0 percentage points lower. The "
+        "rate that changes most is the false positive rate of f, from 0.0 % to 26.7 %."
     ) in " ".join(str(report).split())
 
 

@@ -404,4 +404,4 @@ def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():
     worse = wrong(*(range(start, start + 20) for start in (0, 100, 400, 600)))
     verdict, lead, text = first_step(amplifying, worse)
     assert (verdict, lead) == ("amplifies less", "Cost.")
-    assert "its accuracy is 5.2 percentage points lower. Of all rates" in text
+    assert "its accuracy is 5.2 percentage points lower. The rate that changes most is" in text

@@ -98,7 +98,7 @@ def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
     assert report["directional A->T"].verdict == "amplifies"
     start = "The verdict of directional A->T can become 'no clear effect' if "
     if n_tasks == 1:
-        share = f"{100 * first.share:.1f} % of the rows of {first.group}"
+        share = f"{100 * first.share:.1f} % of the rows of the group {first.group}"
         wrong = "should be labelled '1' and are not"
         if first.label == "too often":
             wrong = "are labelled '1' and should not be"

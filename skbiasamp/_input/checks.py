@@ -284,7 +284,7 @@ def check_known(
         return
     n = sum(rows[name] for name in unseen) if rows is not None else 0
     plural = len(unseen) > 1
-    it = "them" if plural else "it"
+    pronoun = "them" if plural else "it"
     rows_out = f"{'this' if n == 1 else 'these'} {rows_of(n)}"
     raise InputError(
         "{role} {unseen} in the training labels, so {its} training correlation is unknown. Fit on "
@@ -293,8 +293,8 @@ def check_known(
         unseen=f"{quote(unseen)} {'are' if plural else 'is'} in the audited data but "
         f"{'were' if plural else 'was'} not",
         its="their" if plural else "its",
-        it=it,
-        out=rows_out if n >= 1 else it,  # no rows: a column, or rows of little weight
+        it=pronoun,
+        out=rows_out if n >= 1 else pronoun,  # no rows: a column, or rows of little weight
         known=quote(known),
     )
 

@@ -202,7 +202,7 @@ X : array-like or data frame of shape (n_samples, n_features)
 Returns
 -------
 probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
-    Of several tasks, the probability of each.""",
+    The probability of each class, or of each task if there are several.""",
     "fitted": sections_of(_Shared.__doc__ or "").get("Attributes", ""),
 }
 

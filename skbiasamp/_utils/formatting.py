@@ -43,13 +43,13 @@ def name_of(name: Any, joint: str = ", ") -> str:
         text = joint.join(name_of(part, joint) for part in name)
     else:
         text = "missing" if name is None else str(name)
-    text = printable(_one_line(text))
+    text = printable(_one_line(text)) or "''"
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
 
 
 def metric_name(name: str) -> str:
     """Return the name of a result, its direction with an arrow."""
-    return name_of(name).replace("->", "→")
+    return name and name_of(name).replace("->", "→")
 
 
 def in_words(name: str) -> str:
@@ -121,7 +121,7 @@ def rate(value: Any) -> str:
 
 def amount(value: Any, form: str = "") -> str:
     """Return a number of any size: four digits, or all of those before the point."""
-    whole = value is not None and 1e4 <= abs(value) < 1e15
+    whole = value is not None and 1e3 <= abs(value) < 1e15
     return number(value, form + (",.0f" if whole else ".4g"))
 
 

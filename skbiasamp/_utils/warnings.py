@@ -16,13 +16,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import clear
 
-# Of the package and of what calls its methods for the user; with the separator at their ends.
+# Folders of the package and of what calls its methods for the user, with a separator at the end.
 _FOLDERS = tuple(
     str(Path(folder) / "_")[:-1]
     for folder in (Path(__file__).parents[1], *sklearn.__path__, *joblib.__path__)
 )
-# Of this thread alone: `warnings.catch_warnings` changes the filters of the whole process, and
-# leaves them changed if threads overlap.
+# Collectors of this thread alone: `warnings.catch_warnings` changes the filters of the whole
+# process, and leaves them changed if threads overlap.
 _collectors: ContextVar[tuple[Collected, ...]] = ContextVar("collectors", default=())
 
 

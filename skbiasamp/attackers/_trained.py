@@ -44,7 +44,7 @@ def train_attackers(
     else:
         own = pair.rates(training.cells, training.cells.weight[None])
         rates = np.repeat(own, settings.n_draws, axis=0)
-    # Of a single split the attacker of one fold is enough.
+    # The attacker of one fold is enough for a single split.
     n_scored = 1 if settings.holdout and training is None else n_folds
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.

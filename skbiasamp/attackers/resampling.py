@@ -67,21 +67,21 @@ def _counts_in_folds(
     totals = np.add.reduceat(counts, starts)
     if totals.max() >= _MOST_DRAWN:
         starts, totals = np.arange(len(counts)), counts
-    room = rng.multinomial(totals, np.full(n_folds, 1 / n_folds), size=(n_draws, len(starts)))
+    n_free = rng.multinomial(totals, np.full(n_folds, 1 / n_folds), size=(n_draws, len(starts)))
     (inner,) = rng.spawn(1)
     folds = np.empty((n_draws, len(counts), n_folds), dtype=np.int64)
     sizes = np.diff(np.append(starts, len(counts)))
     for i in range(sizes.max()):
         last = np.flatnonzero(sizes == i + 1)
-        folds[:, starts[last] + i] = room[:, last]
+        folds[:, starts[last] + i] = n_free[:, last]
         labels = np.flatnonzero(sizes > i + 1)
         cell = starts[labels] + i
         left = np.tile(counts[cell], (n_draws, 1))
         for fold in range(n_folds):
-            free, others = room[:, labels, fold], room[:, labels, fold + 1 :].sum(axis=-1)
+            free, others = n_free[:, labels, fold], n_free[:, labels, fold + 1 :].sum(axis=-1)
             taken = inner.hypergeometric(free, others, left)
             folds[:, cell, fold] = taken
-            room[:, labels, fold] -= taken
+            n_free[:, labels, fold] -= taken
             left -= taken
     return np.moveaxis(folds, -1, 1)
 

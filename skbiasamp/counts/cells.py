@@ -356,7 +356,7 @@ def labels_of(cells: Cells, side: SideName) -> Labels:
     if side_of_labels.soft and side_of_labels.labels.width < len(side_of_labels.names):
         text = "{side} holds scores, which are no labels: only attackers can use them."
         raise InputError(text, side=side)
-    # Of a binary label the positive class is the one task, which may not occur.
+    # The positive class of a binary label is its one task, which may not occur.
     position = cells._task_positions[0]
     if position is None:
         return Codes(np.full(cells.n_cells, -1), 1)
@@ -455,7 +455,7 @@ def shared(cells: C, role: str) -> C:
         return with_sides(cells, {**sides, "task_pred": sides[BOTH], **squared})
     both = common(labels_of(cells, label), labels_of(cells, predicted))
     if sides[label].one_label and sides[label].names != names:
-        # Of the classes of a binary label only its one task is left.
+        # Only the one task of a binary label is left of its classes.
         sides["task"] = Side(names, labels_of(cells, "task"))
     sides[predicted] = Side(names, both)
     return with_sides(cells, sides)

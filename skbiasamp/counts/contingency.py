@@ -246,8 +246,8 @@ class Contingency(Cells):
         Parameters
         ----------
         frame : data frame, lazy frame or query
-            Of pandas, polars, pyarrow, DuckDB, Dask, PySpark, Ibis or whatever else narwhals
-            knows.
+            A frame of pandas, polars, pyarrow, DuckDB, Dask, PySpark, Ibis or another library that
+            narwhals knows.
         target : column name, or list of names, optional
             The label, or 0/1 indicator columns. None: there are predictions alone.
         prediction : column name, or list of names, or dict of them, optional
@@ -314,7 +314,7 @@ class Contingency(Cells):
         Parameters
         ----------
         contingencies : iterable of Contingency
-            Of days, of workers, of chunks. Groups and classes may differ: the sum has all.
+            Counts of days, workers or chunks. Groups and classes may differ: the sum has all.
 
         Returns
         -------

@@ -67,7 +67,7 @@ def in_blocks(cells: Cells) -> bool:
 def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None:
     """Divide the rows of cells in order into blocks at random, if there are many cells.
 
-    Clusters are not divided. Where they are fewer than blocks would be, each is a block.
+    Clusters are not divided. If they are fewer than blocks would be, each is a block.
     """
     if not in_blocks(cells):
         return None

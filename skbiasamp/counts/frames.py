@@ -360,7 +360,7 @@ def _of_tasks(
         for name, values in sums.items()
     }
     if SQUARE in sums and np.array_equal(sums[SQUARE], sums["task_pred"]):
-        # Of columns of 0 and 1 the squares are the sums.
+        # Squares of columns of 0 and 1 are their sums.
         del of_tasks[SQUARE], of_tasks[BOTH_SQUARE]
     of_groups = {name: side for name, side in sides_read.items() if name.startswith("group")}
     made_cells = made.of_rows(rows._replace(sides=of_tasks | of_groups, summed="tasks"))

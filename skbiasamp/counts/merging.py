@@ -37,7 +37,7 @@ from skbiasamp.counts.cells import (
 from skbiasamp.counts.clusters import Clusters, of_single_rows, stacked
 from skbiasamp.counts.task_sums import added_moments, with_squares
 
-# Of a sum of several kinds, the one of which least is known.
+# Kinds of sums. If several are merged, the sum is of the kind of which least is known.
 _SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
 _ROLES: tuple[SideName, ...] = ("group", "task")
 

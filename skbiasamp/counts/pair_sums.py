@@ -33,7 +33,7 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
         return np.swapaxes(pair_sums(right, left, weight), -1, -2)
     # A product for each column of one side needs no more memory than the draws themselves.
     sums = np.empty((len(weight), left.width, right.width))
-    # Of numbers, single precision would leave noise where nothing varies.
+    # Single precision would leave noise in sums of numbers that do not vary.
     dtype = np.float64 if right.soft else weight.dtype
     for i in range(left.width):
         rows, share = left.within(i)

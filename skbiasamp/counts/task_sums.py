@@ -25,11 +25,11 @@ def of_task(cells: Cells, position: int) -> Cells:
     rates and their variances depend on.
     """
     if position not in cells._of_tasks:
-        cells._of_tasks[position] = _one(cells, position)
+        cells._of_tasks[position] = _task_cells(cells, position)
     return cells._of_tasks[position]
 
 
-def _one(cells: Cells, position: int) -> Cells:
+def _task_cells(cells: Cells, position: int) -> Cells:
     every: dict[Any, Side] = dict(sides_of(cells))
 
     def column(name: Any, other: Any = None) -> Array:

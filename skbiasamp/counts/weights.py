@@ -17,7 +17,7 @@ class Weighted:
     weight: Array
     repeats: Array | None
     clusters: Clusters | None
-    # Of each cell, if rows are standardised: the cells with which it keeps its weight in resamples.
+    # If rows are standardised: the cells with which each cell keeps its weight in resamples.
     poststrata: Array | None = None
 
     @property

@@ -185,7 +185,7 @@ class Churn:
 
     @property
     def shares(self) -> Array:
-        """The share of each group's rows; NaN where it has none."""
+        """The share of each group's rows; NaN if it has none."""
         return np.divide(self.changed, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
 
 

@@ -137,7 +137,7 @@ def with_tests(
 ) -> Bounds:
     """Test every pair and the estimate, and let bounds and tests agree.
 
-    `changed` is as in `bounds_and_tests`. Where draws are the test, it is theirs.
+    `changed` is as in `bounds_and_tests`. If draws are the test, it is theirs.
     """
     how = confidence_level, n_resamples
     if bounds.p_value is not None:
@@ -164,7 +164,7 @@ def bounds_and_tests(
 
     `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
     pair gained and lost, of how many, if these are independent whole rows: the test is then
-    McNemar's exact one. Where the bounds of resamples disagree with it, the end at 0 is that of the
+    McNemar's exact one. If the bounds of resamples disagree with it, the end at 0 is that of the
     exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
     the p-value is that of the interval.
     """
@@ -193,7 +193,7 @@ def bounds_and_tests(
 
 def normal_test(estimate: Any, variance: Any) -> Any:
     """Test that estimates are 0, by the delta method; NaN if there is no variance."""
-    # Where no row differs, sums of fractional weights leave rounding errors, in both.
+    # If no row differs, sums of fractional weights leave rounding errors, in both.
     estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
     variance = np.where(variance <= 1e-24, 0.0, variance)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -165,7 +165,7 @@ def _counted(pairs: Pairs, train: Contingency, test: Contingency, fewest: int) -
     counted = (n >= few) & ~np.isnan(pairs.delta)
     known = np.ones(counted.shape, dtype=bool)
     is_sample = pairs.sampled and not pairs.own_base
-    # Where all rows are few, all pairs count.
+    # If all rows are few, all pairs count.
     are_many = train.total * train.units_per_weight >= few
     if rates is not None and rates.base is None and is_sample and are_many:
         given = labels_alone(rates).observed[1]

@@ -24,7 +24,7 @@ def pair_variances(
 ) -> Array:
     """Return the variance of every pair's change, or NaN if it is undefined.
 
-    Of several models that predict the same rows, it is that of the sum of their changes, each
+    If several models predict the same rows, it is the variance of the sum of their changes, each
     times its factor: by default that of the difference between two.
     """
     (cells, pairs), *others = models
@@ -315,7 +315,7 @@ def mean_variance(
 ) -> float:
     """Return the variance of a mean over pairs that follows their changes by `gradient`.
 
-    `centred` and `labels` are those of `row_influence`. It is NaN where tasks were summed by
+    `centred` and `labels` are those of `row_influence`. It is NaN if tasks were summed by
     themselves and the squares that it takes were not.
     """
     if cells.summed == "tasks":

@@ -42,10 +42,10 @@ class Bounds(NamedTuple):
     ends: Array
     statistics: dict[str, Any]
     sign: Array
-    # Of all pairs at once, if asked for, and how many standard errors these reach.
+    # Intervals of all pairs at once, if requested, and how many standard errors they reach.
     every: Array | None = None
     times: float = math.nan
-    # Of pairs and estimate: before `with_tests`, where the draws themselves are the test.
+    # Those of pairs and estimate before `with_tests`, if the draws themselves are the test.
     p_value: Any = None
     estimate_p_value: float = math.nan
 
@@ -301,7 +301,7 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
     """Return how far below and above (gained − lost)/n the net change of a rate may be.
 
     Clopper and Pearson's exact bounds of the rows gained and of those lost; distances are squared
-    and added (Zou and Donner 2008). Where no row differs both are 1 − (α/2)^(1/n).
+    and added (Zou and Donner 2008). If no row differs, both are 1 − (α/2)^(1/n).
     """
     tail = (1 - confidence_level) / 2
     count = np.stack(np.broadcast_arrays(gained, lost)).astype(float)
@@ -406,7 +406,7 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors:
     cells = pairs.seen_in(train)
     before = replace(pairs, rates=rates, observed=pairs.base, base=nothing)
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
-    # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
+    # If tasks were summed by themselves, it is not known how their errors add up: NaN.
     whole = mean_variance(cells, before, pairs.estimate_gradient(sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
     return BaseErrors(of_pairs, whole, value)

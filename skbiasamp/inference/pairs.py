@@ -229,7 +229,7 @@ class Pairs:
 
     @cached_property
     def divisors(self) -> Any:
-        """What the sum over pairs is divided by, NaN where no pair is defined."""
+        """What the sum over pairs is divided by, NaN if no pair is defined."""
         if self.divisor is not None:
             return self.divisor
         n = (~np.isnan(self.delta)).sum(axis=(-2, -1))

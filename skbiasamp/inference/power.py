@@ -53,7 +53,7 @@ def required_rows(
     groups : sequence of float, default=(0.5, 0.5)
         Shares of the groups.
     result : AuditResult, default=None
-        Of a small audit of such rows, in place of `changed` and `groups`. Rows of clusters are
+        A small audit of such rows, in place of `changed` and `groups`. Rows of clusters are
         then expected to come in such clusters again.
     confidence_level : float, default=0.95
         Level of the interval. That of `result`, if there is one.
@@ -105,8 +105,7 @@ def required_rows(
         raise InputError(
             "{groups} must be positive shares that sum to 1; got {seen!r}.", seen=groups
         )
-    # Of a row of a group: the variance of its change if labels and predictions are alike, and if
-    # the amplification is there.
+    # The variance of the change of a group's row, without amplification and with it.
     spread = (1 / shares).sum() / len(shares) ** 2
     test, least = ((spread * (changed - mean**2)) ** 0.5 for mean in (0.0, effect))
     tail, miss = stats.norm.isf((1 - confidence_level) / 2), stats.norm.ppf(power)

@@ -49,7 +49,7 @@ def mean_of_runs(
     between, rows = sum(parts), np.maximum(rows, 0.0)
     df = np.full(np.shape(value), 1e6)
     if method == "t":
-        # Welch and Satterthwaite's degrees of freedom. Where few runs vary little by chance, these
+        # Welch and Satterthwaite's degrees of freedom. If few runs vary little by chance, these
         # are too many: with 2 and 3 runs such intervals cover as little as 87 and 92 %. If the
         # variance of runs counts more, by how much longer its quantile is, 93 and 94 %.
         more = [special.stdtrit(len(each) - 1, tail) / special.ndtri(tail) for each in runs]
@@ -89,7 +89,7 @@ def shared_rows_of_difference(covariance: Array, n: int) -> float:
 def by_rows(resamples: Array, product: str = "nt,nt->t") -> Array:
     """Return the variance of resampled values (resamples, cuts into folds, values) by rows alone.
 
-    Where the rows of a resample are cut into folds at random, its values also vary by the cut, as
+    If the rows of a resample are cut into folds at random, its values also vary by the cut, as
     the draws do that an estimate is a mean of: this must not count twice. Values of several cuts
     of the same rows have in common what rows do. The product "nt,nu->tu" gives the covariances.
     """
@@ -118,9 +118,9 @@ def of_draws(
     `seen` do, and `resamples` (resamples, cuts into folds, targets) vary as rows do. Only their
     spread is used: resamples are biased as estimates are, and their percentiles were measured to be
     too short where few rows are wrong.
-    If resamples do not train again, `folds` (draws, folds, targets) tell how much training varies:
-    Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
-    `n_changed` of `n_rows` predictions differ.
+    If resamples do not train again, `folds` (draws, folds, targets) show how much training varies:
+    Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). If two
+    models are compared, `n_changed` of `n_rows` predictions differ.
     """
     value, n_draws = values.mean(axis=0), len(draws)
     tail = (1 - confidence_level) / 2

@@ -74,9 +74,10 @@ def _largest(result: AuditResult, own: float, pair: dict[str, Any]) -> str:
     beside = " compared with all rows" * bool(own != pair["delta"])
     if abs(own) >= np.fmax.reduce(every, initial=np.nan):
         return f"Largest change{beside}"
-    significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
-    return f"Largest{significant} change{same}{beside}"
+    if beside and pair["significant"]:  # tested is the whole change, with what all rows share
+        return f"Largest change{same}{beside}, among pairs that change significantly"
+    return f"Largest{' significant' * pair['significant']} change{same}{beside}"
 
 
 # Names of sides in sentences.

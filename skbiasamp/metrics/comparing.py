@@ -201,7 +201,7 @@ def comparison_result(
             continue
         own, before = ([model] if runs is None else runs[model] for model in (name, reference))
         pairs_of_runs = [(model, other) for model in own for other in before]
-        # Of several pairs of runs there is no test.
+        # Several pairs of runs have no test.
         tested = len(pairs_of_runs) == 1
         changes = [churn_of(cells, *pair, tested=tested) for pair in pairs_of_runs]
         rows[name]["changed"] = float(np.mean([change.share for change in changes]))

@@ -111,7 +111,7 @@ def prediction_powered_rates(
 
     Notes
     -----
-    Of n rows with a human label y and N without, all with a machine label f, the rate is
+    If n rows have a human label y, N have none, and all have a machine label f, the rate is
 
     .. math::
 

@@ -151,7 +151,7 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
 def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     """Return columns of a frame or of files by what they are: tables of sensitive features.
 
-    Of columns of several models, those of each by its name.
+    If there are columns of several models, those of each are by its name.
     """
     with opened_rows(frame, columns) as (rows, _):
         # At once: an engine may return rows in another order each time.

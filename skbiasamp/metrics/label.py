@@ -38,7 +38,7 @@ class LabelAuditor(CooccurrenceAuditor):
     ----------
     y_at_ : DataFrame of shape (1, n_tasks)
         1 if the task is in the majority in the training labels, −1 if it is in the minority, 0 if
-        neither. Of several classes: 1 for the most frequent, else 0.
+        neither. If there are several classes: 1 for the most frequent, else 0.
     %(fitted)s
 
     See Also

@@ -256,7 +256,7 @@ class _DatasetLeakage(LeakageAuditor):
     >>> round(dataset_leakage(cooks, sensitive_features=sex, random_state=0), 2)
     0.7
 
-    Of labels with 5 % and 25 % errors, in closed form:
+    The leakage of labels with 5 % and 25 % errors, in closed form:
 
     >>> dataset_leakage(cooks, sensitive_features=sex, at=[0.95, 0.75], cv=None).round(2)
     array([0.68, 0.6 ])

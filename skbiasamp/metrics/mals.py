@@ -91,7 +91,7 @@ class MALSAuditor(CooccurrenceAuditor):
         if scores or not test.has("task_pred"):
             return []
         auditor = cls()
-        # Of more pairs than this, permutations are too few for the smallest p-value to stay below
+        # With more pairs than this, permutations are too few for the smallest p-value to stay below
         # 0.05 once it is multiplied by the number of pairs.
         many = len(test.groups) * len(test.tasks) > 0.05 * (auditor.n_resamples + 1)
         return [auditor.set_params(adjust="fdr" if many else "holm")]

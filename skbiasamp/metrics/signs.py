@@ -11,7 +11,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 
 
 def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
-    """Return the sign of left − right, 0 where they are equal.
+    """Return the sign of left − right, 0 if they are equal.
 
     Sums of whole weights are exact; those of fractional weights carry rounding noise, which
     must not give an independent pair a sign.

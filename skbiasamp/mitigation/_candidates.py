@@ -27,7 +27,7 @@ from skbiasamp.mitigation._repair import DataRepair
 from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
 from skbiasamp.model_selection import BaseRateThresholdClassifier
 
-# Of what trains several models, so that a search takes minutes.
+# Folds and iterations of candidates that train several models, so that a search takes minutes.
 _FOLDS, _ITERATIONS = 3, 5
 
 
@@ -132,7 +132,7 @@ class WeightsAsRows(ClassifierWrapper):
         reached, n = np.asarray(sample_weight).cumsum(), len(sample_weight)
         rows = np.searchsorted(reached, (np.arange(n) + 0.5) / n * reached[-1])
         labels = np.asarray(y)[rows]
-        # Of two classes small weights may leave one.
+        # Small weights may leave only one of two classes.
         model = self.estimator if np.ptp(labels) else DummyClassifier(strategy="prior")
         with config_context(enable_metadata_routing=False):
             self.estimator_ = clone(model).fit(_safe_indexing(X, rows), labels)

@@ -45,8 +45,8 @@ class ShareLimits(NamedTuple):
 def constrain(scores: Array, group: Array, bounds: ShareLimits, *, exclusive: bool) -> Constrained:
     """Choose tasks for rows: the best sum of scores within bounds.
 
-    Of exclusive tasks each row has the one with the greatest score, of others all with scores
-    above 0. Tasks without bounds have (0, 1).
+    Each row has the task with the greatest score if tasks are exclusive, and else all tasks with
+    scores above 0. Tasks without bounds have (0, 1).
     """
     within = (np.arange(len(bounds.low))[:, None] == group).astype(float)
     # A group that is not here cannot have its share.

@@ -216,7 +216,7 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
                 raise InputError("{thresholds} must hold numbers; got NaN. Leave it out.")
         rows, tests, proven = every.take(tested), [], 1 - self.confidence_level
         sizes = np.bincount(rows.group)
-        # Of the change of a group's rate: whatever the signs are, the limit has to hold.
+        # What a change of a group's rate is worth: the limit has to hold whatever the signs are.
         everything = rows.at(np.array([-np.inf]))
         worths = [replace(everything, sign=possible).share * sizes for possible in signs]
         for threshold in thresholds:

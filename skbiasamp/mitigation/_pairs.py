@@ -28,7 +28,7 @@ WITHOUT_POLICIES: dict[str, Any] = {"y_true": "y"} | without_policies("before fi
 class Memberships:
     """Rows as members of a group and of tasks.
 
-    Of one label a row, every class is a task, also both classes of a binary label: what makes
+    If rows have one label, every class is a task, also both classes of a binary label: what makes
     one of them independent of the group does not make the other so.
     """
 

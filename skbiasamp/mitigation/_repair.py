@@ -104,7 +104,7 @@ def _repair(available: Array, within: Array, member: Array, least: int) -> Array
     while (spare := quota.sum() - least) > 0:
         table = (within * quota) @ labels
         variation = _variation(table)
-        # Of one row less of each pair. Its last one stays, at whatever price.
+        # The change by one row less of each pair. Its last row stays, whatever it costs.
         change = np.where(
             table <= 1,
             len(variation),

@@ -94,10 +94,13 @@ class RashomonResult(Exported):
         if not row["n_good"]:
             return f"No model of {name} scores within {self.tolerance:g} of the best."
         best = self.table["score"].max()
+        ends = f"between {number(row['lowest'])} and {number(row['highest'])}"
+        scores, amplification = "score", f"Their amplification is {ends}"
+        if row["n_good"] == 1:
+            scores, amplification = "scores", f"Its amplification is {number(row['lowest'])}"
         text = (
-            f"{row['n_good']} of {row['n_models']} models of {name} score within "
-            f"{self.tolerance:g} of the best ({best:.4f}). Their amplification is "
-            f"between {number(row['lowest'])} and {number(row['highest'])}."
+            f"{row['n_good']} of {row['n_models']} models of {name} {scores} within "
+            f"{self.tolerance:g} of the best ({best:.4f}). {amplification}."
         )
         if row["model"] not in self.means:
             return text
@@ -303,7 +306,7 @@ def _drawn(
     for name in names:
         space = by_class.get(name, {})
         endless = any(hasattr(values, "rvs") for values in space.values())
-        # Of fewer settings than models, each is drawn several times, with other seeds.
+        # If there are fewer settings than models, each is drawn several times, with other seeds.
         n_settings = n if endless else min(n, math.prod(map(len, space.values())))
         settings = list(ParameterSampler(space, n_settings, random_state=rng))
         drawn[name] = [settings[i % len(settings)] for i in range(n)]

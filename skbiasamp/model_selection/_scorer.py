@@ -262,7 +262,7 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 auditor=template,
                 groups=groups,
             )
-        # Of several folds each row is in as many as any other, so that their sum has its rates.
+        # Each row is in as many folds as any other, so that their sum has its rates.
         return clone(template).fit(sum(cells for cells, *_ in counted))
 
     def _own_auditor(self, estimator: Any) -> Any:

@@ -131,7 +131,7 @@ class PairsDisplay(TableDisplay):
             result,
             AuditResult,
             "from_result draws one AuditResult",
-            'Of a report or a dict of results pass one, such as report["directional A->T"].',
+            'Pass one result of a report or a dict, such as report["directional A->T"].',
         )
         level = result.confidence_level
         display = cls(
@@ -256,18 +256,29 @@ class PairsDisplay(TableDisplay):
 
     @property
     def _tested(self) -> Array | None:
-        """Return which pairs are significant, or None if there is neither test nor interval."""
+        """Return which pairs are significant, or None if there is neither test nor interval.
+
+        A pair whose sign is uncertain may change in the other direction than is drawn.
+        """
         p_adjusted, low, high = map(self._numbers, ("p_adjusted", "low", "high"))
         if np.isnan([p_adjusted, low, high]).all():
             return None
-        return significant(p_adjusted, low, high, self.confidence_level)
+        return significant(p_adjusted, low, high, self.confidence_level) & ~self._uncertain
+
+    @property
+    def _uncertain(self) -> Array:
+        """Return which pairs have an uncertain sign."""
+        certain = self.table.get("sign_certain", pd.Series(True, self.table.index))
+        return np.array([value is False for value in certain.tolist()], bool)
 
     @property
     def _unclear(self) -> str:
         """Return what pairs that are not significant have in common."""
         if "p_adjusted" not in self.table or self.table["p_adjusted"].isna().all():
-            return "interval includes 0"
-        return f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
+            text = "interval includes 0"
+        else:
+            text = f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
+        return text + ", or direction uncertain" * bool(self._uncertain.any())
 
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
@@ -322,7 +333,7 @@ def name_sides(ax: Any, sides: str, axis: str = "x") -> None:
         ax.annotate(text, *place, textcoords="offset points", **look)
 
 
-def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:
+def space_of(ax: Any, columns: int, rows: int) -> tuple[float, float]:
     """Return the width and height, in points, that each of so many cells has in the axes."""
     figure = ax.figure.canvas.figure  # of a subfigure, the whole
     figure.draw_without_rendering()  # only then has the layout made room for labels

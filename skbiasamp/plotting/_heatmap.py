@@ -9,7 +9,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW
-from skbiasamp.plotting._common import FONT, SMALLEST, PairsDisplay, contrast, fitting, room
+from skbiasamp.plotting._common import FONT, SMALLEST, PairsDisplay, contrast, fitting, space_of
 from skbiasamp.results import label_index
 
 LARGE = 100  # cells: of more, colour is seen before any number
@@ -48,7 +48,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     values : DataFrame of shape (n_groups, n_tasks)
         The amplifications.
     significant : DataFrame of shape (n_groups, n_tasks) or None
-        Which of them are significant; None without tests and intervals.
+        Which of them are significant, and have a certain sign; None without tests and intervals.
     image_ : AxesImage
         The colours.
     texts_ : list of Text
@@ -130,7 +130,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         if transpose is None:
             transpose = n_tasks > max(MANY, n_groups)
         if max_tasks == "auto":
-            max_tasks = 70 if ax is None else int(room(ax, 1, 1)[int(transpose)] / NAME)
+            max_tasks = 70 if ax is None else int(space_of(ax, 1, 1)[int(transpose)] / NAME)
         values, significant = self._strongest_tasks(max_tasks)
         left_out = f"{len(values.T)} strongest of {n_tasks:,} tasks" * (len(values.T) < n_tasks)
         roles = ["group", "task"]
@@ -219,7 +219,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
         """Turn and shrink the names until they fit."""
         ax = self.ax_
-        width, height = room(ax, n_columns, n_rows)
+        width, height = space_of(ax, n_columns, n_rows)
         ax.tick_params(axis="y", labelsize=fitting(0.85 * height))
         if CHARACTER * FONT * widest <= width:
             return
@@ -234,7 +234,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             for row, column in np.argwhere(worth)
         ]
         longest = max((len(text) for _, _, text in written), default=1)
-        width, height = room(self.ax_, *cells.shape[::-1]) if written else (0.0, 0.0)
+        width, height = space_of(self.ax_, *cells.shape[::-1]) if written else (0.0, 0.0)
         size = min(9.0, 0.7 * height, 0.9 * width / (CHARACTER * longest))
         if size < SMALLEST:
             return

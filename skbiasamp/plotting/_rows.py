@@ -9,7 +9,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._common import Display, fitting, name_sides, room, tidy
+from skbiasamp.plotting._common import Display, fitting, name_sides, space_of, tidy
 
 POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 
@@ -81,6 +81,6 @@ class RowsDisplay(Display):
         if sides:
             name_sides(ax, sides)
         tidy(ax, title, axis="x")
-        size = fitting(0.85 * room(ax, 1, n)[1])
+        size = fitting(0.85 * space_of(ax, 1, n)[1])
         for text in (*ax.get_yticklabels(), *self.undefined_):
             text.set_fontsize(size)

@@ -194,9 +194,9 @@ class TimelineDisplay(TableDisplay):
             self.version_lines_.append(ax.axvline(i - 0.5, **look))
             look["label"] = None  # once
             text, place = literal(f" version {version}"), ("data", "axes fraction")
-            ax.annotate(
-                text, (i - 0.5, 1), xycoords=place, va="top", fontsize="small", color="0.35"
-            )
+            behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0}
+            how = {"va": "top", "fontsize": "small", "color": "0.35", "bbox": behind}
+            ax.annotate(text, (i - 0.5, 1), xycoords=place, **how)
         every = max(1, -(-len(names) // _MOST_LABELS))
         ax.set_xticks(at[::every], [literal(names[i]) for i in at[::every]])
         turned = sum(map(len, names[::every])) > _MOST_TEXT

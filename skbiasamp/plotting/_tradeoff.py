@@ -13,7 +13,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.formatting import in_words
 from skbiasamp._utils.palette import SERIES
-from skbiasamp.plotting._common import TableDisplay, check_kind, room, short_labels, tidy
+from skbiasamp.plotting._common import TableDisplay, check_kind, short_labels, space_of, tidy
 from skbiasamp.results.mitigation_search import BASELINE, PAIRED, MitigationSearch
 
 MARKERS = "osD^vPX*<>"
@@ -197,7 +197,7 @@ class MitigationDisplay(TableDisplay):
 
     def _label(self) -> None:
         """Write the name of each point beside it, from top to bottom without overlap."""
-        room(self.ax_, 1, 1)  # lays the figure out: only then points have a place
+        space_of(self.ax_, 1, 1)  # lays the figure out: only then points have a place
         size = 9.0
         height = 1.25 * size * self.figure_.canvas.figure.dpi / 72
         to_axes = self.ax_.transAxes.inverted().transform

@@ -27,8 +27,8 @@ from skbiasamp.results import AuditResult
 class WordsDisplay(RowsDisplay, TableDisplay):
     """Bars of the words by which an attacker on texts recognises each group.
 
-    Of two groups, the words of one point to the left and those of the other to the right. Of
-    more, each has its own colour.
+    If there are two groups, the words of one point to the left and those of the other to the
+    right. If there are more, each has its own colour.
 
     .. versionadded:: 0.1
 

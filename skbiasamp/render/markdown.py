@@ -77,8 +77,13 @@ def _parts(item: Item, level: int) -> Iterator[str]:
                 (" · ".join(filter(None, (row.group, row.name))), *map(str, row.cells))
                 for row in item.rows[:MOST]
             ]
+            titles = (item.first, *item.columns)
+            if any(row.notes for row in item.rows[:MOST]):
+                titles += ("Notes",)
+                notes = (", ".join(row.notes) for row in item.rows)
+                rows = [(*cells, note) for cells, note in zip(rows, notes, strict=False)]
             yield from [escaped(item.caption)] * bool(item.caption)
-            yield _table((item.first, *item.columns), rows)
+            yield _table(titles, rows)
         case Bars():
             yield escaped(item.caption)
             rows = [

@@ -5,6 +5,8 @@ for (const wide of document.querySelectorAll(".timeline .wide")) wide.scrollLeft
 // spaces, so that a sentence is the same text on the page, in Markdown and in JSON.
 const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+  const cell = text.parentElement.closest("td:not([data-say])");
+  if (cell) text.data = text.data.replace(/(\d) (?=%)/g, "$1\u00a0");
   if (!text.parentElement.closest("p, li, dd, h2, caption") || text.parentElement.closest("[data-say]")) continue;
   text.data = text.data
     .replace(/(\d) (?=%|(percentage points|rows?|groups?|pairs?|tasks?)\b)/g, "$1\u00a0")
@@ -45,7 +47,7 @@ for (const figure of document.querySelectorAll("figure.slider")) {
   const {groups, amplification, counted, thresholds, limit, reach, x} = JSON.parse(figure.dataset.counts);
   const input = figure.querySelector("input");
   const say = (key, text) => {
-    for (const one of figure.querySelectorAll(`[data-say="${key}"]`)) one.textContent = text;
+    for (const place of figure.querySelectorAll(`[data-say="${key}"]`)) place.textContent = text;
   };
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   const signed = (value) => {
@@ -67,8 +69,8 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const share = (value) => percent(Math.min(Math.max(value, 0), 1));
     say("accuracy", percent(accuracy));
     say("accuracy-interval", ends(accuracy, reach[0], reach[0]).map(share).join(" to "));
-    const known = rates.filter((_, i) => counted[i]);
-    say("gap", (100 * (Math.max(...known) - Math.min(...known))).toFixed(1));
+    const known = rates.filter((_, i) => counted[i]).map((rate) => (100 * rate).toFixed(1));  // as shown
+    say("gap", (Math.max(...known) - Math.min(...known)).toFixed(1));
     say("amplification", signed(value));
     const [low, high] = ends(value, reach[1], reach[2]);
     say("amplification-interval", [low, high].map(signed).join(" to "));

@@ -25,10 +25,11 @@ def lines(slider: Slider) -> dict[str, Any]:
     size = max(float(np.abs(ends[1, :, 1:]).max()), slider.limit or 0.0) or 1.0
     spans = [*np.clip(ends[:1, :, slider.start], 0, 1).tolist(), ends[1, :, slider.start].tolist()]
 
-    # Of many groups, those whose rates are furthest apart.
+    # If there are many, the groups with enough rows whose rates are furthest apart.
     order = sorted(range(len(rates)), key=lambda at: rates[at][slider.start])
-    half = _MOST // 2
-    drawn = range(len(rates)) if len(rates) <= _MOST else sorted(order[:half] + order[-half:])
+    if len(order) > _MOST:
+        order = [at for at in order if slider.counted[at]]
+    drawn = sorted({*order[: _MOST // 2], *order[-_MOST // 2 :]})
 
     least, most = spans[1]
 
@@ -84,8 +85,9 @@ def lines(slider: Slider) -> dict[str, Any]:
 
 
 def _gap(slider: Slider, rates: list[list[float]]) -> float:
-    """Return how far the rates of the groups that count are apart."""
-    now = [values[slider.start] for values, of in zip(rates, slider.counted, strict=True) if of]
+    """Return how far the rates of the groups that count are apart, as these are shown."""
+    counted = zip(rates, slider.counted, strict=True)
+    now = [round(values[slider.start], 3) for values, counts in counted if counts]
     return max(now) - min(now)
 
 

@@ -44,7 +44,7 @@ class _TaskRows(NamedTuple):
 def _outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
     """Return for each task whether people want it; None if that is unknown.
 
-    Of two classes, the one that is no task may be the one that people want.
+    If there are two classes, people may want the one that is no task.
     """
     if favourable is None:
         return [True] * len(test.tasks)

@@ -15,7 +15,7 @@ from skbiasamp._input.containers import check_lengths, one_column, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import codes_of, side_of_model
 from skbiasamp._input.probable_groups import read_probabilities
-from skbiasamp._utils.formatting import listed, name_of, p_equals, rate
+from skbiasamp._utils.formatting import group_of, listed, name_of, p_equals, rate
 from skbiasamp.counts.cells import sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import read_labels
@@ -25,7 +25,7 @@ from skbiasamp.results import AuditResult, ComparisonResult, Finding
 _FEW = 30  # rows of a stratum of probabilities; those of fewer are merged
 _ALPHA, _EVENTS = 0.05, 5  # of a test with the normal distribution
 
-# Of an audit: from labels to predictions.
+# What changes in an audit: from labels to predictions.
 _CHANGE: tuple[SideName, SideName] = ("task", "task_pred")
 
 Ends = tuple[Array, Array]
@@ -215,12 +215,16 @@ def selected_labels(
         raise InputError(text, named=names[int(missing.argmax())])
     present, stratum = np.unique(2 * group + known, return_inverse=True)
     without = listed([name_of(value) for value in labelled.index[~labelled["any"]]], 5)
-    shares = listed([f"{rate(m)} of {name_of(g)}" for g, m in zip(names, missing, strict=True)], 6)
+    columns = [column for column in rows.sides["group"].columns if isinstance(column, str)]
+    shares = [
+        f"{rate(share)} of the group {group_of(name, columns)}"
+        for name, share in zip(names, missing, strict=True)
+    ]
     finding = Finding(
         "labels that the decision made",
         f"{(~known).sum():,} of {len(known):,} rows have no label, because of the decision "
-        f"({without}): {shares}. Estimates are of the other rows; the interval of the verdict "
-        "allows for every label that these rows may have.",
+        f"({without}): {listed(shares, 6)}. Estimates are of the other rows; the interval of the "
+        "verdict allows for every label that these rows may have.",
         "verdict",
         "Label a random part of the rows without a label.",
     )

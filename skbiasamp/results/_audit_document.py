@@ -38,6 +38,7 @@ from skbiasamp.results._audit_tables import (
     ratios_read,
     strongest_pairs,
     summary_table,
+    with_means,
     word_tables,
 )
 from skbiasamp.results._content import LIMITS, count, document_of, ends, record
@@ -82,6 +83,9 @@ _NO_ERRORS = (
     "These rows have no labels, so nothing in them is right or wrong. They are compared with the "
     "reference: the rows that the model was trained on, or real rows if the model generated "
     "these. Both are samples, and intervals include the chance in both."
+)
+_NOT_ALL_LABELLED = (
+    "Errors are not counted: they need a label of every row. These are rates of the predictions."
 )
 
 # Why a metric may differ from the verdict: what it compares.
@@ -277,7 +281,7 @@ def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
 def _everybody(report: AuditReport) -> Text | None:
     """Return how often the task that changes most is predicted in all rows, and labelled."""
     sums: dict[str, tuple[float, float]] = {}
-    for row in rates_of(report):
+    for row in with_means(report, rates_of(report)):
         if row["change"] is not None and row["n"] is not None:
             before, after = sums.get(task := task_of(row["task"]), (0.0, 0.0))
             share = row["n"] / report.groups["n"].sum()
@@ -316,8 +320,8 @@ def _headline(report: AuditReport, result: AuditResult) -> str:
         return headline.replace("the group", f"the group ({first} or {other})")
     difference = f"the difference in {task} between {first} and {other}{of}"
     if verdict in (words.AMPLIFIES, words.REDUCES, words.REVERSES):
-        worse = ""
-        if "favourable" in context and verdict in (words.AMPLIFIES, words.REVERSES):
+        worse, widens = "", verdict in (words.AMPLIFIES, words.REVERSES)
+        if "favourable" in context and widens and report.rates["impact_ratio"].notna().all():
             least: Any = report.rates.sort_values("impact_ratio").iloc[0]
             worse = ", to the disadvantage of "
             worse += first if str(least["group"]) == str(groups[0]) else other
@@ -420,13 +424,14 @@ def _errors(report: AuditReport) -> Section:
     title = "Who bears the errors?" if kind != "texts" else "Rows of each group"
     if not labelled:
         title = "How often is each task in each group?"
-    explained = Text(_ERRORS if labelled else _NO_ERRORS, link=("terms", "Definitions"))
+    without = _NO_ERRORS if report.primary and report.labelled.empty else _NOT_ALL_LABELLED
+    explained = Text(_ERRORS if labelled else without, link=("terms", "Definitions"))
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
         explained = Text("No text is right or wrong, so rows are counted, and no errors.")
     elif kind == "numbers":
-        explained = Text(_OF_NUMBERS if labelled else _NO_ERRORS)
+        explained = Text(_OF_NUMBERS if labelled else without)
     has_ratio = rates is not None and any("Impact ratio" in column for column in rates.columns)
     ratio = Text(ratios_read(context), quiet=True) if has_ratio else None
     # The last one is of all columns together: the rates have it.

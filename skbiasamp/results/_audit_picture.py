@@ -10,7 +10,7 @@ from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.shares import difference_interval
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bar, Bars
-from skbiasamp.results._audit_tables import rates_with_reference
+from skbiasamp.results._audit_tables import has_few_rows, rates_with_reference, with_means
 from skbiasamp.results._content import count, in_points
 from skbiasamp.results._json import as_json
 from skbiasamp.results._report import AuditReport, columns_alone
@@ -25,10 +25,11 @@ _MEANS = (*_ENDS, "change")
 def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     """Return rates of the task that is affected most, by group, or None without predictions.
 
-    Of many groups, those are shown in which most rows changed, the largest change first. If a
-    column alone shows what all of them together do not, its groups are shown.
+    If there are many groups, those in which most rows changed are shown: the largest change first,
+    groups of few rows last. If a column alone shows what all of them together do not, its groups
+    are shown.
     """
-    known = [row for row in rates_with_reference(report) if row["change"] is not None]
+    known = _compared(report)
     columns = report.context.get("group_columns", ())
     if alone := next(iter(columns_alone(report).values()), []):
         known, columns = _of_column(report, alone[0]), alone[:1]
@@ -47,7 +48,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
             return row["group"] != pair["group"], -row["n"] * abs(row["change"])
 
         rows = sorted(rows, key=by_rows_changed)[:_MOST_BARS]
-        rows.sort(key=lambda row: -round(abs(row["change"] - shared), 9))
+        rows.sort(key=lambda row: (has_few_rows(row), -round(abs(row["change"] - shared), 9)))
     pairs, gap = by_pair(result.table), ""
     if len(rows) == 2:
         gap = _gap(rows, columns, labelled=result.labelled)
@@ -59,11 +60,11 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
 
     def bar(row: dict[str, Any]) -> Bar:
         verdict = _verdict_of(pairs.get(pair_of(row)), result)
-        # What all rows share is part of a pair's change, and of no gap. Of two groups, the verdict
-        # is about their difference.
+        # What all rows share is part of a pair's change, and of no gap. If there are two
+        # groups, the verdict is about their difference.
         if shared or (n_rows == 2 and verdict != words.NO_EFFECT):
             verdict = ""
-        name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
+        name = f"{group_of(row['group'], columns)} ({count(row['n'])} row{'s' * (row['n'] != 1)})"
         change = f"{in_points(row['change'])} percentage points, {in_people(row['change'])}"
         side = words.SIDE_OF.get(verdict, "across")
         return Bar(name, row["base_rate"], row["predicted_rate"], change, verdict, side)
@@ -80,6 +81,12 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
         n_rows - len(rows),
         apart=not result.labelled,
     )
+
+
+def _compared(report: AuditReport) -> list[dict[str, Any]]:
+    """Return the rates that the verdict compares, and how each changes."""
+    rows = with_means(report, rates_with_reference(report))
+    return [row for row in rows if row["change"] is not None]
 
 
 def _gap(rows: list[dict[str, Any]], columns: Any, *, labelled: bool) -> str:
@@ -119,9 +126,7 @@ def _of_column(report: AuditReport, column: str) -> list[dict[str, Any]]:
     """Return the rates of each category of a sensitive column, and each task."""
     at = list(report.context["group_columns"]).index(column)
     sums: dict[str, dict[str, Any]] = {}
-    for row in rates_with_reference(report):
-        if row["change"] is None:
-            continue
+    for row in _compared(report):
         own = {"group": row["group"][at], "task": row["task"]}
         whole = sums.setdefault(pair_of(own), own | dict.fromkeys(("n", *_MEANS), 0.0))
         whole["n"] += row["n"]

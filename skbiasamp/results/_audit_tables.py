@@ -149,7 +149,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
-    rows.sort(key=_has_few_rows)
+    rows.sort(key=has_few_rows)
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
 
@@ -181,7 +181,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     if result.kind.is_signed and "delta" in rows[0]:
         explained = ". Amplification is the change along the association: above 0 it widens"
         if any("sign uncertain" in row["notes"] for row in rows):
-            explained += ". Where the sign is uncertain, read the change instead"
+            explained += ". If the sign is uncertain, read the change instead"
         if abs(result.statistics.get("shift", 0.0)) >= 5e-5:
             explained += ", what all rows share included"
     return Table.of(
@@ -193,7 +193,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         caption=name
         + f": {heading.lower()}s, strongest first" * bool(rows[1:])
         + f", those with fewer than {FEWEST_ROWS} rows last"
-        * (_has_few_rows(rows[-1]) and not _has_few_rows(rows[0]))
+        * (has_few_rows(rows[-1]) and not has_few_rows(rows[0]))
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
         first=heading,
@@ -201,7 +201,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     )
 
 
-def _has_few_rows(row: Mapping[str, Any]) -> bool:
+def has_few_rows(row: Mapping[str, Any]) -> bool:
     return row.get("n") is not None and row["n"] < FEWEST_ROWS
 
 
@@ -316,6 +316,21 @@ def rates_with_reference(report: AuditReport) -> list[dict[str, Any]]:
     return rows
 
 
+def with_means(report: AuditReport, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rates with what the verdict compares: means of probabilities, not decisions."""
+    result = None if report.primary is None else report[report.primary]
+    pairs = {} if result is None or result.direction != "A->T" else by_pair(result.table)
+    own = dict.fromkeys(("predicted_rate_low", "predicted_rate_high"))  # those of decisions
+    return [
+        row | own | {"predicted_rate": mean, "change": mean - row["base_rate"]}
+        if row["change"] is not None
+        and (mean := pairs.get(pair_of(row), {}).get("observed")) is not None
+        and abs(mean - row["predicted_rate"]) > 1e-9
+        else row
+        for row in rows
+    ]
+
+
 def rates_table(report: AuditReport) -> Table | None:
     """Return the rates of each pair, the largest change first."""
     rows = sorted(rates_with_reference(report), key=lambda row: -abs(row["change"] or 0))
@@ -342,6 +357,7 @@ def rates_table(report: AuditReport) -> Table | None:
         caption = "of the reference (ring) and of these rows (dot)"
         marks = "From the reference to these rows"
     caption += ", with 95 % intervals" * predicted
+    decided = "; 0.5 or more counts as predicted" * (with_means(report, rows) != rows)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = row.get("base_rate"), row.get("predicted_rate")
@@ -356,7 +372,7 @@ def rates_table(report: AuditReport) -> Table | None:
         table_columns(*columns),
         mark,
         id="rates-table",
-        caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows),
+        caption=f"Rates of each group: {caption}{TOGETHER * hold_together(rows)}{decided}",
         first=heading,
         marks=marks,
         percent=True,

@@ -286,7 +286,7 @@ class ComparisonResult(Shown, OfMetric):
         pairs = pairs[pairs["difference"] != 0]
         if pairs.empty:
             return ""
-        # Of numeric tasks with units of their own only the amplification can be compared.
+        # Only the amplification of numeric tasks can be compared, which have units of their own.
         size = pairs["difference" if self.percent else "amplification"].abs()
         most = row_of(pairs, int(size.to_numpy().argmax()))
         group, task = group_of(most["group"], self.group_columns), f"'{task_of(most['task'])}'"

@@ -52,6 +52,7 @@ from skbiasamp.results._content import (
 )
 from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import as_json, records
+from skbiasamp.results._selection_rates import WITHOUT_A_GROUP
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
 _MOST_NAMED = 6
@@ -132,7 +133,10 @@ def _steps(report: ComparisonReport) -> list[Text]:
         if row.get("verdict") == words.AMPLIFIES
     ]
     if amplify:
-        choice = f"By themselves, these models amplify: {listed(amplify, _MOST_NAMED)}."
+        who = "These models amplify by themselves"
+        if len(amplify) == 1:
+            who = "This model amplifies by itself"
+        choice = f"{who}: {listed(amplify, _MOST_NAMED)}."
     action = "Audit the model that you choose (skbiasamp audit), on other rows."
     return [*(step for step in steps if step is not None), Text(choice, "Choice.", action)]
 
@@ -152,7 +156,8 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
                 f" About {round_up(rows):,} rows like these would find a difference of "
                 f"{abs(value):.4f} with a probability of 80 %."
             )
-        return Text(text, "Precision.", "Audit more rows, or decide by accuracy.")
+        others = "" if report.context.get("data_kind") == "texts" else ", or decide by accuracy"
+        return Text(text, "Precision.", f"Audit more rows{others}.")
     of_model = {row["model"]: row for row in report._accuracies}.get(model, {})
     least, most = (of_model.get(f"difference_{end}") for end in ("low", "high"))
     if least is None or most is None:  # no evidence of a gain or a loss
@@ -291,7 +296,7 @@ def _largest_change_of_errors(report: ComparisonReport, model: str) -> str:
         for key, title in _RATES.items()
         if (new := row.get(key)) is not None and (old := row[f"{key}, reference"]) is not None
     ]
-    return f" Of all rates, this one changes most: {max(changes)[1]}." if changes else ""
+    return f" The rate that changes most is {max(changes)[1]}." if changes else ""
 
 
 def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
@@ -449,11 +454,14 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "
             "Intervals are not. A verdict needs both."
         )
-    if report.context.get("n_train") is None:
+    if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
         limits["No training labels"] = (
             "Directions of associations come from the compared labels. Pass training labels to "
             "measure against what the models learned from."
         )
     if n := report.context.get("n_dropped"):
-        limits["Rows left out"] = f"{count(n)} rows have no sensitive feature and were left out."
+        why = "they have no sensitive feature"
+        if report.context.get("weighted"):
+            why += f", or {WITHOUT_A_GROUP}"
+        limits["Rows left out"] = f"{count(n)} rows were left out: {why}."
     return limits

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._input.errors import InputError
-from skbiasamp._utils.formatting import group_of, name_of, number, points, rate, task_of
+from skbiasamp._utils.formatting import (
+    amount,
+    group_of,
+    name_of,
+    p_equals,
+    points,
+    rate,
+    task_of,
+)
 from skbiasamp.render.document import Bullets, Document, Section
 from skbiasamp.results._content import LIMITS, in_points, interval_in_words
 from skbiasamp.results._result import AuditResult
@@ -99,8 +105,10 @@ class GroupDifferences(Paged):
             return self._of_model(row, f"{group} minus {other}{task}")
         difference, means = row["difference"], (row["mean"], row["mean_other"])
         side = "lower" if difference < 0 else "higher"
-        size = points(difference) if self.percent else f"{abs(difference):.4g}"
-        first, second = (rate(mean) if self.percent else f"{mean:.4g}" for mean in means)
+        # The difference of the rates that are shown, so that a reader can check it.
+        shown = round(means[0], 3) - round(means[1], 3)
+        size = points(shown) if self.percent else amount(abs(difference))
+        first, second = map(rate if self.percent else amount, means)
         sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
         if math.isnan(row["low"]):
             sure = "Too few pairs for an interval"
@@ -115,19 +123,24 @@ class GroupDifferences(Paged):
 
     def _of_model(self, row: dict[str, Any], what: str) -> str:
         """Return how a model's difference differs from that of the reference."""
-        form = in_points if self.percent else partial(number, form="+.4g")
-        own, before, change = (form(row[name]) for name in ("mean", "mean_other", "difference"))
+        names = ("mean", "mean_other", "difference")
+        own, before, change = (self._form(row[name]) for name in names)
         unit = " percentage points" * self.percent
         sure = "No clear change" if row["low"] <= 0 <= row["high"] else "A change"
         return (
             f"{sure} by '{name_of(row['model'])}': within {row['n_pairs']:,.0f} pairs, the "
             f"difference {what} is {own}{unit}, and {before} by the reference: {change} "
-            f"({self._tested(row, form)})."
+            f"({self._tested(row)})."
         )
 
-    def _tested(self, row: dict[str, Any], form: Callable[[Any], str] = number) -> str:
-        interval = interval_in_words(self.confidence_level, row["low"], row["high"], form)
-        return f"{interval}, p = {row['p_value']:.2g}"
+    def _tested(self, row: dict[str, Any]) -> str:
+        ends = row["low"], row["high"]
+        interval = interval_in_words(self.confidence_level, *ends, self._form)
+        return f"{interval}, {p_equals(row['p_value'])}"
+
+    def _form(self, value: Any) -> str:
+        """Return a difference as sentences have it, in percentage points if it is of rates."""
+        return in_points(value) if self.percent else amount(value, "+")
 
     def to_document(self) -> Document:
         """Return sentences and tables as plain data, which renderers show.

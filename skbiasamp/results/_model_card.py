@@ -9,6 +9,7 @@ from skbiasamp.render.document import Bullets, Cell, Document, Row, Section, Tab
 from skbiasamp.results._audit_document import audit_document, metric_sentences, what_is_missing
 from skbiasamp.results._audit_glossary import definition
 from skbiasamp.results._audit_tables import rates_table, summary_table
+from skbiasamp.results._differences import differences_section
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._sentences import reference_labels
@@ -25,7 +26,12 @@ def model_card(report: AuditReport) -> Document:
         (metric_name(name), f"{result.question} {definition(result)}")
         for name, result in report.items()
     ]
-    results = [summary_table(report), metric_sentences(report), rates_table(report)]
+    results = [
+        differences_section(report.differences),
+        summary_table(report),
+        metric_sentences(report),
+        rates_table(report),
+    ]
     limits = [
         *parts["verdict"],
         parts["limits"][0],
@@ -35,7 +41,7 @@ def model_card(report: AuditReport) -> Document:
     tested = [
         Section("Testing Data", [Bullets(data)]),
         Section("Factors", [Text(f"Groups: {page.facts.get('Groups', 'none')}")]),
-        Section("Metrics", [Terms(metrics), _measured_how(report)]),
+        Section("Metrics", [Terms(metrics), _measured_how(report)] if metrics else []),
     ]
     evaluation = [
         Section("Testing Data, Factors & Metrics", tested),

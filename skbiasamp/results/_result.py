@@ -113,7 +113,7 @@ class AuditResult(Shown, OfMetric):
     confidence_level : float or None
         Level of the interval, None if none was requested.
     p_value : float
-        Of the test of `null`, the hypothesis that the estimate is 0. It is below
+        p-value of the test of `null`, the hypothesis that the estimate is 0. It is below
         1 − confidence_level if the interval excludes 0. NaN if there is none.
     n_samples : int or float
         Audited rows, or the sum of their weights.
@@ -173,8 +173,8 @@ class AuditResult(Shown, OfMetric):
     citation : str
         BibTeX entry of the metric's paper; empty if there is none.
     words : DataFrame or None
-        Of attackers on texts, the words by which they recognise each ``target``: their ``source``
-        (human or model texts), ``weight`` in a linear attacker, and the ``share`` of texts of the
+        The words by which attackers on texts recognise each ``target``: their ``source`` (human
+        or model texts), ``weight`` in a linear attacker, and the ``share`` of texts of the
         target that have the word, and of the others (``share_others``). None if there are none.
 
     Examples
@@ -393,8 +393,8 @@ class AuditResult(Shown, OfMetric):
         The verdict *amplifies*, *reduces* or *reverses* says that the interval excludes 0. It would
         include 0 if enough labels of one group were wrong in the same direction, or if a rate of
         your own `base` were off by as much. The predictions, the signs and the width of the
-        interval are taken as they are; wrong labels make it somewhat wider too. Of several classes,
-        a wrong label moves two: the other one is taken that matters most.
+        interval are taken as they are; wrong labels make it somewhat wider too. If there are
+        several classes, a wrong label moves two: the other one is taken that matters most.
 
         Returns
         -------

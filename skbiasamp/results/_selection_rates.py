@@ -28,6 +28,8 @@ from skbiasamp.results._content import (
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
+# Why rows of strata are left out.
+WITHOUT_A_GROUP = "a group has no rows in their stratum"
 _MEASURES = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
@@ -84,13 +86,16 @@ class SelectionRates(Paged):
         document : Document
         """
         context, rows = self.context, records(self.table)
-        tables = selection_tables(rows, context.get("group_columns", ()))
-        task = only_task(row["task"] for row in rows) or "the task"
-        selected = f"Selected: the model predicts {task}."
+        task = only_task(row["task"] for row in rows)
+        selected = f"Selected: the model predicts {task or 'the task'}."
         if "score" in context.get("selected", ""):
-            selected = "Selected: a score above the median score of all rows (scoring rate)."
+            task = "a score above the median"
+            selected = f"Selected: {task} score of all rows (scoring rate)."
+        tables = selection_tables(rows, context.get("group_columns", ()), task)
         if given := context.get("given"):
             selected += f" Rates are {given}: as if all groups had the strata of all rows."
+            if n := context.get("n_dropped"):
+                selected += f" {count(n)} rows were left out: {WITHOUT_A_GROUP}."
         below = _below(rows)
         opening: list[Item | None] = [Text(selected)]
         if below:
@@ -142,7 +147,7 @@ def rate_differences(table: pd.DataFrame) -> pd.DataFrame:
 def _span(table: pd.DataFrame, name: str) -> tuple[float, float, float]:
     """Return how far the highest rate is above the lowest, with its interval if there is one."""
     rates = table[name]
-    # Of equal rates the last, as the first is the lowest.
+    # The last of equal rates, as the first is the lowest.
     highest: dict[Any, Any] = table.iloc[-1 - int(rates.fillna(-1)[::-1].argmax())].to_dict()
     low, high = (highest.get(f"{name}_difference_{end}", np.nan) for end in ("low", "high"))
     return float(rates.max() - rates.min()), low, high
@@ -166,17 +171,20 @@ _TITLES = {
 }
 
 
-def selection_tables(rows: list[dict[str, Any]], columns: Any) -> list[Table]:
-    """Return one table a sensitive column, its categories in the order of the data."""
-    several = len({str(row["task"]) for row in rows}) > 1
+def selection_tables(rows: list[dict[str, Any]], columns: Any, selected: str = "") -> list[Table]:
+    """Return one table a sensitive column, its categories in the order of the data.
+
+    `selected` says which rows are: by default, those of the only task.
+    """
+    selected = selected or only_task(row["task"] for row in rows)
     return [
-        _table(f"selection-{i}", by, [row for row in rows if row["by"] == by], columns, several)
+        _table(f"selection-{i}", by, [row for row in rows if row["by"] == by], columns, selected)
         for i, by in enumerate(dict.fromkeys(row["by"] for row in rows), 1)
     ]
 
 
 def _table(
-    table_id: str, by: str, rows: list[dict[str, Any]], columns: Any, several: bool
+    table_id: str, by: str, rows: list[dict[str, Any]], columns: Any, selected: str
 ) -> Table:
     # A few wide intervals would press all others together: their lines end at the margin.
     known = [row[end] for row in rows for end in _RATIO if row[end] is not None]
@@ -184,7 +192,7 @@ def _table(
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
         name = [group_of(row["category"], columns if isinstance(row["category"], list) else ())]
-        name += [task_of(row["task"])] if several else []
+        name += [] if selected else [task_of(row["task"])]
         notes = () if row["counted"] else ("not in the ratios",)
         says = number(row["impact_ratio"], ".2f")
         return {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
@@ -199,8 +207,8 @@ def _table(
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
         f"{TOGETHER * hold_together(rows)}; line: four fifths"
-        + f"; selected: '{task_of(rows[0]['task'])}'"
-        * (not several),
+        + f"; selected: {selected}"
+        * bool(selected),
         first="Category",
         marks="Impact ratio",
         axis=axis,

@@ -61,7 +61,10 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     if rates and not gap_of(result):
         side = "along" if value >= 0 else "against"
         of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
-        shown += f", on average {points(value)} {side} the association{of}"
+        size = points(value)
+        if size == points(0) and number(value) != number(0):
+            size = f"less than {points(0.001)}"
+        shown += f", on average {size} {side} the association{of}"
     verdict = result.verdict
     if verdict == words.CANNOT:
         return (
@@ -141,7 +144,7 @@ def _gap(result: AuditResult) -> tuple[float, float] | None:
     if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
         return None
     rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
-    # Of the rates as they are shown, so that a reader can check it.
+    # The difference of the rates that are shown, so that a reader can check it.
     before, after = (float(first - other) for first, other in rates.round(3))
     return None if math.isnan(before + after) else (before, after)
 

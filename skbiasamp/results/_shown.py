@@ -93,4 +93,6 @@ def _text(name: str, value: Any) -> str:
         return "-"
     if not isinstance(value, float):
         return str(value)
+    if name == "n" or name.startswith("n_"):
+        return f"{value:.15g}"
     return f"{value:.2g}" if name in _P_VALUES else f"{value:.4f}"

@@ -16,6 +16,7 @@ from skbiasamp._utils.formatting import (
     NO_EFFECT,
     NOT_MEASURED,
     REDUCES,
+    REVERSES,
     group_of,
     level_of,
     listed,
@@ -37,6 +38,7 @@ from skbiasamp.results._content import (
 from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
+from skbiasamp.results.pair_tables import pair_of
 
 _PARTS = table_reader({"part": Name, "value": float, "low": float, "high": float})
 Parts = Annotated[pd.DataFrame, _PARTS]
@@ -268,6 +270,7 @@ _ENDS = ("low", "high")
 _VERBS = {"above": AMPLIFIES, "below": REDUCES, "across": NO_EFFECT, "unknown": NOT_MEASURED}
 _SUMS = {"features": "difference of the scores", "conditional": "value within strata"}
 _MOST_PARTS, _MOST_SENTENCES = 6, 5  # on the page of an audit
+_AT_OWN_SIGNS = "sum, at signs that are independent of these parts"
 _CAUTION = (
     "The author of this report chose {given}. A column that the decision itself caused explains "
     "everything, and hides discrimination."
@@ -315,9 +318,11 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
         parts.append(_sum(f"{len(others)} others", sum(others)))
     rows, reached, title = list[dict[str, Any]](), 0.0, _SUMS.get(name, "value")
     for part in parts:
-        if part.get("part") in _PLAIN and rows and title == "value" and name != "change":
+        if part.get("part") in _PLAIN and rows and title == "value":
             title = "value by the paper's formula"
-            rows.append(_sum("estimate, as in the verdict", reached))
+            if name != "change":  # which has the estimate as its first part
+                same = math.isclose(reached, explanation.audit.estimate, abs_tol=5e-5)
+                rows.append(_sum("estimate, as in the verdict" if same else _AT_OWN_SIGNS, reached))
         rows.append(part | {"from": reached, "to": reached + part["value"]})
         reached += part["value"]
     rows.append(_sum(title, reached))
@@ -395,6 +400,8 @@ def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> st
             f"{rate(row['predicts_group'])}, groups weighted equally)."
         )
     more = "more strongly than" if value > 0 else "less strongly than"
+    if verb.startswith(REVERSES):
+        more = "in the other direction than"
     meaning = _MEANINGS[table if table in _MEANINGS and part not in _PLAIN else part].format(
         more="about as strongly as" if side == "across" else more, proxy=proxy
     )
@@ -404,26 +411,30 @@ def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> st
 
 def _of_gaps(explanation: Explanation) -> Iterator[str]:
     """Say of each difference between two groups what strata make of it, and what remains."""
-    context, gaps = explanation.context, explanation.gaps
-    assert gaps is not None
+    context, gaps, rates = explanation.context, explanation.gaps, explanation.rates
+    assert gaps is not None and rates is not None
     given = name_of(list(context["given"]))
+    # Differences of the rates that a page shows, so that a reader can check them.
+    rate_of = {
+        (row["of"], pair_of(row)): round(row["rate"], 3)
+        for row in cast("list[dict[str, Any]]", rates.to_dict("records"))
+    }
     for (task, group, other, of), own in gaps.groupby(
         ["task", "group", "other", "of"], sort=False, dropna=False
     ):
         part = {row["part"]: row for row in _rows(own)}
-        whole = sum(row["value"] for row in part.values())
-        if of == "change" or math.isnan(whole):
+        if of == "change" or math.isnan(sum(row["value"] for row in part.values())):
             continue
         names = " minus ".join(group_of(name, context["sensitive"]) for name in (group, other))
-        explained, inside, alone = (
-            in_points(part[name]["value"]) for name in ("explained", "unexplained", "no overlap")
-        )
+        first, second = (rate_of[of, pair_of({"group": g, "task": task})] for g in (group, other))
+        inside, alone = (round(part[name]["value"], 3) for name in ("unexplained", "no overlap"))
+        explained = first - second - inside - alone
         interval = _interval(explanation, part["unexplained"], in_points)
-        apart = f", and {alone} come from strata without rows of both groups"
+        apart = f", and {in_points(alone)} come from strata without rows of both groups"
         yield (
-            f"{names}, task {task_of(task)}: {in_points(whole)} percentage points in "
-            f"{of}. Strata ({given}) explain {explained}, and {inside} remain within them{interval}"
-            f"{apart * (not _is_zero(part['no overlap']))}."
+            f"{names}, task {task_of(task)}: {in_points(first - second)} percentage points in "
+            f"{of}. Strata ({given}) explain {in_points(explained)}, and {in_points(inside)} "
+            f"remain within them{interval}{apart * bool(alone)}."
         )
 
 

@@ -144,7 +144,10 @@ class MitigationSearch(Paged):
         if self.limit is None:
             return f"{before_all} No limit was given, so no winner was chosen."
         if self.best is None:
-            return f"{before_all} No candidate is within the limit of {self.limit:g}."
+            text = f"{before_all} No candidate is within the limit of {self.limit:g}."
+            if n := int((self.table["status"] == words.INCONCLUSIVE).sum()):
+                text += f" More rows may decide: {n} {'is' if n == 1 else 'are'} inconclusive."
+            return text
         if self.best == BASELINE:
             return f"{before_all} The model is within the limit of {self.limit:g} as it is."
         row = self._row(self.best)

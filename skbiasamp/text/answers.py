@@ -81,9 +81,9 @@ def read_answers(path: Any, prediction: str | None = None) -> pd.DataFrame:
     these words or by the group's tag. If BBQ says of both groups that they are stereotyped, as of
     two tattooed people, or of none, each answer is read by its own group, as BBQ's authors do.
 
-    Of two identities, such as race and gender, BBQ lists the stereotyped race only. The other
-    identity is then that of the stereotyped group in all items of the template, so pass whole
-    files. BBQ's authors print templates with proper names (numbers above 25) as a category of
+    If an item has two identities, such as race and gender, BBQ lists the stereotyped race only.
+    The other identity is then that of the stereotyped group in all items of the template, so pass
+    whole files. BBQ's authors print templates with proper names (numbers above 25) as a category of
     their own: change `category` of these rows for such scores.
 
     References
@@ -135,7 +135,7 @@ def read_answers(path: Any, prediction: str | None = None) -> pd.DataFrame:
             raise InputError(text, path=path, line=line, error=repr(error)) from error
     if not items:
         raise InputError("{path} has no rows: there are no answers to read.", path=path)
-    # Of two identities, BBQ names the stereotyped race. The other identity is that of the
+    # BBQ names the stereotyped race of two identities. The other identity is that of the
     # stereotyped group in the items of this template in which only one group is of this race.
     shared: dict[Any, frozenset[str]] = {}
     for item in items:

@@ -194,7 +194,7 @@ class WordListLabeler(TextTransformer):
 
     def _read(self, X: Any, texts: list[str]) -> pd.DataFrame:
         names = self._names()
-        labels = _found(texts, self.labels, "labels", plurals=self.plurals)
+        labels = _labels_in(texts, self.labels, "labels", plurals=self.plurals)
         columns: list[Any] = [labels]
         if self.refusals is not None:
             refused = self._refused(texts)
@@ -212,7 +212,7 @@ class WordListLabeler(TextTransformer):
             check_option("refusals", given, ("english",))
             given = _REFUSALS
             texts = [" ".join(text.replace("\u2019", "'").split()) for text in texts]
-        return _found(texts, {REFUSAL: given}, "refusals", plurals=self.plurals)
+        return _labels_in(texts, {REFUSAL: given}, "refusals", plurals=self.plurals)
 
 
 def _is_pattern(word: Any) -> bool:
@@ -251,7 +251,7 @@ def _compiled(word: Any, name: str, role: str) -> re.Pattern[str]:
     return pattern
 
 
-def _found(
+def _labels_in(
     texts: list[str], labels: Mapping[str, Any], role: str, *, plurals: bool
 ) -> np.ndarray[Any, Any]:
     """Return which labels texts have: one row a text, one column a label."""

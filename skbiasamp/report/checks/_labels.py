@@ -266,7 +266,7 @@ def _bears(primary: AuditResult | None) -> str:
         wrong = f"are labelled {task} and should not be"
         if pairs[0]["label"] == "too rarely":
             wrong = f"should be labelled {task} and are not"
-        return f" {becomes} {part} of the rows of {whose} {wrong}."
+        return f" {becomes} {part} of the rows of the group {whose} {wrong}."
     if every["share"] <= 1:
         off = points(every["share"])
         return f" {becomes} every rate of the labels is wrong by {off}."

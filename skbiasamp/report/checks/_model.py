@@ -122,7 +122,7 @@ def error_rates(audited: Audited) -> Findings:
     share = report.rates["base_rate"].to_numpy(float)
     n = np.repeat(report.groups["n"].to_numpy(float), len(share) // len(report.groups))
     enough = np.stack([n * (1 - share), n * share], axis=1) > FEWEST_ROWS - 1e-6
-    # Of many groups, the largest gap may be chance.
+    # The largest gap of many groups may be chance.
     certain = report.rates[[f"{name}_low" for name in differences]].to_numpy() > 0
     gaps = np.where(enough & certain, differences, -1.0)
     k = int(gaps.max(axis=0).argmax())
@@ -157,7 +157,7 @@ def error_rates(audited: Audited) -> Findings:
     )
 
 
-# Of which rows an error is, what the model does there, and the name of its rate.
+# Rows in which each error occurs, what the model does there, and the name of its rate.
 _LABELLED = {
     "false_positive_rate": ("not labelled", "wrongly predicts", "false positive rate"),
     "true_positive_rate": ("labelled", "misses", "false negative rate"),
@@ -172,7 +172,7 @@ def _wrong(rates: Any, kind: str) -> str:
 
 def _difference(row: Any, base: Any, kind: str) -> str:
     """Return the difference of two rates, and its interval if one of them is the lowest."""
-    # Of the rates as they are shown, so that a reader can check it.
+    # The difference of the rates that are shown, so that a reader can check it.
     shown = abs(round(row[kind], 3) - round(base[kind], 3))
     high, low = sorted((row, base), key=lambda side: -side[f"{kind}_difference"])
     text = f"; difference {points(shown)}"
@@ -187,8 +187,8 @@ def predicted_probabilities(audited: Audited) -> Findings:
     """Predictions are probabilities."""
     if audited.test.soft("task_pred"):
         yield (
-            "The predictions are probabilities, so predicted rates are their means in each group. "
-            "Accuracy and error rates count 0.5 or more as the label.",
+            "The predictions are probabilities, and the verdict compares their means by group. "
+            "Accuracy, error rates and selection rates count 0.5 or more as the label.",
             Said("To audit decisions, pass predicted labels, or {threshold=0.5}."),
         )
 
@@ -226,7 +226,8 @@ def impact_ratio(audited: Audited) -> Findings:
         return
     row: Any = below.sort_values("impact_ratio").iloc[0]
     of_task = rates[rates["task"].map(str) == str(row["task"])]
-    most: Any = of_task.sort_values("impact_ratio").iloc[-1]
+    # Rows with a missing value are in no ratio.
+    most: Any = of_task.sort_values("impact_ratio", na_position="first").iloc[-1]
     group, other = (audited.group(side["group"]) for side in (row, most))
     wanted = [f"'{task_of(name)}'" for name in audited.favourable]
     others = len(below) - 1

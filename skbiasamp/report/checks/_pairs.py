@@ -10,6 +10,13 @@ from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 
 _MOST_NAMED = 4
+# What findings say of one pair, by what they say of several.
+_SINGULAR = {
+    "have": "has",
+    "their changes widen or narrow": "its change widens or narrows",
+    "these changes": "this change",
+    "these pairs one by one": "this pair by itself",
+}
 
 
 def _raised(result: AuditResult, flag: str) -> list[str]:
@@ -34,8 +41,8 @@ def uncertain_signs(audited: Audited) -> Findings:
         audited,
         "sign_certain",
         "{have} a correlation in the {labels} that is not statistically distinguishable from 0, so "
-        "it is not known whether their changes widen or narrow the association",
-        "Report these changes without a direction, or measure more {rows}.",
+        "it is not known whether {their changes widen or narrow} the association",
+        "Report {these changes} without a direction, or measure more {rows}.",
     )
 
 
@@ -46,7 +53,7 @@ def small_cells(audited: Audited) -> Findings:
         audited,
         "reliable",
         "{have} fewer than 10 rows",
-        "Do not report these pairs one by one; collect more rows, or merge small groups.",
+        "Do not report {these pairs one by one}; collect more rows, or merge small groups.",
     )
 
 
@@ -59,7 +66,8 @@ def _flagged(audited: Audited, flag: str, what: str, action: str) -> Findings:
     words = {"labels": "labels", "rows": "labelled rows"}
     if not audited.report[name].labelled:
         words = dict.fromkeys(words, "reference rows")
-    words["have"] = "has" if len(pairs) == 1 else "have"
+    for several, single in _SINGULAR.items():
+        words[several] = single if len(pairs) == 1 else several
     yield (
         f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} "
         f"{what.format_map(words)}: {listed(pairs, 3)}.",

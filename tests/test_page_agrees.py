@@ -1,0 +1,406 @@
+"""Sentences, pictures and tables of one page agree with each other."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, report, table
+from sklearn.naive_bayes import BernoulliNB
+
+import skbiasamp
+from skbiasamp import DirectionalAuditor, LICAuditor, mitigation
+from skbiasamp.metrics import MatchedPairsAuditor
+from skbiasamp.model_selection import audit_rashomon
+
+
+def items(document, kind):
+    """Yield the items of a kind, with those of inner sections."""
+    stack = list(document.sections)
+    while stack:
+        item = stack.pop(0)
+        if type(item).__name__ == kind:
+            yield item
+        if type(item).__name__ == "Section":
+            stack = [*filter(None, item.items), *stack]
+
+
+def text_of(document):
+    """Return all sentences of a document as one text."""
+    texts = [f"{each.text} {each.action}" for each in items(document, "Text")]
+    for bullets in items(document, "Bullets"):
+        texts += [f"{each.text} {each.action}" for each in bullets.texts]
+    for card in items(document, "Card"):
+        texts += [each.text for each in card.texts]
+    return " ".join(texts)
+
+
+def table_of(document, table_id):
+    return next(each for each in items(document, "Table") if each.id == table_id)
+
+
+def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
+    """It showed shares of rows at 0.5 or more, which may change in the other direction."""
+    rows = ROWS()
+    audit = report(rows, "cook_score")
+    pairs = audit[audit.primary].table
+    (bars,) = items(audit.to_document(), "Bars")
+    assert [bar.after for bar in bars.bars] == pytest.approx(pairs["observed"].tolist())
+    assert [bar.before for bar in bars.bars] == pytest.approx(pairs["base"].tolist())
+    mean = rows["cook_score"].mean()
+    assert f"'1' is predicted for {100 * mean:.1f} % of all rows" in text_of(audit.to_document())
+    rates = table_of(audit.to_document(), "rates-table")
+    assert rates.caption.endswith("0.5 or more counts as predicted")
+    decided = report(rows, "cook_new")
+    assert "counts as predicted" not in table_of(decided.to_document(), "rates-table").caption
+
+
+def waterfall_ends(explanation, name):
+    rows = table_of(explanation.to_document(), f"why-{name}").rows
+    return {row.name: row.cells[0].value for row in rows}
+
+
+def test_parts_are_the_estimate_of_the_verdict_only_if_they_are():
+    """Signs that are independent of several parts may sum to another number."""
+    rows = MANY().iloc[:150]
+    scores = rows[[f"{task}_score" for task in TASKS]].to_numpy() ** 3
+    explanation = skbiasamp.explain(
+        rows[TASKS],
+        (scores > 0.3).astype(int),
+        sensitive_features=rows["region"],
+        y_score=scores,
+        random_state=0,
+    )
+    ends = waterfall_ends(explanation, "decision")
+    assert "estimate, as in the verdict" not in ends
+    own = ends["sum, at signs that are independent of these parts"]
+    assert abs(own - explanation.audit.estimate) > 5e-5
+    three = SCENARIOS["explanation_of_three_groups"]()
+    for name in ("change", "decision"):
+        ends = waterfall_ends(three, name)
+        assert ends["value by the paper's formula"] == pytest.approx(three.audit.value)
+    assert ends["estimate, as in the verdict"] == pytest.approx(three.audit.estimate)
+
+
+def test_a_reversal_within_strata_is_no_weaker_association():
+    label = np.repeat([1, 0, 1, 0], [60, 40, 30, 70])
+    sex = np.repeat(["f", "m"], 100)
+    explanation = skbiasamp.explain(
+        np.tile(label, 4),
+        np.tile((sex == "m").astype(int), 4),
+        sensitive_features=np.tile(sex, 4),
+        given=np.repeat(["a", "b"], 400),
+        random_state=0,
+    )
+    within = next(text for text in explanation.sentences if text.startswith("within strata"))
+    assert within.startswith("within strata: reverses")
+    assert within.endswith("associate group and task in the other direction than labels do.")
+
+
+def test_parts_of_a_difference_sum_to_it_as_they_are_shown():
+    gaps = skbiasamp.explain(
+        ROWS()["cook"],
+        ROWS()["cook_new"],
+        sensitive_features=ROWS()["region"],
+        given=ROWS()["grade"],
+        random_state=0,
+    )
+    rate = gaps.rates.set_index(["of", "group"])["rate"].mul(100).round(1)
+    texts = [text for text in gaps.sentences if "percentage points in" in text]
+    assert len(texts) == 4
+    for text in texts:
+        names, numbers = text.split(", task ")
+        first, other = names.split(" minus ")
+        of = "labels" if "points in labels" in text else "predictions"
+        words = numbers.replace("−", "-").replace("+", "").split()
+        whole = float(words[1])
+        assert whole == pytest.approx(
+            rate[of, first.split()[-1]] - rate[of, other.split()[-1]], abs=1e-9
+        )
+        explained = float(words[words.index("explain") + 1].rstrip(","))
+        inside = float(words[words.index("remain") - 1])
+        assert whole == pytest.approx(explained + inside, abs=1e-9)
+
+
+def test_groups_of_few_rows_lead_no_picture():
+    """A group of one row stood on top, and pages said "1 rows"."""
+    rows = ROWS().iloc[:300].assign(cook_new=ROWS()["cook_old"])
+    shop = rows["region"].mask(np.arange(300) == 0, "one person")
+    changed = rows.assign(shop=shop, cook_new=rows["cook_new"].mask(np.arange(300) == 0, 0))
+    changed.loc[0, "cook"] = 1
+    (bars,) = items(report(changed, by="shop").to_document(), "Bars")
+    assert [bar.name.rpartition(" (")[2] for bar in bars.bars][-1] == "1 row)"
+    assert bars.bars[-1].after == 0
+    assert bars.bars[-1].before == 1
+
+
+def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
+    rng = np.random.default_rng(0)
+    shop = np.array([*rng.choice(list("abcdefg"), 700), "tiny", "tiny", "small", "small"])
+    label = rng.integers(0, 2, len(shop))
+    score = np.round(0.3 * label + 0.6 * rng.random(len(shop)), 2)
+    score[-4:] = 0.01, 0.01, 0.99, 0.99
+    audit = skbiasamp.audit(
+        label,
+        (score > 0.5).astype(int),
+        sensitive_features=shop,
+        y_score=score,
+        random_state=0,
+    )
+    page = audit.to_html()
+    assert "tiny: share predicted" not in page
+    assert "small: share predicted" not in page
+    assert "largest difference between groups of 30 rows or more <b" in page
+    assert "3 more groups are in the table" in page
+    in_use = re.search(r'data-say="threshold">(above [^<]+)</b>', page)[1]
+    assert f'aria-valuetext="{in_use}"' in page  # before the slider moves, too
+
+
+def test_differences_of_rates_have_intervals_in_their_unit():
+    result = SCENARIOS["matched_pairs"]()
+    assert "(95 % confidence interval −2.0 to +25.6, p = 0.126)" in result.sentence
+    assert "100.0000" not in str(result)
+    sure = MatchedPairsAuditor(**QUICK).audit(
+        [0, 1] * 60, sensitive_features=["f", "m"] * 60, pairs=np.repeat(np.arange(60), 2)
+    )
+    assert "p < 0.001)" in sure.sentence
+    wages = MatchedPairsAuditor(**QUICK).audit(
+        np.tile([48_000.0, 52_000.0], 60) + np.repeat(np.arange(60), 2),
+        sensitive_features=["f", "m"] * 60,
+        pairs=np.repeat(np.arange(60), 2),
+    )
+    assert "predictions for f are 4,000 lower than for m" in wages.sentence
+    assert "The means are 48,030 and 52,030." in wages.sentence  # not 4.803e+04
+
+
+def test_rates_without_labels_are_not_compared_with_a_reference_that_is_not_there():
+    rows = table(1500, 8)
+    few = skbiasamp.audit(
+        None,
+        rows["cook_new"],
+        sensitive_features=rows["sex"],
+        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
+        random_state=0,
+    )
+    text = text_of(few.to_document())
+    assert "They are compared with the reference" not in text
+    assert "Errors are not counted: they need a label of every row." in text
+    assert "compared with the reference" in text_of(SCENARIOS["no_labels"]().to_document())
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_group_without_a_name_is_seen(name):
+    rows = ROWS().assign(sex=ROWS()["sex"].replace("man", name))
+    audit = skbiasamp.audit(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=rows["sex"].to_numpy(),
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+    (bars,) = items(audit.to_document(), "Bars")
+    assert bars.bars[0].name.startswith("'' (")
+
+
+def test_a_finding_about_one_pair_is_in_the_singular():
+    text = text_of(SCENARIOS["several_tasks"]().to_document())
+    assert "1 of 6 pairs of MALS has a correlation" in text
+    assert "whether its change widens or narrows the association" in text
+    assert "Report this change without a direction" in text
+
+
+def test_a_change_beside_all_rows_is_not_called_significant_for_the_whole_change():
+    """Tests are of the whole change of a pair, with what all rows share."""
+    rng = np.random.default_rng(3)
+    group = np.array([*rng.choice(list("abc"), 3000, p=[0.8, 0.1, 0.1]), *["d"] * 40])
+    label = (rng.random(3040) < 0.4 + 0.1 * (group == "a")).astype(int)
+    predicted = np.where((rng.random(3040) < 0.2) & (group != "d"), 1, label)
+    result = DirectionalAuditor(reference="test", **QUICK).audit(
+        label, predicted, sensitive_features=group
+    )
+    assert "percentage points compared with all rows" in result.sentence
+    assert "Largest significant change" not in result.sentence
+    assert "among pairs that change significantly: the group" in result.sentence
+
+
+def test_rows_that_strata_leave_out_are_counted_on_the_page():
+    rows = ROWS().assign(grade=ROWS()["grade"].where(ROWS()["sex"] == "man", "a"))
+    n = int((rows["grade"] != "a").sum())
+    rates = skbiasamp.selection_rates(
+        rows["cook_new"], sensitive_features=rows["sex"], given=rows["grade"]
+    )
+    why = "a group has no rows in their stratum"
+    assert f"{n} rows were left out: {why}." in text_of(rates.to_document())
+    compared = skbiasamp.compare(
+        rows["cook"],
+        {"old": rows["cook_old"], "new": rows["cook_new"]},
+        sensitive_features=rows["sex"],
+        given=rows["grade"],
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+    said = f"{n} rows were left out: they have no sensitive feature, or {why}."
+    assert said in text_of(compared.to_document())
+
+
+def test_rates_of_scores_say_who_is_selected():
+    rates = skbiasamp.selection_rates(
+        ROWS()["cook_score"], sensitive_features=ROWS()["sex"], scores=True
+    )
+    caption = table_of(rates.to_document(), "selection-1").caption
+    assert caption.endswith("selected: a score above the median")
+
+
+def test_a_comparison_of_texts_gives_no_advice_about_labels():
+    texts = [f"a {thing} at {i}" for i, thing in enumerate(["dog", "cat"] * 40)]
+    compared = skbiasamp.compare(
+        texts,
+        {"old": texts, "new": texts[::-1]},
+        sensitive_features=["f", "m"] * 40,
+        auditor=LICAuditor(attacker=BernoulliOfWords(), cv=2, n_draws=1, **QUICK),
+        random_state=0,
+    )
+    text = text_of(compared.to_document())
+    assert "Audit more rows." in text
+    assert "accuracy" not in text
+    assert "training labels" not in text
+
+
+def BernoulliOfWords():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(CountVectorizer(), BernoulliNB())
+
+
+def test_a_search_says_which_candidates_more_rows_may_decide():
+    found = SCENARIOS["found_mitigations"]()
+    assert found.best is None
+    n = int((found.table["status"] == "inconclusive").sum())
+    assert f"More rows may decide: {n} is inconclusive." in found.sentence
+    assert isinstance(found, mitigation.MitigationSearch)
+
+
+def test_means_have_separators_of_thousands():
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 200)
+    wage = 26_000 + 3_000 * (sex == "m") + rng.normal(0, 2_000, 400)
+    result = skbiasamp.NumericAuditor(reference="test", **QUICK).audit(
+        pd.Series(wage, name="wage"), wage * 0.9, sensitive_features=sex
+    )
+    assert re.search(r"between the groups shrinks from \d,\d{3} to \d,\d{3}", result.sentence)
+
+
+def test_plots_colour_the_pairs_that_the_page_colours():
+    """A significant change whose direction is uncertain was filled as an amplification."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from skbiasamp.plotting import AmplificationDisplay, AmplificationHeatmapDisplay
+
+    result = SCENARIOS["classes"]()
+    pairs = result[result.primary].table.assign(p_adjusted=0.001)
+    pairs["sign_certain"] = [at != 1 for at in range(len(pairs))]
+    display = AmplificationHeatmapDisplay(pairs).plot()
+    assert display.significant.to_numpy().sum() == len(pairs) - 1
+    for shown in (display, AmplificationDisplay(pairs).plot()):
+        assert "or direction uncertain" in shown.ax_.get_xlabel()
+    known = AmplificationHeatmapDisplay(pairs.assign(sign_certain=True))
+    assert known.significant.to_numpy().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("report_of_pairs", "within 100 pairs, predictions for sex = man are 12.0 percentage"),
+        ("few_labels", "the rate of sex = man is 24.0 percentage points lower"),
+    ],
+)
+def test_a_model_card_has_what_pairs_and_people_say(name, text):
+    """It left out the differences, which may be all that was measured."""
+    found = SCENARIOS[name]()
+    assert text in found.differences.sentence
+    assert text in found.to_markdown()
+
+
+def test_tables_in_markdown_have_the_notes_of_their_rows():
+    """Which period raised the alarm, and which were the reference, was on the page alone."""
+    lines = SCENARIOS["watch"]().to_markdown().splitlines()
+    watch = SCENARIOS["watch"]()
+    for period, role, alarm in watch.periods[["period", "role", "alarm"]].itertuples(index=False):
+        note = "reference" if role == "reference" else "alarm" * bool(alarm)
+        (line,) = (line for line in lines if line.startswith(f"| {period} |"))
+        assert line.endswith(f"| {note} |")
+
+
+def test_an_impact_ratio_is_not_compared_with_rows_that_are_in_no_ratio():
+    """The finding named the rows with a missing value as the group with the highest rate."""
+    predicted = [1] * 90 + [0] * 10 + [1] * 30 + [0] * 70 + [1] * 95 + [0] * 5
+    audit = skbiasamp.audit(
+        predicted,
+        predicted,
+        sensitive_features=["f"] * 100 + ["m"] * 100 + [None] * 100,
+        missing="group",
+        favourable=1,
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+    text = text_of(audit.to_document())
+    assert "for the group m 0.33 times as often" in text
+    assert "as for the group f (0.33 in the labels)" in text
+
+
+def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
+    audit = skbiasamp.audit(
+        [1] * 300 + [0] * 100 + [1] * 200 + [0] * 200,
+        [1] * 360 + [0] * 40 + [1] * 150 + [0] * 250,
+        sensitive_features=["f"] * 400 + [None] * 400,
+        missing="group",
+        favourable=1,
+        auditor=DirectionalAuditor(**QUICK),
+        random_state=0,
+    )
+    (card,) = items(audit.to_document(), "Card")
+    assert card.headline.startswith("The model amplifies the difference in '1'")
+    assert "disadvantage" not in card.headline
+
+
+def test_one_good_model_is_in_the_singular():
+    """Its amplification was "between" one number and the same."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 400)
+    X = rng.normal(size=(400, 2)) + group[:, None]
+    y = (X[:, 0] + rng.normal(size=400) > 0.5).astype(int)
+    result = audit_rashomon(
+        BernoulliNB(),
+        X,
+        y,
+        sensitive_features=group,
+        auditor=DirectionalAuditor(interval="analytic"),
+        param_distributions={"binarize": [0.0, 0.5, 1.0, 1.5]},
+        n_models=4,
+        tolerance=0.0,
+        random_state=0,
+    )
+    assert result.classes["n_good"].item() == 1
+    assert "1 of 4 models of 'BernoulliNB' scores within" in result.sentence
+    assert f"Its amplification is {result.classes['lowest'].item():+.4f}." in result.sentence
+
+
+def test_a_finding_names_groups_as_the_rest_of_the_page_does():
+    text = text_of(SCENARIOS["labels_of_selected_rows"]().to_document())
+    assert "of the group sex = man and 42.9 % of the group sex = woman." in text
+    text = text_of(SCENARIOS["trained_labels"]().to_document())
+    assert re.search(r"if [\d.]+ % of the rows of the group sex = (wo)?man (should|are)", text)
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, "less than 0.1 percentage points"), (0, "0.0")])
+def test_a_small_mean_with_a_side_is_not_said_to_be_0(n, size):
+    """It was "on average 0.0 percentage points against the association"."""
+    label, sex = np.tile([1, 0, 0], 1000), np.repeat(["a", "b", "c"], 1000)
+    label[:400] = 1
+    predicted = label.copy()
+    predicted[np.flatnonzero((sex == "a") & (label == 0))[:n]] = 1
+    result = DirectionalAuditor(reference="test", interval="analytic").audit(
+        label, predicted, sensitive_features=sex
+    )
+    assert f"on average {size}" in result.sentence
