@@ -127,6 +127,16 @@ def test_what_goes_in_comes_out(people, make):
     assert probe.leakage_ == dense.leakage_
 
 
+def test_the_callers_columns_keep_their_names(people):
+    frame = pd.DataFrame(people[["height", "age"]].to_numpy())  # columns 0 and 1
+    frame.columns.name = "feature"
+    before = frame.columns.copy()
+    probe = LeakageProbe(random_state=0).set_output(transform="pandas")
+    passed = probe.fit_transform(frame, sensitive_features=people["sex"])
+    assert list(passed.columns) == ["x0", "x1"]  # as of any transformer of scikit-learn
+    pd.testing.assert_index_equal(frame.columns, before)
+
+
 def test_missing_numbers_are_marked_for_attackers(people):
     ages = people["age"].where(~((people["sex"] == "f") & (people["age"] > 35)))
     probe = LeakageProbe(random_state=0).fit(ages.to_frame(), sensitive_features=people["sex"])
