@@ -1179,6 +1179,14 @@ def test_neighbouring_numbers_can_be_told_apart():
     assert_array_equal(model.predict(scores[:, None]), y)
 
 
+def test_a_row_with_a_weight_of_zero_is_not_there():
+    inner, weight = LogisticRegression().fit(NUMBERS, Y), np.arange(N) % 2
+    zero, without = (BaseRateThresholdClassifier(inner, cv="prefit") for _ in range(2))
+    zero.fit(NUMBERS, Y, sample_weight=weight)
+    without.fit(NUMBERS[weight > 0], Y[weight > 0])
+    assert_array_equal(zero.thresholds_, without.thresholds_)
+
+
 def test_weights_make_base_rates_and_thresholds():
     weight = np.where(Y, 3, 1)
     model = BaseRateThresholdClassifier(LogisticRegression(), cv=3)
