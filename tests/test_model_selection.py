@@ -235,6 +235,18 @@ def test_probabilities_can_be_scored():
     assert_allclose(scorer(several, X, labels), -expected)
 
 
+def test_a_classifier_may_predict_a_list():
+    class Listed(DecisionTreeClassifier):
+        def predict(self, X):
+            return super().predict(X).tolist()
+
+    train, test = HALF
+    models = [audited(kind(max_depth=3, random_state=0)) for kind in (Listed, tree)]
+    listed, plain = (model.fit(X.iloc[train], Y[train]) for model in models)
+    score = amplification_scorer()
+    assert score(listed, X.iloc[test], Y[test]) == score(plain, X.iloc[test], Y[test])
+
+
 def test_the_attribute_as_predicted_can_be_scored():
     model = audited(auditor=DirectionalAuditor("T->A"), sensitive_estimator=LogisticRegression())
     model.fit(X, Y)
