@@ -296,6 +296,11 @@ def test_a_path_has_accuracy_and_leakage_of_each_weight(biased):
     points = MitigationDisplay(path, score="accuracy", amplification="leakage").points
     assert points["mitigation"].tolist() == ["λ = 0", "λ = 3"]
     assert points["y"].tolist() == path["value"].tolist()[1::2]
+    # Groups may be in a column that is hidden from the network.
+    frame = pd.DataFrame(data.data).rename(columns=str).assign(group=data.sensitive)
+    named = clone(model).set_params(sensitive="group", drop_sensitive=True)
+    given = {"weights": [0, 3], "seeds": 2, "auditor": auditor}
+    pd.testing.assert_frame_equal(named.path(frame, data.target, **given), path)
 
 
 def test_the_same_seed_gives_the_same_network(biased):

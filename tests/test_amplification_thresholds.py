@@ -169,10 +169,11 @@ def test_a_model_fitted_on_other_classes_is_refused(first, classes):
 
 
 @pytest.mark.parametrize("by_group", [False, True])
-def test_a_weight_of_two_is_a_row_given_twice(by_group):
+@pytest.mark.parametrize("rest", [1, 0])
+def test_a_weight_of_two_is_a_row_given_twice(rest, by_group):
     X, y = world(400)
     inner = LogisticRegression().fit(X[["skill"]], y)
-    weight = np.where(np.arange(400) < 100, 2, 1)
+    weight = np.where(np.arange(400) % 3 < 2, 2, rest)
     rows = np.repeat(np.arange(400), weight)
     weighted, repeated = (
         AmplificationThresholdClassifier(inner, cv="prefit", by_group=by_group) for _ in range(2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MALSAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp._input.errors import InputError
 from skbiasamp.results import AuditReport, ComparisonReport
 
@@ -242,6 +242,25 @@ def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained,
     else:
         assert result.high > 0.1
         assert result.estimate == pytest.approx(abs(result.value))
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_sets_of_tasks_of_one_group_pass_no_gate(interval):
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 300)
+    hired = (rng.normal(size=600) + (sex == "m") > 0.5).astype(int)
+    report = skbiasamp.audit(
+        hired[:300],
+        np.zeros(300, int),  # no woman, whatever the labels say
+        sensitive_features=sex[:300],
+        y_train=hired,
+        sensitive_train=sex,
+        auditor=MultiAttributeAuditor(interval=interval, random_state=0),
+    )
+    (result,) = report.values()
+    assert result.verdict == "not measured"
+    assert "only one group has rows" in result.sentence
+    assert report.gate(0.02).outcome != "passed"
 
 
 def test_two_larger_groups_leave_a_small_one_out():

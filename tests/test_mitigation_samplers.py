@@ -1,6 +1,7 @@
 """Samplers: the rows they keep, and what they promise of them."""
 
 import os
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
@@ -376,6 +377,22 @@ def test_rows_of_whole_sets_are_dropped():
     kept, y_kept = single.fit_resample(X, labels, sensitive_features=sex)
     sets = counts_of_sets(y_kept, sex[kept[:, 0]])
     assert (sets.loc["f"] - sets.loc["m"]).abs().sum() > 100
+
+
+@pytest.mark.parametrize(
+    "sampler", [GroupOverSampler(), RatioBalancer(sets=True, unpaired="drop")], ids=str
+)
+def test_sets_that_hardly_recur_take_little_memory(sampler):
+    labels = np.random.default_rng(0).random((4000, 60)) < 0.3
+    sex, X = np.arange(4000) % 2, np.arange(4000)[:, None]
+    labels[:20] = labels[20:40] = False  # the only set of both
+    tracemalloc.start()
+    sampler.fit(X, labels.astype(int), sensitive_features=sex)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30e6  # a float for each row and set is 128 MB
+    kept = 4000 if isinstance(sampler, GroupOverSampler) else 40
+    assert len(sampler.sample_indices_) == kept
 
 
 # ---------------------------------------------------------------- DataRepair

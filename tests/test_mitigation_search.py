@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning
@@ -471,6 +472,17 @@ def test_a_mixture_takes_nothing_that_does_not_help():
         assert model.share_ == 0
     with pytest.raises(ValueError, match="must predict without the sensitive feature"):
         MixedClassifier(blind, CorpusConstraintClassifier(blind)).fit(X, y, sensitive_features=sex)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_mixture_gives_the_group_to_a_classifier_that_asks_for_it(routing):
+    X, y, sex = people(2000, 0)
+    apart = DomainIndependentClassifier(LogisticRegression(), calibration=None)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = MixedClassifier(apart, LogisticRegression(), random_state=0)
+        model.fit(X, y, sensitive_features=sex)
+    alone = apart.fit(X, y, sensitive_features=sex)
+    assert_allclose(model.estimator_.predict_proba(X), alone.predict_proba(X))
 
 
 def test_mixtures_of_several_labels():

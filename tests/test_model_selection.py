@@ -32,6 +32,7 @@ from sklearn.model_selection import (
     KFold,
     LearningCurveDisplay,
     LeaveOneGroupOut,
+    LeaveOneOut,
     ShuffleSplit,
     StratifiedKFold,
     TunedThresholdClassifierCV,
@@ -59,7 +60,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import directional_amplification, mals_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier, GroupOverSampler
-from skbiasamp.model_selection import amplification_curve
+from skbiasamp.model_selection import amplification_curve, audit_rashomon
 from skbiasamp.results import MODEL_COLUMNS
 
 # The warning that the classifier sees the column is tested in test_keywords.
@@ -232,6 +233,18 @@ def test_probabilities_can_be_scored():
     positive = np.column_stack([raw[0][:, 1], raw[1][:, 1], np.zeros(N), np.ones(N)])
     expected = directional_amplification(labels, positive, sensitive_features=GROUP)
     assert_allclose(scorer(several, X, labels), -expected)
+
+
+def test_a_classifier_may_predict_a_list():
+    class Listed(DecisionTreeClassifier):
+        def predict(self, X):
+            return super().predict(X).tolist()
+
+    train, test = HALF
+    models = [audited(kind(max_depth=3, random_state=0)) for kind in (Listed, tree)]
+    listed, plain = (model.fit(X.iloc[train], Y[train]) for model in models)
+    score = amplification_scorer()
+    assert score(listed, X.iloc[test], Y[test]) == score(plain, X.iloc[test], Y[test])
 
 
 def test_the_attribute_as_predicted_can_be_scored():
@@ -735,6 +748,62 @@ def test_splitters_groups_and_overlapping_folds():
     assert result.pooled.value == pytest.approx(np.mean(values), abs=0.02)
 
 
+def as_masks(rows):
+    return np.isin(np.arange(N), rows)
+
+
+@pytest.mark.parametrize("written", [as_masks, lambda rows: rows - N, list, tuple])
+def test_splitters_say_in_several_ways_which_rows_they_mean(written):
+    splits = list(CV.split(X, Y))
+    changed = [tuple(written(rows) for rows in both) for both in splits]
+    model, how = tree(), {"sensitive_features": GROUP, "random_state": 0}
+    expected, result = (cross_audit(model, X, Y, cv=cv, **how) for cv in (splits, changed))
+    columns = ["n_train", "n_test", "value", "low", "score"]
+    assert_frame_equal(result.table[columns], expected.table[columns])
+    assert result.pooled.low == expected.pooled.low
+    expected, result = (
+        audit_rashomon(model, X, Y, cv=cv, n_models=2, **how) for cv in (splits, changed)
+    )
+    assert_frame_equal(result.table, expected.table)
+
+
+def test_splits_that_can_be_read_once_are_those_of_all_repeats():
+    how = {"sensitive_features": GROUP, "n_repeats": 2, "random_state": 0}
+    once = cross_audit(tree(), X, Y, cv=CV.split(X, Y), **how)
+    assert_frame_equal(once.table, cross_audit(tree(), X, Y, cv=CV, **how).table)
+
+
+def test_a_fold_of_one_group_measures_nothing():
+    hospital = np.where(GROUP == 1, np.arange(N) % 5, np.arange(N) % 4)  # the last has one group
+    cv = {"cv": LeaveOneGroupOut(), "groups": hospital, "sensitive_features": GROUP}
+    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group"):
+        result = cross_audit(tree(), X, Y, auditor=QUIET, **cv)
+    estimates = result.table["estimate"].to_numpy()
+    assert np.isnan(estimates).tolist() == [False] * 4 + [True]
+    assert result.estimate == pytest.approx(estimates[:4].mean())
+    reach = 3.182446 * estimates[:4].std(ddof=1) / 2  # t, 3 degrees
+    assert (result.high - result.low) / 2 == pytest.approx(reach)
+    assert "over 4 of 5 folds" in repr(result)
+    # A difference that is 0 in such a fold would make all differences look small and sure.
+    models = {"tree": tree(), "stump": tree(max_depth=1)}
+    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group"):
+        compared = cross_audit(models, X, Y, auditor=QUIET, **cv)
+    differences = compared.folds.loc[compared.folds["model"] == "stump", "difference"]
+    assert compared.table["difference"][1] == pytest.approx(differences[:4].mean())
+    assert np.isnan(differences.iloc[4])
+
+
+def test_folds_of_single_rows_leave_the_audit_to_all_of_them():
+    few = slice(0, 40)
+    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group"):
+        result = cross_audit(
+            tree(), X[few], Y[few], sensitive_features=GROUP[few], cv=LeaveOneOut(), random_state=0
+        )
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+    assert not np.isnan(result.pooled.estimate)
+    assert "over 0 of 40 folds" in repr(result)
+
+
 def test_joint_strata_put_small_groups_into_every_fold():
     group = np.where(np.arange(N) % 40 == 0, "rare", "common")
     y = np.where(group == "rare", np.arange(N) % 80 == 0, Y).astype(int)
@@ -1120,6 +1189,14 @@ def test_neighbouring_numbers_can_be_told_apart():
     y = np.tile([0, 1], 50)
     model = BaseRateThresholdClassifier(Score(), cv=2).fit(scores[:, None], y)
     assert_array_equal(model.predict(scores[:, None]), y)
+
+
+def test_a_row_with_a_weight_of_zero_is_not_there():
+    inner, weight = LogisticRegression().fit(NUMBERS, Y), np.arange(N) % 2
+    zero, without = (BaseRateThresholdClassifier(inner, cv="prefit") for _ in range(2))
+    zero.fit(NUMBERS, Y, sample_weight=weight)
+    without.fit(NUMBERS[weight > 0], Y[weight > 0])
+    assert_array_equal(zero.thresholds_, without.thresholds_)
 
 
 def test_weights_make_base_rates_and_thresholds():

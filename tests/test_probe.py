@@ -10,10 +10,12 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp import LeakageProbe
@@ -125,6 +127,28 @@ def test_what_goes_in_comes_out(people, make):
         people[["height", "age"]].to_numpy(), sensitive_features=people["sex"]
     )
     assert probe.leakage_ == dense.leakage_
+
+
+def test_an_attacker_may_get_its_methods_in_fit(people):
+    members = [("tree", DecisionTreeClassifier(max_depth=2, random_state=0))]
+    stacks = [StackingClassifier(members), StackingClassifier(members, LogisticRegression())]
+    first, second = (
+        LeakageProbe(attacker=stack, cv=2, random_state=0)
+        .fit(people[["height"]], sensitive_features=people["sex"])
+        .leakage_
+        for stack in stacks
+    )
+    assert first == second > 0.6
+
+
+def test_the_callers_columns_keep_their_names(people):
+    frame = pd.DataFrame(people[["height", "age"]].to_numpy())  # columns 0 and 1
+    frame.columns.name = "feature"
+    before = frame.columns.copy()
+    probe = LeakageProbe(random_state=0).set_output(transform="pandas")
+    passed = probe.fit_transform(frame, sensitive_features=people["sex"])
+    assert list(passed.columns) == ["x0", "x1"]  # as of any transformer of scikit-learn
+    pd.testing.assert_index_equal(frame.columns, before)
 
 
 def test_missing_numbers_are_marked_for_attackers(people):

@@ -231,6 +231,7 @@ def test_a_warning_is_at_the_line_of_the_caller():
         ({"sensitive_features": None}, "audit_rashomon needs the sensitive feature"),
         ({"tolerance": -0.1}, "'tolerance' parameter of audit_rashomon must be a float"),
         ({"n_models": 1}, "'n_models' parameter of audit_rashomon must be an int"),
+        ({"scoring": ["accuracy"]}, "'scoring' parameter of audit_rashomon must be an instance"),
     ],
 )
 def test_what_cannot_be_done_is_said(options, message):

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils._param_validation import validate_params as _validate_params
+from sklearn.utils._set_output import _get_output_config as output_config
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
@@ -26,6 +27,7 @@ __all__ = [
     "check_method_params",
     "check_sample_weight",
     "has_method",
+    "output_config",
     "take_rows",
     "validate_parameter_constraints",
     "validate_params",

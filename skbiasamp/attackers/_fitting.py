@@ -14,6 +14,7 @@ from sklearn.base import clone, is_regressor
 
 from skbiasamp._input.checks import Array, check_instance
 from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._utils.compat import has_method
 from skbiasamp._utils.jobs import one_blas_thread, side_by_side
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp.attackers._exact import ExactAttacker
@@ -54,7 +55,8 @@ def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -
     if not isinstance(attacker, str):
         names = ", ".join(map(repr, NAMES))
         expected = f"attacker must be one of {names} or a scikit-learn estimator"
-        check_instance(attacker, ("fit", "predict", "get_params"), expected)
+        methods = ("fit", "predict", "get_params")  # some exist after `fit` only
+        check_instance(attacker, [m for m in methods if not has_method(attacker, m)], expected)
         if is_regressor(attacker) != continuous:
             kind = type(attacker).__name__
             raise InputError(

@@ -12,7 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._input.containers import without_times
 from skbiasamp._input.options import Option, WithOptions
-from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions, take_rows
+from skbiasamp._utils.compat import (
+    N_JOBS,
+    HasMethods,
+    Interval,
+    StrOptions,
+    output_config,
+    take_rows,
+)
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
 from skbiasamp.attackers.attack import Settings
@@ -248,6 +255,8 @@ callable, default="accuracy"
         """
         check_is_fitted(self, "n_features_in_")
         checked = validate_data(self, without_times(X), reset=False, **_PASS)
+        if isinstance(X, pd.DataFrame) and output_config("transform", self)["dense"] == "pandas":
+            X = X.copy(deep=False)  # scikit-learn names its columns, which are the caller's
         return X if hasattr(X, "shape") else checked
 
     def __getattr__(self, name: str) -> Any:

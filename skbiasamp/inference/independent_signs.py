@@ -104,7 +104,7 @@ class Signs(NamedTuple):
         No sign is used, or those of all groups alike, whose shares sum to 1.
         """
         used = np.ptp(self.used, axis=0) if pairs.above_only else self.used
-        return bool(pairs.sign.any() and not used.any() and not pairs.size)
+        return bool(pairs.sign.any() and not used.any())
 
     @property
     def turned(self) -> Array:

@@ -349,7 +349,7 @@ class AdversarialClassifier(
         X: Any,
         y: Any,
         *,
-        sensitive_features: Any,
+        sensitive_features: Any = None,
         weights: Sequence[float] = (0, 0.1, 0.3, 1, 3),
         seeds: int = 5,
         test_size: float = 0.25,
@@ -366,8 +366,8 @@ class AdversarialClassifier(
             Rows.
         y : array-like of shape (n_samples,)
             Labels.
-        sensitive_features : array-like of shape (n_samples,)
-            The sensitive feature.
+        sensitive_features : array-like of shape (n_samples,), optional
+            The sensitive feature, if `sensitive` does not name it.
         weights : sequence of float, default=(0, 0.1, 0.3, 1, 3)
             Values of ``adversary_weight``.
         seeds : int, default=5
@@ -391,16 +391,18 @@ class AdversarialClassifier(
             text = "auditor must be an auditor, such as LeakageAuditor()"
             check_instance(auditor, ("audit", "set_params"), text)
         auditor = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
+        attribute = self._sensitive(X, sensitive_features, "path")
         values, rows = np.ravel(as_numbers(weights, "weights")).tolist(), []
         with progress("adversarial training", seeds * len(values)) as step:
             for seed in range(seeds):
                 X_train, X_test, y_train, y_test, train, test = train_test_split(
-                    X, y, sensitive_features, test_size=test_size, random_state=seed
+                    X, y, attribute, test_size=test_size, random_state=seed
                 )
                 measure = clone(auditor).set_params(interval=None, random_state=seed)
                 for weight in values:
                     trained = clone(self).set_params(adversary_weight=weight, random_state=seed)
-                    trained.fit(X_train, y_train, sensitive_features=train)
+                    passed = train if self.sensitive is None else None
+                    trained.fit(X_train, y_train, sensitive_features=passed)
                     logits = trained.decision_function(X_test)
                     numbers = {
                         "accuracy": trained.score(X_test, y_test),

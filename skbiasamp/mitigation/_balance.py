@@ -103,26 +103,28 @@ class RatioBalancer(Sampler):
     sets: bool = Option(False, "boolean", after="unpaired")
 
     def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
-        if self.sets and not pairs.one_label:
-            pairs = pairs.of_sets()[0]
-        if self.unpaired == "error":
-            pairs.require_all(
+        by_set = self.sets and not pairs.one_label
+        if self.unpaired == "error" and not (by_set and pairs.counts_of_sets().all()):
+            (pairs.of_sets()[0] if by_set else pairs).require_all(
                 why="the ratio can only be kept by dropping all rows of the task. Do that with "
                 "unpaired='drop', or merge groups or tasks."
             )
         available = np.bincount(pairs.cell)
         first = np.unique(pairs.cell, return_index=True)[1]
         group, member = pairs.group[first], pairs.member[first]
-        if pairs.one_label:
-            most = np.floor(self.alpha * pairs.counts.min(axis=0) * (1 + _TINY))
-            quota = np.minimum(available, member @ most)
+        if by_set or pairs.one_label:
+            most = np.floor(self.alpha * pairs.counts_of_sets().min(axis=0) * (1 + _TINY))
+            quota = np.minimum(available, most[pairs.label_set[first]])
             self.n_upper_ = int(quota.sum())
         else:
             quota, self.n_upper_ = _most_rows(available, pairs.within(group), member, self.alpha)
         kept = draw(pairs.cell, quota, rng)
-        self._names = pairs.groups, pairs.tasks
-        counts = pairs.within(pairs.group[kept]) @ pairs.member[kept].astype(float)
-        self._counts = counts.astype(int)
+        if by_set:
+            tasks, counts = pairs.sets[0], pairs.counts_of_sets(kept)
+        else:
+            tasks = pairs.tasks
+            counts = pairs.within(pairs.group[kept]) @ pairs.member[kept].astype(float)
+        self._names, self._counts = (pairs.groups, tasks), counts.astype(int)
         return kept
 
     @property

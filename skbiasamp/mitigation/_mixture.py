@@ -111,6 +111,7 @@ class MixedClassifier(SensitiveClassifier):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         params = routed["estimator"]
+        params.pop("sensitive_features", None)  # each classifier gets that of its rows
         check_rows(self, X, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         check_lengths({"y": y, "sensitive_features": to_native(attribute, "sensitive_features")})

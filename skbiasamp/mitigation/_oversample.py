@@ -62,12 +62,10 @@ class GroupOverSampler(Sampler):
             cell, counts = pairs.cell, np.bincount(pairs.cell)
             lacking = counts.max() - counts
         else:
-            sets = pairs.of_sets()[0]
-            cell, counts = sets.group * len(sets.tasks) + sets.member.argmax(axis=1), sets.counts
+            counts = pairs.counts_of_sets()
+            cell = pairs.group * counts.shape[1] + pairs.label_set
             most = np.where(counts.min(axis=0) > 0, counts.max(axis=0), counts)
-            lacking = (most - counts).astype(int).ravel()
-        repeated = [
-            rng.choice(np.flatnonzero(cell == code), lacking[code])
-            for code in np.flatnonzero(lacking)
-        ]
+            lacking = (most - counts).ravel()
+        rows = np.split(np.argsort(cell, kind="stable"), np.bincount(cell).cumsum()[:-1])
+        repeated = [rng.choice(rows[code], lacking[code]) for code in np.flatnonzero(lacking)]
         return np.concatenate([np.arange(len(cell)), *repeated])

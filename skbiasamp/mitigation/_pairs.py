@@ -51,14 +51,26 @@ class Memberships:
 
     def of_sets(self) -> tuple[Memberships, Array]:
         """Return the same rows with their sets as tasks, one a row; and the sets: sets × tasks."""
-        first = np.unique(self.label_set, return_index=True)[1]
-        names = tuple(
-            tuple(task for task, has in zip(self.tasks, self.member[row], strict=True) if has)
-            for row in first
-        )
+        names, sets = self.sets
         member = self.label_set[:, None] == np.arange(len(names))
-        sets = Memberships(self.group, self.groups, member, names, one_label=True)
-        return sets, self.member[first]
+        return Memberships(self.group, self.groups, member, names, one_label=True), sets
+
+    @property
+    def sets(self) -> tuple[Names, Array]:
+        """The sets of tasks that occur: their names, and sets × tasks."""
+        sets = self.member[np.unique(self.label_set, return_index=True)[1]]
+        return tuple(
+            tuple(task for task, has in zip(self.tasks, own, strict=True) if has) for own in sets
+        ), sets
+
+    def counts_of_sets(self, rows: Any = slice(None)) -> Array:
+        """Return how many of some rows each group (rows) has of each set of tasks (columns).
+
+        Without a column of members for each set: of 100,000 images most have a set of their own.
+        """
+        n_groups, n_sets = len(self.groups), int(self.label_set.max()) + 1
+        cell = self.group[rows] * n_sets + self.label_set[rows]
+        return np.bincount(cell, minlength=n_groups * n_sets).reshape(n_groups, n_sets)
 
     @cached_property
     def counts(self) -> Array:

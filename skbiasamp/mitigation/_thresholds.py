@@ -203,7 +203,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
 
     def _chosen(self, rows: ScoredRows, score: Score) -> tuple[Array, float]:
         """Return the threshold of each group, and the size of the amplification."""
-        thresholds = between(rows.scores, _MOST)
+        thresholds = between(rows.scores[rows.weight > 0], _MOST)
         decisions = rows.at(thresholds)
         limit = self.limit + _ROUNDING
         choices = decisions.by_group(limit) if self.by_group else decisions.for_all

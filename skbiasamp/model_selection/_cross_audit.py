@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -180,6 +180,7 @@ def cross_audit(
     attribute = attribute_of(models.values(), X, sensitive_features, "cross_audit")
     strata = fold_strata(stratify, y, attribute)
     rng = check_random_state(random_state)
+    cv = list(cv) if isinstance(cv, Iterator) else cv  # for all repeats
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     named = named_auditors(next(iter(models.values())))
     auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
@@ -272,23 +273,27 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
     rows, folds, pooled = [], [], []
     for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
+        counted = [auditor.count_audited(**given) for _, given in held_out]
         for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
             with collected() as raised:
                 result = model.auditors_[name].audit(**given)
             # The pooled result says once which pairs are uncertain.
             raised.issue(UndefinedMetricWarning)
             folds.append(result)
+            measured = {key: getattr(result, key) for key in _MEASURED}
+            if np.count_nonzero(counted[fold].count("group")) < 2:  # nothing is compared
+                measured |= dict.fromkeys(_MEASURED[1:], np.nan)
             rows.append(
                 {"repeat": repeat, "fold": fold, "n_train": len(train), "n_test": len(test)}
-                | {key: getattr(result, key) for key in _MEASURED}
+                | measured
                 | {key: values[fold] for key, values in scores.items()}
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
-        cells = sum(auditor.count_audited(**given) for _, given in held_out)
-        pooled.append(of_each_row_once(auditor, cut).audit(cells))
+        pooled.append(of_each_row_once(auditor, cut).audit(sum(counted)))
     table = pd.DataFrame(rows)
     level = auditor.confidence_level
-    estimate, low, high, _ = over_folds(table, "estimate", level, corrected=tested_twice(splits[0]))
+    known = table.dropna(subset="estimate")
+    estimate, low, high, _ = over_folds(known, "estimate", level, corrected=tested_twice(splits[0]))
     return CrossAuditResult(
         folds=folds,
         pooled=pooled[0] if len(pooled) == 1 else mean_of_results(auditor, pooled),
@@ -326,7 +331,8 @@ def _comparison(
         if model != reference:
             level = audit.confidence_level
             by_rows = _variance_of(pooled.judged(model), level)
-            differences = over_folds(table, "difference", level, corrected=True, rows=by_rows)
+            known = table.dropna(subset="difference")
+            differences = over_folds(known, "difference", level, corrected=True, rows=by_rows)
         own = audit.value, audit.estimate, audit.low, audit.high
         row = (model, *own, *differences, np.nan, changed[model])
         rows.append(dict(zip(MODEL_COLUMNS, row, strict=True)))

@@ -29,7 +29,7 @@ class CrossAuditResult(Exported):
         Mean of the published value over folds.
     estimate, low, high : float
         Mean of the estimate over folds, and its confidence interval for models trained on other
-        samples of this size.
+        samples of this size. Folds whose held-out rows are all of one group are left out.
     confidence_level : float
         Level of the interval.
     table : DataFrame
@@ -92,8 +92,9 @@ class CrossAuditResult(Exported):
     @property
     def _over(self) -> str:
         """What the mean is over."""
-        repeats = self.table["repeat"].nunique()
-        return f"{len(self.folds)} folds" + (f" of {repeats} repeats" if repeats > 1 else "")
+        repeats, measured = self.table["repeat"].nunique(), self.table["estimate"].count()
+        part = f"{measured} of " * bool(measured < len(self.folds))
+        return f"{part}{len(self.folds)} folds" + f" of {repeats} repeats" * (repeats > 1)
 
     @property
     def _papers(self) -> list[str]:

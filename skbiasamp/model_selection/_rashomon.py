@@ -136,6 +136,7 @@ _LIMITS = (
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "n_models": [Interval(Integral, 2, None, closed="left")],
         "param_distributions": [Mapping, None],
+        "scoring": [str, callable, None],
         "bootstrap": ["boolean"],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],

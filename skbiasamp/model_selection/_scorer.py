@@ -304,9 +304,9 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             kind = type(estimator).__name__
             raise InputTypeError(text, method=self.response_method, kind=kind)
         output = getattr(estimator, self.response_method)(X)
-        if isinstance(output, list):
-            return task_scores(output, estimator.classes_)
-        return as_classes(output) if self.response_method == "predict" else output
+        if self.response_method == "predict":
+            return as_classes(output)
+        return task_scores(output, estimator.classes_) if isinstance(output, list) else output
 
 
 def _knows_signs(auditor: Any) -> bool:

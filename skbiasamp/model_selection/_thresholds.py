@@ -157,6 +157,6 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
 def _threshold(scores: Array, share: float, weight: Array) -> float:
     """Return the threshold at which the share of scores above it comes nearest."""
-    thresholds, n = between(scores, len(scores)), len(scores)
+    thresholds, n = between(scores[weight > 0], len(scores)), len(scores)
     reached = passed(scores, np.ones((n, 1)), np.zeros(n, bool), weight, thresholds)[0, 0]
     return float(thresholds[np.argmin(np.abs(reached / reached[0] - share))])

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
+from skbiasamp._utils.compat import take_rows
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose.sensitive import combination_codes
@@ -27,8 +28,10 @@ STRATIFY = ("task", "joint")
 
 
 def splits_of(cv: Any, X: Any, strata: Any, groups: Any, rng: np.random.RandomState) -> list[Any]:
-    """Return the training and test rows of folds."""
-    splits = list(_splitter(cv, strata, rng).split(X, strata, groups))
+    """Return the positions of the training and test rows of folds."""
+    rows = np.arange(len(strata))  # a splitter may also give masks, or count from the end
+    cut = _splitter(cv, strata, rng).split(X, strata, groups)
+    splits = [tuple(take_rows(rows, part) for part in both) for both in cut]
     if not splits:
         raise InputError(
             "{cv} has no splits: pass a number of folds, or a list with a split or more."
@@ -149,18 +152,20 @@ def over_folds(
     """Return the mean of a column over folds, its interval, and the p-value of 0.
 
     Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
-    further rows. `corrected` adds Nadeau and Bengio's share for training rows, or test rows, that
-    folds have in common. `rows` is the variance of the mean by the audited rows alone, 0 if it is
-    not known: folds vary at least as much as rows make them, and the few folds have to tell only
-    how much more.
+    further rows; not all need have as many folds. `corrected` adds Nadeau and Bengio's share for
+    training rows, or test rows, that folds have in common. `rows` is the variance of the mean by
+    the audited rows alone, 0 if it is not known: folds vary at least as much as rows make them,
+    and the few folds have to tell only how much more.
     """
-    values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
-    mean, (n_repeats, n_folds) = float(values.mean()), values.shape
-    if n_folds == 1:
+    repeats = [values.to_numpy() for _, values in table.groupby("repeat")[measure]]
+    mean = float(table[measure].mean(skipna=False))
+    variances = [values.var(ddof=1) for values in repeats if len(values) > 1]
+    if not variances:
         return mean, float("nan"), float("nan"), float("nan")
+    n_repeats, n_folds = len(repeats), len(table) / len(repeats)
     part = 1 / n_folds + corrected * table["n_test"].mean() / table["n_train"].mean()
     known = n_folds * rows
-    more = max(float(values.var(axis=1, ddof=1).mean()) - known, 0.0)
+    more = max(float(np.mean(variances)) - known, 0.0)
     error = float(np.sqrt((known + more) * part))
     # Welch and Satterthwaite's degrees of freedom: only a part of the variance is that of folds.
     df = n_repeats * (n_folds - 1) * ((known + more) / more if more else np.inf) ** 2
