@@ -28,7 +28,11 @@ STRATIFY = ("task", "joint")
 
 def splits_of(cv: Any, X: Any, strata: Any, groups: Any, rng: np.random.RandomState) -> list[Any]:
     """Return the training and test rows of folds."""
-    splits = list(_splitter(cv, strata, rng).split(X, strata, groups))
+    splitter = _splitter(cv, strata, rng)
+    try:
+        splits = list(splitter.split(X, strata, groups))
+    except ValueError as error:
+        raise InputError("{cv} cannot divide these rows: {error}", error=error) from error
     if not splits:
         raise InputError(
             "{cv} has no splits: pass a number of folds, or a list with a split or more."
