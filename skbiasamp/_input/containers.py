@@ -158,18 +158,23 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 
 def _from_narwhals(column: Any) -> pd.Series:
-    if isinstance(column.dtype, nw.String | nw.Categorical | nw.Enum):
+    kind = column.dtype
+    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
         return _factorized(column.cast(nw.String))
-    exact = column.dtype.is_integer() and column.is_null().any()  # NaN would make them floats
-    if exact or column.dtype.is_nested():
+    if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):
+        return _factorized(column)
+    # NaN would make integers floats, and NumPy has none of 128 bits.
+    exact = kind.is_integer() and (column.is_null().any() or kind in (nw.Int128, nw.UInt128))
+    if exact or kind.is_nested():
         return pd.Series(column.to_list(), name=column.name, dtype=object)
     return pd.Series(column.to_numpy(), name=column.name)
 
 
 def _factorized(text: Any) -> pd.Series:
-    """Return text, or times, as categories found by the library that holds them.
+    """Return text, dates, or times with a zone as categories found by the library that holds them.
 
-    NumPy would give every row the length of the longest, and cut NULs off its end.
+    NumPy would give every text the length of the longest, and cut NULs off its end. It has no
+    dates without a time, and no zones.
     """
     values = text.drop_nulls().unique(maintain_order=True).to_list()
     codes: Array = np.full(len(text), -1)
@@ -180,18 +185,6 @@ def _factorized(text: Any) -> pd.Series:
     named = [pd.Timestamp(v) if isinstance(v, datetime) else v for v in values]  # as engines do
     categories = pd.Index(named, dtype=object)
     return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
-
-
-def times_of(frame: Any) -> list[tuple[int, Any]]:
-    """Return the columns of dates and of times with a zone, which NumPy has not, and where.
-
-    `frame` is one of narwhals. Each distinct time is made once.
-    """
-    return [
-        (i, _factorized(frame[name]))
-        for i, (name, kind) in enumerate(frame.schema.items())
-        if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None)
-    ]
 
 
 def check_lengths(given: Mapping[Any, Any]) -> int:
@@ -301,6 +294,10 @@ def without_times(X: Any) -> Any:
     Other data are returned as they are.
     """
     frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
-    if frame is None or not any(getattr(dtype, "kind", "") in "mM" for dtype in frame.dtypes):
-        return X
-    return frame.astype(object)
+    return X if frame is None or not any(map(_is_of_times, frame.dtypes)) else frame.astype(object)
+
+
+def _is_of_times(dtype: Any) -> bool:
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.api.types.infer_dtype(dtype.categories) in ("date", "datetime")
+    return getattr(dtype, "kind", "") in "mM"

@@ -165,6 +165,11 @@ def require_positive(least: float) -> None:
         raise InputError(text)
 
 
+def n_rows(frame: Any) -> int:
+    """Return how many rows a frame or query of any library has."""
+    return int(nw.from_native(frame).lazy().select(nw.len()).collect().item())
+
+
 def names_of(named: Any) -> list[Hashable]:
     """Return the columns that one name, or a list of names, stands for."""
     if named is None:
