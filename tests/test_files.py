@@ -313,6 +313,10 @@ def test_integers_of_any_size_are_groups(engine):
     ids = ROWS["sex"].map({"Müller": str(10**20), "Šimić": str(10**20 + 1)})
     ROWS.assign(sex=ids).to_csv("ids.csv", index=False)
     assert audited("ids.csv")["directional A->T"].value == pytest.approx(value_of(ROWS))
+    auditor = ["--auditor", "skbiasamp:DirectionalAuditor"]
+    assert main(["audit", "ids.csv", *NAMES, *auditor, "--json", "ids.json"]) == 0
+    report = skbiasamp.results.AuditReport.from_json("ids.json")
+    assert report["directional A->T"].value == pytest.approx(value_of(ROWS))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

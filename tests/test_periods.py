@@ -173,7 +173,11 @@ def test_matched_pairs_are_in_the_periods_of_their_zone(zone):
 def test_matched_pairs_have_dates():
     pl = pytest.importorskip("polars")
     days = [at.date() for at in ENDS[:4]]
-    rows = {"at": np.repeat(days, 20), "sex": ["f", "m"] * 40, "pair": np.arange(80) // 2}
+    rows = {
+        "at": [day for day in days for _ in range(20)],
+        "sex": ["f", "m"] * 40,
+        "pair": np.arange(80) // 2,
+    }
     frame = pl.DataFrame(rows | {"predicted": [0, 1, 1, 1] * 20})
     columns = {"time": "at", "prediction": "predicted", "sensitive": "sex", "pair": "pair"}
     counted = skbiasamp.audit_over(frame, every="month", n_draws=19, **columns).periods["n"]
