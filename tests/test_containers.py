@@ -351,6 +351,24 @@ def test_the_text_nan_is_a_value_unless_numpy_wrote_it():
         counted(sex=np.array(names))
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("hold", [pd.DataFrame, pa.Table.from_pandas])
+def test_numbers_as_categories_are_numbers(hold, ordered):
+    """To Arrow they are codes of numbers, and engines group categories by their text."""
+    rows = pd.DataFrame({"sex": [5, 6] * 60, "hired": [0, 1, 1, 0, 0, 0] * 20})
+    rows["at"] = pd.Series(pd.to_datetime(["2026-01-01", "2026-02-01"])).repeat(60).to_numpy()
+    named = {"target": "hired", "prediction": "hired", "sensitive": "sex"}
+    kinds = {name: pd.CategoricalDtype(rows[name].unique(), ordered) for name in ("sex", "hired")}
+    held = hold(rows.astype(kinds))
+    cells = Contingency.from_frame(held, **named)
+    assert_same_cells(cells, Contingency.from_frame(rows, **named))
+    assert_same_cells(cells, counted(rows["hired"], rows["hired"], held["sex"]))
+    watched, expected = (
+        skbiasamp.audit_over(frame, time="at", n_draws=19, **named) for frame in (held, rows)
+    )
+    assert_frame_equal(watched.pairs, expected.pairs)
+
+
 @pytest.mark.parametrize("hold", [pl.Series, pa.array])
 def test_dates_are_dates_and_times_keep_their_zone(hold):
     days = [datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)] * (N // 2)

@@ -128,8 +128,6 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
     if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "type"):
         import pyarrow as pa
 
-        if pa.types.is_dictionary(value.type):
-            value = value.cast(value.type.value_type)
         if isinstance(value, pa.Array):
             value = pa.chunked_array([value])
     wrapped = nw.from_native(value, allow_series=True, pass_through=True)
@@ -159,6 +157,11 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 def _from_narwhals(column: Any) -> pd.Series:
     kind = column.dtype
+    if kind == nw.Categorical and column.implementation.is_pyarrow():
+        coded = column.to_native()  # numbers have codes too
+        values = coded.cast(coded.type.value_type)
+        column = nw.from_native(values, series_only=True).alias(column.name)
+        kind = column.dtype
     if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
         return _factorized(column.cast(nw.String))
     if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):

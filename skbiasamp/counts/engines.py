@@ -37,7 +37,16 @@ class Opened(NamedTuple):
     def as_query(self, numbers: Iterable[Hashable]) -> Opened:
         """Return a frame of few distinct rows as a query, so that its engine groups them."""
         many = self.fractional(numbers) or nw.Object in self.schema.values()  # or it cannot
-        return self if many else self._replace(eager=None)
+        return self if many or self._has_coded_numbers() else self._replace(eager=None)
+
+    def _has_coded_numbers(self) -> bool:
+        """Whether any categories of a frame in memory are no text, as which engines group them."""
+        columns = () if self.eager is None else self.eager.iter_columns()
+        return any(
+            column.cat.get_categories().dtype != nw.String
+            for column in columns
+            if isinstance(column.dtype, nw.Categorical | nw.Enum)
+        )
 
     def column(self, name: Hashable) -> nw.Expr:
         """Return a column by the name that the user gave it."""
