@@ -384,6 +384,15 @@ def test_options_that_cannot_be_read_are_refused(folder, capsys, options, messag
     assert message in capsys.readouterr().err
 
 
+def test_models_with_rows_of_their_own_are_two_or_more(folder, capsys):
+    own = ["--train", "train.csv", "--prediction", "hired", "--sensitive", "sex"]
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "a=test.csv", "a=train.csv", *own])
+    assert "argument TEST: each model is named once, with one file" in capsys.readouterr().err
+    assert main(["compare", "a=test.csv", *own]) == 2
+    assert "--prediction hired holds one model, 'a'" in capsys.readouterr().err
+
+
 def test_help_fits_and_has_examples(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit, match="0"):

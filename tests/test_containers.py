@@ -1,5 +1,6 @@
 """The same labels give the same numbers and names, whatever holds them."""
 
+import datetime
 import tracemalloc
 from array import array
 from collections import deque
@@ -333,6 +334,48 @@ def test_long_integers_beside_missing_ones_keep_their_digits():
     for held in (ids, pd.array(ids), pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):
         groups = counted(sex=held, missing="group").groups
         assert set(groups) == {2**60, 2**60 + 1, "(missing)"}
+
+
+def test_integers_of_128_bits_keep_their_digits():
+    ids = [10**20, 10**20 + 1] * (N // 2)
+    column = pl.Series(ids, dtype=pl.Int128)
+    assert counted(sex=column) == counted(sex=ids)
+    assert counted(sex=column).groups == (10**20, 10**20 + 1)
+
+
+def test_the_text_nan_is_a_value_unless_numpy_wrote_it():
+    names = ["nan", "bo"] * (N // 2)
+    text = pd.Series(names, dtype=pd.ArrowDtype(pa.string()))
+    assert counted(sex=text).groups == counted(sex=names).groups == ("bo", "nan")
+    with pytest.raises(ValueError, match="holds the text 'nan'"):
+        counted(sex=np.array(names))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("hold", [pd.DataFrame, pa.Table.from_pandas])
+def test_numbers_as_categories_are_numbers(hold, ordered):
+    """To Arrow they are codes of numbers, and engines group categories by their text."""
+    rows = pd.DataFrame({"sex": [5, 6] * 60, "hired": [0, 1, 1, 0, 0, 0] * 20})
+    rows["at"] = pd.Series(pd.to_datetime(["2026-01-01", "2026-02-01"])).repeat(60).to_numpy()
+    named = {"target": "hired", "prediction": "hired", "sensitive": "sex"}
+    kinds = {name: pd.CategoricalDtype(rows[name].unique(), ordered) for name in ("sex", "hired")}
+    held = hold(rows.astype(kinds))
+    cells = Contingency.from_frame(held, **named)
+    assert_same_cells(cells, Contingency.from_frame(rows, **named))
+    assert_same_cells(cells, counted(rows["hired"], rows["hired"], held["sex"]))
+    watched, expected = (
+        skbiasamp.audit_over(frame, time="at", n_draws=19, **named) for frame in (held, rows)
+    )
+    assert_frame_equal(watched.pairs, expected.pairs)
+
+
+@pytest.mark.parametrize("hold", [pl.Series, pa.array])
+def test_dates_are_dates_and_times_keep_their_zone(hold):
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)] * (N // 2)
+    assert counted(sex=hold(days)).groups == counted(sex=days).groups == tuple(days[:2])
+    zone = datetime.timezone(datetime.timedelta(hours=9))
+    times = [datetime.datetime(2026, 1, 1, hour, tzinfo=zone) for hour in (3, 9)] * (N // 2)
+    assert counted(sex=hold(times)).groups == counted(sex=pd.Series(times)).groups
 
 
 # --------------------------------------------------------------------------- several labels

@@ -301,6 +301,24 @@ def test_names_differ_by_case(engine):
     assert found["directional A->T"].value == pytest.approx(value_of(ROWS))
 
 
+def test_quotes_in_a_header_are_part_of_the_name(engine):
+    name = 'says "hired", twice\n'
+    ROWS.rename(columns={"hired": name}).to_csv("quotes.csv", index=False)
+    auditor = skbiasamp.DirectionalAuditor(interval=None)
+    found = skbiasamp.audit("quotes.csv", **COLUMNS | {"target": name}, auditor=auditor)
+    assert found["directional A->T"].value == pytest.approx(value_of(ROWS))
+
+
+def test_integers_of_any_size_are_groups(engine):
+    ids = ROWS["sex"].map({"Müller": str(10**20), "Šimić": str(10**20 + 1)})
+    ROWS.assign(sex=ids).to_csv("ids.csv", index=False)
+    assert audited("ids.csv")["directional A->T"].value == pytest.approx(value_of(ROWS))
+    auditor = ["--auditor", "skbiasamp:DirectionalAuditor"]
+    assert main(["audit", "ids.csv", *NAMES, *auditor, "--json", "ids.json"]) == 0
+    report = skbiasamp.results.AuditReport.from_json("ids.json")
+    assert report["directional A->T"].value == pytest.approx(value_of(ROWS))
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(("target", "sex"), [("*", "^sex$"), ("^predicted$", "*")])
 def test_names_of_columns_are_no_patterns(engine, capsys, kind, target, sex):

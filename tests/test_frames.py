@@ -356,3 +356,15 @@ def test_rows_of_few_indicators_are_merged_as_an_engine_merges_them(rows, contai
     )
     assert apart.n_cells == len(rows)
     assert cells == apart
+
+
+@pytest.mark.parametrize("joint", [None, False])
+def test_rows_that_an_engine_counted_have_no_number(joint):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"sex": ["f", "m", None] * 20, "y": [0, 1] * 30, "z": [1, 1, 0] * 20})
+    named = {"target": ["y", "z"], "sensitive": "sex", "joint": joint}
+    text = r"column 'sex' \(sensitive\) has missing values in {}. Leave these rows out"
+    with pytest.raises(InputError, match=text.format("some rows")):
+        Contingency.from_frame(frame.lazy(), **named)
+    with pytest.raises(InputError, match=text.format("20 rows, the first at position 2")):
+        Contingency.from_frame(frame, **named | {"joint": None})

@@ -658,3 +658,11 @@ def test_errors_of_the_function_name_what_it_has():
     groups[5] = None
     with pytest.raises(ValueError, match=r"\(MatchedPairsAuditor\(missing='drop'\)\)"):
         matched_difference(decided, sensitive_features=groups, pairs=pairs)
+
+
+def test_a_column_of_arrow_names_its_task():
+    table = pytest.importorskip("pyarrow").table(
+        {"hired": [0, 1] * 20, "sex": ["f", "m"] * 20, "pair": np.arange(40) // 2}
+    )
+    columns = {"prediction": "hired", "sensitive": "sex", "pair": "pair"}
+    assert MatchedPairsAuditor().audit(table, **columns).table["task"].tolist() == ["hired"]

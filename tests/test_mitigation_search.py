@@ -412,6 +412,18 @@ def test_the_command_searches(tmp_path, monkeypatch, capsys):
     assert "The model is within the limit of 0.5 as it is." in printed(capsys)
     assert main([*call, "--limit", "0.0001", "--features", "job"]) == 1
     assert "No candidate is within the limit of 0.0001." in printed(capsys)
+    for option, value, message in (
+        ("--folds", "301", "--folds cannot divide these rows: Cannot have number of splits"),
+        ("--scoring", "acuracy", "got 'acuracy': did you mean 'accuracy'?"),
+    ):
+        assert main([*call, option, value]) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+    for option, value in (("--folds", "1"), ("--jobs", "0")):
+        with pytest.raises(SystemExit, match="2"):
+            main([*call, option, value])
+    assert (
+        "argument --jobs: must be a whole number of 1 or more; got '0'" in capsys.readouterr().err
+    )
     assert main([*call, "--features", "jobs"]) == 2
     assert "no column 'jobs': did you mean 'job'?" in capsys.readouterr().err
     frame.assign(sex=[None, *sex[1:]]).to_csv("train.csv", index=False)

@@ -208,3 +208,46 @@ def test_training_labels_may_be_arrays_beside_a_frame(rows):
         skbiasamp.audit(test, y_train=arrays["y_train"], **columns)
     with pytest.raises(ValueError, match=r"^y_train is None\. Pass both y_train and sens"):
         skbiasamp.audit(test, sensitive_train=arrays["sensitive_train"], **columns)
+
+
+@pytest.mark.parametrize("source", [polars, duckdb, pattern])
+def test_probabilities_of_files_and_queries_have_parts(folder, rows, source):
+    """Parts are of rows that are kept apart, which an engine would sum."""
+    _, test = rows
+    frame, columns = source(folder, "test"), ONE | {"sensitive": "group"}
+    soft = columns | {"prediction": "score"}
+    for more in (soft, soft | {"given": "region"}, columns | {"score": "score"}):
+        found, expected = (
+            skbiasamp.explain(each, **more, random_state=0).audit for each in (frame, test)
+        )
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    found, expected = (
+        skbiasamp.audit(each, **soft, given="region", random_state=0)["directional A->T"]
+        for each in (frame, test)
+    )
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize("library", ["polars", "ibis", "dask"])
+def test_rows_with_weights_are_counted_by_their_engine(folder, rows, library):
+    frame = rows[1].assign(weight=3)
+    if library == "ibis":
+        table = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+        frame = pytest.importorskip("ibis").memtable(table)
+    elif library == "dask":
+        frame = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+    else:
+        frame = pytest.importorskip("polars").from_pandas(frame).lazy()
+    columns = ONE | {"sensitive": "group", "weight": "weight"}
+    report = skbiasamp.audit(frame, **columns, auditor=DirectionalAuditor(interval=None))
+    (finding,) = (finding for finding in report.findings if finding.topic == "weights")
+    assert finding.text.startswith("2,000 rows came with weights that add up to 6,000")
+
+
+@pytest.mark.parametrize("source", [pandas, polars, duckdb])
+def test_columns_of_rows_keep_their_names(folder, source):
+    frame, columns = source(folder, "test"), {"prediction": "prediction", "sensitive": "group"}
+    if source is pandas:
+        frame = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+    report = skbiasamp.audit(frame, **columns, target="target", score="score", given="region")
+    assert report.explanation.context["given"] == ("region",)

@@ -130,7 +130,7 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
     for value in values:
         if isinstance(value, str) and not value.isascii():
             _check_text(value, name)
-    if column.dtype.kind == "U" and "nan" in values:
+    if isinstance(column, np.ndarray) and column.dtype.kind == "U" and "nan" in values:
         raise InputError(
             "{name} holds the text 'nan' in {where}: that is what NumPy makes of a missing value "
             "among strings. Pass a list, or an array with dtype=object.",

@@ -128,8 +128,6 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
     if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "type"):
         import pyarrow as pa
 
-        if pa.types.is_dictionary(value.type):
-            value = value.cast(value.type.value_type)
         if isinstance(value, pa.Array):
             value = pa.chunked_array([value])
     wrapped = nw.from_native(value, allow_series=True, pass_through=True)
@@ -158,18 +156,28 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 
 def _from_narwhals(column: Any) -> pd.Series:
-    if isinstance(column.dtype, nw.String | nw.Categorical | nw.Enum):
+    kind = column.dtype
+    if kind == nw.Categorical and column.implementation.is_pyarrow():
+        coded = column.to_native()  # numbers have codes too
+        values = coded.cast(coded.type.value_type)
+        column = nw.from_native(values, series_only=True).alias(column.name)
+        kind = column.dtype
+    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
         return _factorized(column.cast(nw.String))
-    exact = column.dtype.is_integer() and column.is_null().any()  # NaN would make them floats
-    if exact or column.dtype.is_nested():
+    if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):
+        return _factorized(column)
+    # NaN would make integers floats, and NumPy has none of 128 bits.
+    exact = kind.is_integer() and (column.is_null().any() or kind in (nw.Int128, nw.UInt128))
+    if exact or kind.is_nested():
         return pd.Series(column.to_list(), name=column.name, dtype=object)
     return pd.Series(column.to_numpy(), name=column.name)
 
 
 def _factorized(text: Any) -> pd.Series:
-    """Return text, or times, as categories found by the library that holds them.
+    """Return text, dates, or times with a zone as categories found by the library that holds them.
 
-    NumPy would give every row the length of the longest, and cut NULs off its end.
+    NumPy would give every text the length of the longest, and cut NULs off its end. It has no
+    dates without a time, and no zones.
     """
     values = text.drop_nulls().unique(maintain_order=True).to_list()
     codes: Array = np.full(len(text), -1)
@@ -180,18 +188,6 @@ def _factorized(text: Any) -> pd.Series:
     named = [pd.Timestamp(v) if isinstance(v, datetime) else v for v in values]  # as engines do
     categories = pd.Index(named, dtype=object)
     return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
-
-
-def times_of(frame: Any) -> list[tuple[int, Any]]:
-    """Return the columns of dates and of times with a zone, which NumPy has not, and where.
-
-    `frame` is one of narwhals. Each distinct time is made once.
-    """
-    return [
-        (i, _factorized(frame[name]))
-        for i, (name, kind) in enumerate(frame.schema.items())
-        if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None)
-    ]
 
 
 def check_lengths(given: Mapping[Any, Any]) -> int:
@@ -301,6 +297,10 @@ def without_times(X: Any) -> Any:
     Other data are returned as they are.
     """
     frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
-    if frame is None or not any(getattr(dtype, "kind", "") in "mM" for dtype in frame.dtypes):
-        return X
-    return frame.astype(object)
+    return X if frame is None or not any(map(_is_of_times, frame.dtypes)) else frame.astype(object)
+
+
+def _is_of_times(dtype: Any) -> bool:
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.api.types.infer_dtype(dtype.categories) in ("date", "datetime")
+    return getattr(dtype, "kind", "") in "mM"

@@ -284,8 +284,9 @@ def rows_of(n: float) -> str:
     return f"{n:,.0f} row" + ("" if n == 1 else "s")
 
 
-def first_row(mask: Any) -> str:
-    """Return how many rows a mask has, and where the first is."""
+def first_row(mask: Any) -> Role:
+    """Return how many rows a mask has, and where the first is; not so if an engine counted them."""
     mask = np.asarray(mask)
     n, first = int(mask.sum()), int(mask.argmax())
-    return f"{rows_of(n)}, {'the first ' if n > 1 else ''}at position {first}"
+    shown = f"{rows_of(n)}, {'the first ' if n > 1 else ''}at position {first}"
+    return Role("where", shown=shown)

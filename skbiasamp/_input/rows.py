@@ -25,6 +25,7 @@ from skbiasamp._input.coding import (
     distinct_maps,
     encode,
     read_weight,
+    refuse,
     tally,
 )
 from skbiasamp._input.containers import (
@@ -300,13 +301,10 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
         raise InputError(text, seen=len(columns_of(column)))
     check_lengths({"y_true": np.empty(n), "clusters": column})
     codes, ids = pd.factorize(column if isinstance(column, pd.Series) else np.asarray(column))
-    missing = int((codes < 0).sum())
-    if missing:
-        raise InputError(
-            "{clusters} has no id in {missing:,} rows. Give each of these rows an id of its own, "
-            "or leave them out.",
-            missing=missing,
-        )
+    text = (
+        "{name} has no id in {where}. Give each of these rows an id of its own, or leave them out."
+    )
+    refuse(codes < 0, text, "clusters")
     if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
         check_one_kind(ids.tolist(), codes, "clusters")
     return codes.astype(np.int64), np.ones(len(ids))

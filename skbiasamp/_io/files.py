@@ -252,7 +252,6 @@ def _scan_duckdb(sources: list[Source], needed: list[str]) -> _Scanned:
 
 def _scan_polars(sources: list[Source], needed: list[str]) -> _Scanned:
     import polars
-    import polars.selectors
 
     parts, rows = [], []
     for source in sources:
@@ -274,8 +273,9 @@ def _scan_polars(sources: list[Source], needed: list[str]) -> _Scanned:
             if (short or not is_unquoted(source, n)) and check_lines(source):
                 return _scan_pandas(sources, needed)
             rows.append(n)
-        # By name: a column ^sex$ would be a pattern.
-        parts.append(whole.select(polars.selectors.by_name(*needed)))
+        # By position: ^sex$ would be a pattern, and polars leaves quotes in a header doubled.
+        where = {name: polars.nth(i) for i, name in enumerate(source.columns or ())}
+        parts.append(whole.select(where[name].alias(name) for name in needed))
     return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows
 
 

@@ -89,4 +89,7 @@ def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespac
             "a file each, such as champion=rows.csv, and --train"
         )
     options.test = [path for _, _, path in files]
-    return {model: [path] for model, _, path in files}
+    tables = {model: [path] for model, _, path in files}
+    if len(tables) < len(files):
+        command_line.error("argument TEST: each model is named once, with one file")
+    return tables

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.errors import InputError, meant, speaking
 from skbiasamp._io.files import find
 from skbiasamp.cli._files import (
     checked_outputs,
@@ -55,8 +55,13 @@ def _mitigate(options: argparse.Namespace) -> int:
 
     exit codes: 0 a candidate is within the limit; 1 none is; 2 bad input
     """
+    from sklearn.metrics import get_scorer_names
+
     from skbiasamp.mitigation import search
 
+    if options.scoring not in (known := get_scorer_names()):
+        text = "--scoring must be a score of scikit-learn, such as f1; got {seen!r}{meant}"
+        raise InputError(text, seen=options.scoring, meant=meant(options.scoring, known))
     outputs = checked_outputs(options, find(options.test))
     named = named_columns(options)
     roles = [*options.target, *options.sensitive]

@@ -32,11 +32,16 @@ def _finite(text: str, least: float = -math.inf) -> float:
     return number
 
 
-def _seed(text: str) -> int:
-    """Return a seed that every generator of random numbers takes."""
-    if not (text.isdecimal() and int(text) < 2**32):
-        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more; got {text!r}")
+def _whole(text: str, least: int = 0) -> int:
+    """Return a whole number, not larger than the seeds of random numbers."""
+    if not (text.isdecimal() and least <= int(text) < 2**32):
+        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more; got {text!r}")
     return int(text)
+
+
+def _jobs(text: str) -> int:
+    """Return how many processes work; below 0, how many processors are left out and one more."""
+    return -_whole(text[1:], 1) if text.startswith("-") else _whole(text, 1)
 
 
 def _delimiter(text: str) -> str:
@@ -243,8 +248,8 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             default="hist_gradient_boosting", text="the model (default: hist_gradient_boosting)"
         ),
         "--scoring": _value("a score of scikit-learn (default: accuracy)", default="accuracy"),
-        "--folds": _value("default: 5", "N", type=int, default=5),
-        "--jobs": _value("how many models are trained in parallel", "N", type=int),
+        "--folds": _value("default: 5", "N", type=partial(_whole, least=2), default=5),
+        "--jobs": _value("how many models are trained in parallel", "N", type=_jobs),
         "--min-share": _value(
             "leave categories with a smaller share of rows out of the ratios (default: 0)",
             "X",
@@ -260,7 +265,7 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--model-name": _value("name of the model, for the title of the report"),
         "--model-version": _value("version of the model"),
         "--data-name": _value("name of the data (default: the files of TEST)"),
-        "--seed": _value("seed of random numbers (default: 0)", "N", type=_seed, default=0),
+        "--seed": _value("seed of random numbers (default: 0)", "N", type=_whole, default=0),
         "--delimiter": _value(
             "character between the cells of text files, or tab (default: detected)",
             "C",

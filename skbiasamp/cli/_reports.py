@@ -171,6 +171,7 @@ def _report(options: argparse.Namespace) -> int:
     texts = Texts.of(options)
     named = named_columns(options)
     names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
+    names |= {"labels='selected'": "--decision", "favourable": "--favourable"}
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:

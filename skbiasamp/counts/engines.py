@@ -37,7 +37,16 @@ class Opened(NamedTuple):
     def as_query(self, numbers: Iterable[Hashable]) -> Opened:
         """Return a frame of few distinct rows as a query, so that its engine groups them."""
         many = self.fractional(numbers) or nw.Object in self.schema.values()  # or it cannot
-        return self if many else self._replace(eager=None)
+        return self if many or self._has_coded_numbers() else self._replace(eager=None)
+
+    def _has_coded_numbers(self) -> bool:
+        """Whether any categories of a frame in memory are no text, as which engines group them."""
+        columns = () if self.eager is None else self.eager.iter_columns()
+        return any(
+            column.cat.get_categories().dtype != nw.String
+            for column in columns
+            if isinstance(column.dtype, nw.Categorical | nw.Enum)
+        )
 
     def column(self, name: Hashable) -> nw.Expr:
         """Return a column by the name that the user gave it."""
@@ -163,6 +172,11 @@ def require_positive(least: float) -> None:
     if least < 0:
         text = "{sample_weight} must be 0 or more; got negative values in some rows."
         raise InputError(text)
+
+
+def n_rows(frame: Any) -> int:
+    """Return how many rows a frame or query of any library has."""
+    return int(nw.from_native(frame).lazy().select(nw.len()).collect().item())
 
 
 def names_of(named: Any) -> list[Hashable]:

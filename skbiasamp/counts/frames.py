@@ -12,8 +12,8 @@ import pandas as pd
 from skbiasamp._input.checks import Array, Names, check_names, check_option, check_threshold
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.containers import as_column, times_of, to_native
-from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError
+from skbiasamp._input.containers import as_column, to_native
+from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, speaking
 from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of, side_of_model
 from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
@@ -124,7 +124,9 @@ def read_frame(
         elif predicted[side]:
             of_models = {model: columns[side_of_model(side, model)] for model in models}
             labels[f"{parameter}s"] = of_models
-    return made.of_rows(read_labels(columns["task"], summed=columns["summed"], **labels))
+    # A row that an engine counted stands for many, and has no position.
+    with speaking({"where": "some rows"} if opened.eager is None else {}):
+        return made.of_rows(read_labels(columns["task"], summed=columns["summed"], **labels))
 
 
 def _predictions(sides: Sides) -> list[Hashable]:
@@ -279,7 +281,7 @@ def _columns(
     fractions, clustered = opened.fractional(prediction + sides["weight"]), bool(sides["cluster"])
     soft = not (numbers or {*prediction}.isdisjoint(fractions))
     models = any(":" in side for side in sides)
-    if models and (soft or (len(prediction) > MOST_JOINT and not joint)):
+    if models and not joint and (soft or len(prediction) > MOST_JOINT):
         raise InputError(
             "Several models are compared row by row, and an engine can only sum {what}. Read these "
             "columns into memory.",
@@ -312,15 +314,10 @@ def _columns(
 def _in_memory(opened: Opened, side: str, names: list[Hashable]) -> Any:
     """Return the columns of one label or prediction of a frame in memory."""
     called = [opened.called.get(name, name) for name in names]
-    frame = opened.eager[called]
-    native = frame.to_native()
-    times = [] if isinstance(native, pd.DataFrame) else times_of(frame)
-    if called == names and not times:
+    native = opened.eager[called].to_native()
+    if called == names:
         return native
-    read = pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
-    for i, column in times:
-        read.isetitem(i, column)
-    return read
+    return pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
 
 
 def _of_tasks(
@@ -344,15 +341,16 @@ def _of_tasks(
     strata, sums = sum_tasks(opened, sides, weight)
     # Groups and names are read as those of any rows, one for each combination of groups.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
-    rows = read_labels(
-        pd.DataFrame(blank, columns=sides["task"]),
-        pd.DataFrame(blank, columns=sides["task_pred"]) if sides["task_pred"] else None,
-        sensitive_features=_taken(strata, "group", sides["group"]),
-        sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
-        sample_weight=strata[COUNT].to_numpy(),
-        apart=True,
-        **how,
-    )
+    with speaking(where="some rows"):
+        rows = read_labels(
+            pd.DataFrame(blank, columns=sides["task"]),
+            pd.DataFrame(blank, columns=sides["task_pred"]) if sides["task_pred"] else None,
+            sensitive_features=_taken(strata, "group", sides["group"]),
+            sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
+            sample_weight=strata[COUNT].to_numpy(),
+            apart=True,
+            **how,
+        )
     kept, sides_read = rows.kept, rows.sides
     assert kept is not None
     of_tasks = {

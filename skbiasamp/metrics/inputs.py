@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import narwhals.stable.v2 as nw
 
 from skbiasamp._input.checks import check_frame_columns, check_train, no_column
-from skbiasamp._input.containers import as_maps
+from skbiasamp._input.containers import as_maps, to_native
 from skbiasamp._input.errors import (
     PARAMETER_OF,
     InputError,
@@ -173,7 +173,10 @@ def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
                 return {model: read(what, own) for model, own in named.items()}
             part = table.select(*names_of(named))
             whole = what == "sensitive" or part.shape[1] > 1
-            return (part if whole else part[part.columns[0]]).to_native()
+            column = part if whole else part[part.columns[0]]
+            native = column.to_native()
+            # A column of pyarrow has no name.
+            return native if whole or hasattr(native, "name") else to_native(column, what)
 
         return {what: read(what, named) for what, named in columns.items()}
 

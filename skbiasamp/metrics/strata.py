@@ -14,6 +14,7 @@ from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._input.labels import Codes, codes_of
 from skbiasamp._io.files import are_files
 from skbiasamp._utils.formatting import name_of
+from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of, open_frame
@@ -100,10 +101,10 @@ class RowSource(NamedTuple):
             for name in strata
         }
         with speaking(called):
-            fine = count_labels(self.y_true, labels, columns, **how)
+            fine = count_labels(self.y_true, labels, columns, engine={"joint": True}, **how)
         if not is_contingency(self.y_true):
             fine = _without_missing(fine, strata, missing)
-        return strata_of(fine, strata, train)
+        return strata_of(ordered(fine), strata, train)
 
     def counted(self, given: Any, like: Contingency | None = None) -> Contingency:
         """Return rows, in which groups differ within strata alone if there are any.
@@ -114,9 +115,9 @@ class RowSource(NamedTuple):
             return count_labels(self.y_true, self.labels, self.columns, like=like, **self.how)
         if self.labels.get("sensitive_pred") is not None or "sensitive_prediction" in self.columns:
             raise InputError("{given} is for group → task (A→T): leave {sensitive_pred} out.")
-        how = self.how | {"engine": {"joint": True}}
+        how = self.how
         if like is not None and how.get("pos_label") is None:
-            how["pos_label"] = like.pos_label
+            how = how | {"pos_label": like.pos_label}
         return standardised(self._replace(how=how).divided(given, like))
 
 

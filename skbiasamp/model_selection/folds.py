@@ -30,7 +30,10 @@ STRATIFY = ("task", "joint")
 def splits_of(cv: Any, X: Any, strata: Any, groups: Any, rng: np.random.RandomState) -> list[Any]:
     """Return the positions of the training and test rows of folds."""
     rows = np.arange(len(strata))  # a splitter may also give masks, or count from the end
-    cut = _splitter(cv, strata, rng).split(X, strata, groups)
+    try:
+        cut = list(_splitter(cv, strata, rng).split(X, strata, groups))
+    except ValueError as error:
+        raise InputError("{cv} cannot divide these rows: {error}", error=error) from error
     splits = [tuple(take_rows(rows, part) for part in both) for both in cut]
     if not splits:
         raise InputError(

@@ -13,7 +13,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.classes import positive_class, whole_classes
-from skbiasamp._input.errors import InputError, InputTypeError, quote, rows_of
+from skbiasamp._input.errors import InputError, InputTypeError, quote, rows_of, speaking
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import distinct, take
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -231,7 +231,12 @@ def periods_of_rows(
         )
     needed = {**columns, "time": time, "version": version}
     given = {name: column for name, column in needed.items() if column is not None}
-    with opened_rows(frame, given) as (rows, _), progress("counting rows"), interruptible():
+    with (
+        opened_rows(frame, given) as (rows, _),
+        progress("counting rows"),
+        interruptible(),
+        speaking(where="some rows"),
+    ):
         clock = _timed(rows, time, every)
         classes = _classes_of(reference, clock.name_of, every, how["pos_label"])
         read = read_periods(clock.frame, columns, clock.column, version, classes=classes, **how)
@@ -256,9 +261,9 @@ def periods_of_rows(
         rows = np.flatnonzero(names == name)
         empty = not len(rows) and name not in others
         parts[name] = None if empty else distinct(take(cells, rows, cells.weight[rows]))
-        if read.version is not None and len(rows):
-            of_rows = pd.Series(cells.weight[rows]).groupby(read.version[rows].astype(str)).sum()
-            versions[name] = str(of_rows.idxmax())
+        if read.version is not None and not pd.isna(read.version[rows]).all():
+            own = pd.Series(read.version[rows]).map(str, na_action="ignore")
+            versions[name] = str(pd.Series(cells.weight[rows]).groupby(own).sum().idxmax())
     notes = []
     for period, n in read.dropped.groupby(known).sum().items():
         if n:

@@ -95,7 +95,7 @@ def pairs_as_rows(
 ) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
     """Return a frame with a row for each pair, and what its columns and those of `times` are.
 
-    `times` are columns of periods and versions: a pair has those of its first row.
+    `times` are columns of periods and versions: a pair has the lesser of both rows.
     """
     for name in ("prediction", "sensitive"):
         if name not in columns:
@@ -122,6 +122,16 @@ def pairs_as_rows(
         "lower": values[second, 0].astype(int),
         _PAIRED: " minus ".join(map(str, rows.names)),
         "weight": rows.weight[rows.pair[first]],
-        **{name: np.minimum(column[first], column[second]) for name, column in of_rows.items()},
+        **{name: _lesser(column, first, second) for name, column in of_rows.items()},
     }
     return pd.DataFrame(table), dict(_COLUMNS), {name: name for name in times}
+
+
+def _lesser(column: Array, first: Array, second: Array) -> pd.Series:
+    """Return the lesser value of two rows each; it is missing if either is."""
+    known: Any = pd.Series(column).infer_objects()
+    if pd.api.types.infer_dtype(known) == "date":  # pandas has no type for them
+        known = pd.to_datetime(known)
+    codes, values = pd.factorize(known, sort=True)
+    at = np.minimum(codes[first], codes[second])
+    return pd.Series(values).reindex(at).reset_index(drop=True)

@@ -10,7 +10,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import names_of
+from skbiasamp.counts.engines import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._compare import compare
@@ -202,12 +202,15 @@ def _audited(asked: Asked) -> AuditReport:
     if given is not None and is_contingency(y_true):
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
+    in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
         rows, labels, columns, evidence = read_evidence(rows, asked, train)
-        test = _count_rows(rows, labels, columns, train, **how)
-        weights = rows if "weight" in columns else labels.get("sample_weight")
+        # Parts of a value are of rows that are kept apart, and so is the value.
+        test = _count_rows(rows, labels, columns, train, joint=in_parts or None, **how)
+        weights = labels.get("sample_weight")
         n_weights = len(weights) if isinstance(weights, Sized) else None
-    in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
+        if "weight" in columns:
+            n_weights = n_rows(rows)
     partly = evidence.partly
     if partly is not None and (in_parts or y_score is not None):
         text = "Scores, strata and attributions need rows whose labels and groups are known."
@@ -317,9 +320,10 @@ def _count_rows(
     labels: dict[str, Any],
     columns: dict[str, Any],
     train: Contingency | None,
+    joint: bool | None,
     **how: Any,
 ) -> Contingency:
-    """Return the audited rows, counted."""
+    """Return the audited rows, counted; `joint` is that of `Contingency.from_frame`."""
 
     def squares(sums: Contingency) -> Any:
         """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
@@ -329,4 +333,5 @@ def _count_rows(
         ]
         return [scores for every in asked for scores in every]
 
-    return count_labels(rows, labels, columns, like=train, engine={"moments": squares}, **how)
+    engine = {"moments": squares, "joint": joint}
+    return count_labels(rows, labels, columns, like=train, engine=engine, **how)

@@ -283,6 +283,7 @@ def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns
 
 def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
     """Return the rows of each model, counted; labels are those of each model by its name."""
+    check_models({"y_preds": asked.y_preds})
     unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
     passed = [name for name in unused if getattr(asked, name) is not None]
     if passed or asked.labels != "all":

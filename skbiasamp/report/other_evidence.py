@@ -43,7 +43,7 @@ def read_evidence(
         ("check", probable, "groups='probabilities'"),
     ):
         if name in beside and not is_used:
-            raise InputError("{name} is used with {option} only.", name=name, option=option)
+            raise InputError(f"{{name}} is used with {{{option}}} only.", name=name)
     evidence = OtherEvidence(asked.given)
     if not (beside or selected or probable) or (probable and is_contingency(rows)):
         return rows, given, columns, evidence
