@@ -224,6 +224,7 @@ def kinds():
         (400, 0.05, "decisions", {}),
         (100, 0.0, "scores", {"scores": True}),
         (400, 0.0, "decisions, 40 names of each group as clusters", {"names": 40}),
+        (400, 0.0, "decisions, 10 names of each group as clusters", {"names": 10}),
         (400, 0.0, "decisions of two models", {"models": True}),
         (400, 0.1, "decisions of two models", {"models": True}),
     ):
@@ -231,15 +232,18 @@ def kinds():
         trial = matched(n, gap, **how)
         yield Row(pairs, f"{n} pairs; {text}; {effect}", trial, "amplifies" if gap else "")
     answers = "Answers with “unknown”: templates as clusters"
+    unequal = np.geomspace(4, 200, 25).astype(int)
     for biased, size, text, how in (
         (0.5, 20, "no bias", {}),
         (0.5, 4, "no bias", {}),
+        (0.5, unequal, "no bias", {}),
         (0.65, 20, "65 % of answers follow the stereotype", {}),
         (0.65, 20, "two equal models", {"paired": True}),
     ):
         right = "amplifies" if biased > 0.5 and not how else ""
+        items = "4 to 200" if size is unequal else size
         trial = scored(biased, size, **how)
-        yield Row(answers, f"25 templates of {size} items; {text}", trial, right)
+        yield Row(answers, f"25 templates of {items} items; {text}", trial, right)
     made = "Generated rows against a reference of 2,000 rows"
     for shape, n, gap, step, a_prompt, compared in (
         ((2, 1), 500, 0.1, 0.0, 1, False),
