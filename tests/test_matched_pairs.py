@@ -666,3 +666,18 @@ def test_a_column_of_arrow_names_its_task():
     )
     columns = {"prediction": "hired", "sensitive": "sex", "pair": "pair"}
     assert MatchedPairsAuditor().audit(table, **columns).table["task"].tolist() == ["hired"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "lazy", "pyarrow", "duckdb"])
+def test_columns_may_be_named_like_patterns(library):
+    made = {"*": [0, 1] * 14 + [1, 1] * 186, "^s$": ["f", "m"] * 200, "^.*$": np.arange(400) // 2}
+    frame = pd.DataFrame(made)
+    if library in ("polars", "lazy"):
+        frame = pl.from_pandas(frame)
+        frame = frame.lazy() if library == "lazy" else frame
+    elif library != "pandas":
+        table = pytest.importorskip("pyarrow").table(made)
+        frame = table if library == "pyarrow" else pytest.importorskip("duckdb").from_arrow(table)
+    named = {"prediction": "*", "sensitive": "^s$", "pair": "^.*$"}
+    row = MatchedPairsAuditor().audit(frame, **named).table.iloc[0]
+    assert (row["group"], row["difference"]) == ("f", pytest.approx(-14 / 200))

@@ -156,6 +156,11 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 
 def _from_narwhals(column: Any) -> pd.Series:
+    # polars takes the name ^s$ for a pattern, even where the column is alone.
+    return _values(column.alias("values")).rename(column.name)
+
+
+def _values(column: Any) -> pd.Series:
     kind = column.dtype
     if kind == nw.Categorical and column.implementation.is_pyarrow():
         coded = column.to_native()  # numbers have codes too

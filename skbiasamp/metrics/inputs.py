@@ -9,9 +9,7 @@ from functools import wraps
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
-import narwhals.stable.v2 as nw
-
-from skbiasamp._input.checks import check_frame_columns, check_train, no_column
+from skbiasamp._input.checks import check_frame_columns, check_train
 from skbiasamp._input.containers import as_maps, to_native
 from skbiasamp._input.errors import (
     PARAMETER_OF,
@@ -25,7 +23,7 @@ from skbiasamp._input.errors import (
 )
 from skbiasamp._io.files import are_files, as_patterns, opened
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.engines import names_of
+from skbiasamp.counts.engines import names_of, open_frame
 from skbiasamp.counts.frames import read_labels
 
 P = ParamSpec("P")
@@ -154,26 +152,27 @@ def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     If there are columns of several models, those of each are by its name.
     """
     with opened_rows(frame, columns) as (rows, _):
-        # At once: an engine may return rows in another order each time.
-        options = {
-            name: option
-            for option, named in columns.items()
-            for part in (named.values() if isinstance(named, Mapping) else [named])
-            for name in names_of(part)
+        sides = {
+            what: [
+                name
+                for part in (named.values() if isinstance(named, Mapping) else [named])
+                for name in names_of(part)
+            ]
+            for what, named in columns.items()
         }
-        lazy = nw.from_native(rows).lazy()
-        schema = lazy.collect_schema()
-        for name, option in options.items():
-            if name not in schema:
-                raise no_column(name, schema, option)
-        table = lazy.select(*options).collect()
+        opened = open_frame(rows, sides)
+        # At once: an engine may return rows in another order each time.
+        each = dict.fromkeys(name for names in sides.values() for name in names)
+        table = opened.frame.select(*map(opened.column, each)).collect()
+        own: dict[str, Any] = {new: name for name, new in opened.called.items()}
 
         def read(what: str, named: Any) -> Any:
             if isinstance(named, Mapping):
                 return {model: read(what, own) for model, own in named.items()}
-            part = table.select(*names_of(named))
+            part = table.select(*map(opened.column, names_of(named)))
+            part = part.rename({new: own[new] for new in part.columns if new in own})
             whole = what == "sensitive" or part.shape[1] > 1
-            column = part if whole else part[part.columns[0]]
+            column = part if whole else part.get_column(part.columns[0])
             native = column.to_native()
             # A column of pyarrow has no name.
             return native if whole or hasattr(native, "name") else to_native(column, what)
