@@ -285,8 +285,19 @@ def rows_of(n: float) -> str:
 
 
 def first_row(mask: Any) -> Role:
-    """Return how many rows a mask has, and where the first is; not so if an engine counted them."""
-    mask = np.asarray(mask)
-    n, first = int(mask.sum()), int(mask.argmax())
-    shown = f"{rows_of(n)}, {'the first ' if n > 1 else ''}at position {first}"
-    return Role("where", shown=shown)
+    """Return how many rows a mask has, and where the first is; its rest is where all are."""
+    at = np.flatnonzero(mask)
+    shown = f"{rows_of(len(at))}, {'the first ' if len(at) > 1 else ''}at position {at[0]}"
+    return Role("where", " ".join(map(str, at)), shown)
+
+
+def counting(n: Any | None) -> AbstractContextManager[None]:
+    """Let errors say how many rows they are about if each row stands for `n`, and has no position.
+
+    None: it is not known how many.
+    """
+
+    def where(rest: str) -> str:
+        return "some rows" if n is None else rows_of(n[np.array(rest.split(), int)].sum())
+
+    return speaking(where=where)

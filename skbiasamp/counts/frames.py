@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from skbiasamp._input.checks import Array, Names, check_names, check_option, che
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import as_column, to_native
-from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, speaking
+from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, counting
 from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of, side_of_model
 from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
@@ -124,8 +125,9 @@ def read_frame(
         elif predicted[side]:
             of_models = {model: columns[side_of_model(side, model)] for model in models}
             labels[f"{parameter}s"] = of_models
-    # A row that an engine counted stands for many, and has no position.
-    with speaking({"where": "some rows"} if opened.eager is None else {}):
+    # A row that an engine counted stands for many.
+    n = columns["weight"] if columns["repeats"] is None else columns["repeats"]
+    with nullcontext() if opened.eager is not None else counting(None if sides["weight"] else n):
         return made.of_rows(read_labels(columns["task"], summed=columns["summed"], **labels))
 
 
@@ -341,7 +343,7 @@ def _of_tasks(
     strata, sums = sum_tasks(opened, sides, weight)
     # Groups and names are read as those of any rows, one for each combination of groups.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
-    with speaking(where="some rows"):
+    with counting(None if sides["weight"] else strata[COUNT].to_numpy()):
         rows = read_labels(
             pd.DataFrame(blank, columns=sides["task"]),
             pd.DataFrame(blank, columns=sides["task_pred"]) if sides["task_pred"] else None,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.classes import positive_class, whole_classes
-from skbiasamp._input.errors import InputError, InputTypeError, quote, rows_of, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, counting, quote, rows_of
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import distinct, take
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -235,7 +235,7 @@ def periods_of_rows(
         opened_rows(frame, given) as (rows, _),
         progress("counting rows"),
         interruptible(),
-        speaking(where="some rows"),
+        counting(None),
     ):
         clock = _timed(rows, time, every)
         classes = _classes_of(reference, clock.name_of, every, how["pos_label"])

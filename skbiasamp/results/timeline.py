@@ -230,10 +230,10 @@ class Timeline(Paged, OfMetric):
         )
         text = (
             f"Alarm: the model changed, most likely in {self.onset} (first alarm: "
-            f"{self.first_alarm}; smallest {p_equals(watched['p_adjusted'].min())}, adjusted for "
-            f"all periods). Since then, the value is {number(mean)} on average. This is "
+            f"{self.first_alarm}). Since then, the value is {number(mean)} on average. This is "
             f"{number(abs(gap), '.4f')} {'higher' if gap > 0 else 'lower'} than the reference "
-            f"({start}) shows with as many rows. "
+            f"({start}) shows with as many rows ({p_equals(watched['p_adjusted'].min())}, "
+            "adjusted for all periods). "
         )
         causes = [cause for cause in self.causes if cause != "the value"]
         if causes:
