@@ -135,6 +135,7 @@ def test_groups_of_few_rows_lead_no_picture():
 
 
 def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
+    pytest.importorskip("jinja2")
     rng = np.random.default_rng(0)
     shop = np.array([*rng.choice(list("abcdefg"), 700), "tiny", "tiny", "small", "small"])
     label = rng.integers(0, 2, len(shop))
