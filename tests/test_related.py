@@ -276,6 +276,51 @@ def test_the_verdict_on_preferences_has_percentiles_without_twice_the_bias_of_re
     assert [result.low, result.high] == pytest.approx(expected, abs=0.012)
 
 
+def test_few_labelled_rows_of_a_group_do_not_show_that_a_model_changes_preferences():
+    """Groups are random, and so are the errors: 40 % false before exact bounds."""
+    rng, found = np.random.default_rng(6), 0
+    for _ in range(60):
+        train, test = (random_group(n, 5, 0.03, 0.98, 0.02, rng) for n in (300, 200))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            auditor = BiasDisparityAuditor(n_resamples=199, random_state=rng).fit(train)
+            found += not auditor.audit(test).low <= 0 <= auditor.audit(test).high
+    assert found <= 3
+
+
+def test_a_preference_of_few_changed_rows_has_exact_bounds_of_these():
+    """By hand: 1 of 40 rows is labelled, 2 more are predicted, in the smaller of two groups."""
+    sex, label = ["f"] * 160 + ["m"] * 40, [1] * 48 + [0] * 112 + [1] + [0] * 39
+    guess = [0] * 12 + [1] * 48 + [0] * 100 + [1] * 3 + [0] * 37
+    result = BiasDisparityAuditor(reference="test", random_state=0).audit(
+        label, guess, sensitive_features=sex
+    )
+    gained, lost = (stats.binomtest(n, 40).proportion_ci(0.95) for n in (2, 0))
+    below, above = (
+        math.hypot(2 / 40 - gained.low, lost.high),
+        math.hypot(gained.high - 2 / 40, 0 - lost.low),
+    )
+    own = result.table.set_index("group").loc["m"]
+    assert own["amplification"] == pytest.approx(1 - 3 * 49 / 51)  # towards the rate of all rows
+    ends = [own["amplification"] - above * 40, own["amplification"] + below * 40]
+    assert own[["low", "high"]].tolist() == pytest.approx(ends)
+    # The group counts half, and the other one hardly varies.
+    assert result.low < ends[0] / 2 + 0.5
+    assert result.high > 0
+    assert result.verdict == "no clear effect"
+
+
+def test_the_only_group_with_a_label_cannot_be_compared():
+    sex, label = ["f"] * 160 + ["m"] * 40, [1] * 50 + [0] * 150
+    guess = [0] * 3 + [1] * 47 + [0] * 110 + [1] * 2 + [0] * 38
+    with pytest.warns(UndefinedMetricWarning):
+        result = BiasDisparityAuditor(reference="test", random_state=0).audit(
+            label, guess, sensitive_features=sex
+        )
+    assert result.verdict == "not measured"
+    assert "only one group has labels to compare with" in result.sentence
+
+
 # --------------------------------------------------------------------------- percentage
 
 

@@ -137,8 +137,8 @@ def measure_models(
     if options.interval == "bootstrap" and known and cells.summed != "tasks":
 
         def measured(resample: Contingency) -> tuple[Drawn, ...]:
-            every = _views(resample).items()
-            return tuple(Drawn.of(measure(view), models[model].signs.used) for model, view in every)
+            every = zip(models.values(), _views(resample).values(), strict=True)
+            return tuple(Drawn.of(measure(view), own.signs.used, own.pairs) for own, view in every)
 
         rng = generator(options.random_state)
         how: dict[str, Any] = {"random_state": rng, "n_jobs": options.n_jobs}
@@ -199,7 +199,8 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
         reach = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | reach)
     counted = None
-    if rows.changed is not None and cells.whole and cells.clusters is None:
+    independent = cells.whole and cells.clusters is None
+    if rows.changed is not None and pairs.rates is not None and independent:
         counted = *rows.changed, pairs.n
     n_resamples = None if drawn is None else options.n_resamples
     bounds = with_tests(bounds, pairs, counted, level, n_resamples)

@@ -30,9 +30,9 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
     None if that cannot be counted: the prediction is in the condition, or is a probability, or
     there is no label to compare with.
     """
-    if pairs.rates is None or pairs.own_base:
+    if pairs.compared is None or pairs.own_base:
         return None
-    side, given = pairs.rates.observed
+    side, given = pairs.compared.observed
     role: Any = side.partition("_")[0]
     if given.endswith("_pred") or not cells.has(role) or cells.soft(side):
         return None
@@ -50,7 +50,7 @@ def pairs_per_changed_row(cells: Contingency, pairs: Pairs, changed: Any) -> flo
 
     `changed` are the rows that each pair gained and lost, or None.
     """
-    of_tasks = pairs.rates is not None and pairs.rates.observed == ("task_pred", "group")
+    of_tasks = pairs.compared is not None and pairs.compared.observed == ("task_pred", "group")
     # Rows of a cluster, and of several groups, move more pairs than their labels say.
     alone = cells.clusters is None and not cells.indicator and cells.summed != "tasks"
     if changed is None or not (of_tasks and alone):
@@ -69,9 +69,9 @@ def changed_clusters(cells: Contingency, pairs: Pairs, changed: Any) -> Array | 
 
     None if rows are no clusters, or if the rows that `changed` cannot be counted.
     """
-    if cells.clusters is None or pairs.rates is None or changed is None:
+    if cells.clusters is None or pairs.compared is None or changed is None:
         return None
-    side, given = pairs.rates.observed
+    side, given = pairs.compared.observed
     role: Any = side.partition("_")[0]
     after, before, condition = (
         labels_of(cells, name_of_side) for name_of_side in (side, role, given)

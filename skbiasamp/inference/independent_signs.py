@@ -163,7 +163,7 @@ def _counted(pairs: Pairs, train: Contingency, test: Contingency, fewest: int) -
     rates, few = pairs.association or pairs.rates, fewest - 1e-9
     n = pairs.n * test.units_per_weight
     counted = (n >= few) & ~np.isnan(pairs.delta)
-    known = np.ones(counted.shape, dtype=bool)
+    known = ~np.isnan(pairs.delta)
     is_sample = pairs.sampled and not pairs.own_base
     # If all rows are few, all pairs count.
     are_many = train.total * train.units_per_weight >= few

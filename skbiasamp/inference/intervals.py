@@ -323,7 +323,7 @@ def _few_rows_reach(pairs: Pairs, rows: RowsOfPairs) -> Array:
     gained, lost, n = (count * rows.unit for count in (*rows.changed, pairs.n))
     few = (gained + lost < FEW) & (pairs.slopes != 0)
     reach = change_reach(gained, lost, n, confidence_level=rows.level)
-    return _turned(np.where(few, reach, np.nan), pairs.slopes)
+    return _turned(np.where(few, reach, np.nan), np.sign(pairs.slopes) * pairs.per_row)
 
 
 def _turned(reach: Array, slope: Array) -> Array:

@@ -280,9 +280,14 @@ class Pairs:
         return self.mean(sign, self.observed - self.centres[1])
 
     @property
+    def compared(self) -> Rates | None:
+        """The rates that are compared, or that what is compared is made of."""
+        return self.rates or self.association
+
+    @property
     def in_rows(self) -> bool:
         """Whether what is compared is known of the audited rows alone."""
-        return self.own_base or (self.rates is not None and self.rates.base is not None)
+        return self.own_base or (self.compared is not None and self.compared.base is not None)
 
     @property
     def apart(self) -> bool:

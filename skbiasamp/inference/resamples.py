@@ -12,6 +12,7 @@ percentiles are right. So the interval reaches as far as the longer of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -46,14 +47,21 @@ class Drawn(NamedTuple):
     predicted: Array | None = None
 
     @classmethod
-    def of(cls, pairs: Pairs, sign: Array) -> Self:
-        """Return what is needed of the pairs of resamples."""
+    def of(cls, pairs: Pairs, sign: Array, data: Pairs) -> Self:
+        """Return what is needed of the pairs of resamples of data."""
+        moved = pairs.moved
+        if pairs.undirected:
+            # A resample without any of the few labelled rows of a pair says nothing of it.
+            known, names = ~np.isnan(pairs.delta), ("base", "observed", "slope")
+            both = [(getattr(pairs, name), getattr(data, name)) for name in names]
+            filled = [np.where(known, *of) for of in both]
+            pairs = replace(pairs, **dict(zip(names, filled, strict=True)))
         base, observed = (None, None) if pairs.growth is None else pairs.distances
         own = np.asarray(pairs.estimate(sign))
         value, predicted = np.asarray(pairs.value) if pairs.apart else own, None
         if pairs.rates is None and pairs.centre is not None:
             predicted = np.asarray(pairs.predicted_association(sign))
-        return cls(pairs.moved, value, own, base, observed, predicted)
+        return cls(moved, value, own, base, observed, predicted)
 
     def around(self, pairs: Pairs, sign: Array) -> Self:
         """Return draws whose percentiles are the interval, although noise makes them too large."""
@@ -61,7 +69,7 @@ class Drawn(NamedTuple):
             # Relative changes divide by rates that are noisy themselves, so their mean is too large
             # on average, and that of a resample twice as much. Small rates are the noisiest, so
             # that signs do not cancel it.
-            data = self.of(pairs, sign)
+            data = self.of(pairs, sign, pairs)
             value, own = (
                 draws - 2 * (np.nanmean(draws) - number)
                 for draws, number in ((self.value, data.value), (self.estimate, data.estimate))

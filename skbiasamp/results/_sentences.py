@@ -87,8 +87,11 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
                     f"the {reference_labels(result)} and the predictions do not agree on which "
                     "groups are associated with a task"
                 )
-                if result.table.loc[result.table["n"] > 0, "group"].nunique() == 1:
-                    reason = "only one group has rows"
+                table = result.table
+                labelled, there = table["base"].notna(), table["n"] > 0
+                for has, rows in (("labels to compare with", labelled), ("rows", there)):
+                    if table.loc[rows, "group"].nunique() == 1:
+                        reason = f"only one group has {has}"
         return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
     if verdict == words.CANNOT_KNOW:
         least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
