@@ -55,8 +55,10 @@ class Opened(NamedTuple):
     def key(self, name: Hashable) -> nw.Expr:
         """Return what the engine groups a column by."""
         column, kind = self.column(name), self.schema[name]
-        # Categories group by their text everywhere, and missing ones stay missing.
-        return column.cast(nw.String) if isinstance(kind, nw.Categorical | nw.Enum) else column
+        # Categories group by their text, and missing ones stay missing. Dask's may be numbers.
+        is_text = isinstance(kind, nw.Categorical | nw.Enum)
+        is_text = is_text and not self.frame.implementation.is_dask()
+        return column.cast(nw.String) if is_text else column
 
     def number(self, name: Hashable) -> nw.Expr:
         """Return a column of 0 and 1, or of fractions, as numbers that can be summed."""

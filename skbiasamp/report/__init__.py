@@ -89,7 +89,7 @@ def audit(
         Labels of the audited rows. None: there are none, as of generated rows; the metrics that can
         do so then compare predictions with the training labels. Or a data frame, lazy frame or
         query with all columns. Or the path of CSV or Parquet files (``"part-*.parquet"``, or a
-        list); DuckDB or polars counts their rows.
+        list); DuckDB or polars counts their rows if there are more than a million.
     y_pred : array-like, default=None
         Predicted labels or probabilities.
     %(sensitive_features)s
