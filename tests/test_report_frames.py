@@ -142,6 +142,16 @@ def test_fractions_of_files_are_summed(rows, folder, column, monkeypatch):
     pd.testing.assert_frame_equal(found.groups, memory.groups)
 
 
+@pytest.mark.parametrize(("weights", "n"), [("weight", 2), ("whole", 2), (None, 1)])
+def test_a_query_runs_no_more_often_than_needed(folder, monkeypatch, weights, n):
+    """Of weights, a second time: are they fractions, or how many rows come with whole ones?"""
+    query = polars(folder, "test").with_columns(whole=2)
+    calls, collect = [], type(query).collect
+    monkeypatch.setattr(type(query), "collect", lambda *a, **k: calls.append(1) or collect(*a, **k))
+    skbiasamp.audit(query, **ONE, weight=weights, auditor=skbiasamp.DirectionalAuditor())
+    assert len(calls) == n
+
+
 def test_scores_of_files_without_labels_are_refused(folder):
     columns = {"prediction": "score", "sensitive": "group"}
     with pytest.raises(ValueError, match=r"column 'score' \(prediction\) holds probabilities"):
