@@ -77,12 +77,6 @@ class Opened(NamedTuple):
             raise InputError(text, kind=kind)
         return self.column(name).cast(nw.Float64)
 
-    def check_weight(self, name: Hashable) -> None:
-        """Raise if weights are no numbers, or negative where they are in memory."""
-        number = self.weight(name)
-        if self.eager is not None and self.schema[name].is_numeric():
-            require_positive(self.eager.select(number.min()).item() or 0)
-
     def fractions(self, name: Hashable) -> bool:
         """Whether a column's type can hold fractions."""
         kind = self.schema[name]
