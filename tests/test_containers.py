@@ -424,6 +424,7 @@ MATRICES = {
     "csr": sparse.csr_matrix,
     "csc": sparse.csc_matrix,
     "coo_array": sparse.coo_array,
+    "dok": sparse.dok_matrix,
     "csr of booleans": lambda m: sparse.csr_array(m.astype(bool)),
 }
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, no_column
 from skbiasamp._input.coding import probabilities
+from skbiasamp._input.containers import twice_named
 from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError
 
 COUNT = "n"
@@ -55,9 +56,11 @@ class Opened(NamedTuple):
     def key(self, name: Hashable) -> nw.Expr:
         """Return what the engine groups a column by."""
         column, kind = self.column(name), self.schema[name]
+        engine = self.frame.implementation
         # Categories group by their text, and missing ones stay missing. Dask's may be numbers.
-        is_text = isinstance(kind, nw.Categorical | nw.Enum)
-        is_text = is_text and not self.frame.implementation.is_dask()
+        is_text = isinstance(kind, nw.Categorical | nw.Enum) and not engine.is_dask()
+        # Tuples and bytes come back of types that only DuckDB knows.
+        is_text |= isinstance(kind, nw.Unknown | nw.Duration) and engine.is_duckdb()
         return column.cast(nw.String) if is_text else column
 
     def number(self, name: Hashable) -> nw.Expr:
@@ -125,8 +128,7 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
             kind=type(frame).__name__,
         ) from error
     except nw.exceptions.DuplicateError as error:
-        text = "{frame} must have one column of each name. {seen}"
-        raise InputError(text, seen=" ".join(str(error).split())) from error
+        raise twice_named("frame", error) from error
     schema = opened.lazy().collect_schema()
     for side, names in sides.items():
         for name in names:
