@@ -302,3 +302,16 @@ def test_no_clear_effect_says_what_it_could_have_found():
     result = report[report.primary]
     if result.verdict == "no clear effect":
         assert f"an amplification of {result.smallest_effect():.4f} or more" in report.to_html()
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_no_rate_changes_by_more_than_all_rows(interval):
+    """Of few rows, quantiles of a normal distribution reach further."""
+    group = ["f"] * 12 + ["m"] * 8 + ["x"] * 3
+    labels = [0] * 9 + [1] * 9 + [0, 1, 0, 1, 0]
+    auditor = DirectionalAuditor(
+        reference="test", interval=interval, simultaneous=interval == "bootstrap", random_state=0
+    )
+    table = auditor.audit(labels, [1 - label for label in labels], sensitive_features=group).table
+    ends = table[[name for name in ("low", "high", *ENDS) if name in table]]
+    assert ends.abs().to_numpy().max() == 1

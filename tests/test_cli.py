@@ -629,9 +629,9 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
     [
         (
             ["--weight", "negative"],
-            "--weight negative must be 0 or more; got negative values in some rows",
+            "--weight negative must be 0 or more; got negative values in 200 rows, the first at",
         ),
-        (["--weight", "race"], "--weight race must hold numbers; got values of type "),
+        (["--weight", "race"], "--weight race must hold numbers; got 'b'."),
         (["--weight", "age"], "test.csv has no column 'age'. It has"),
         (["--train", "other.csv"], "task 2 is in the audited data but was not in the training"),
         (["--train", "gone.csv"], "there is no file gone.csv"),

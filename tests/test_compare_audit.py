@@ -211,6 +211,17 @@ def test_reports_have_the_numbers_of_each_other(train):
             )  # fmt: skip
 
 
+def test_a_comparison_of_probabilities_says_so_as_an_audit_does():
+    y, sex, models, _ = world(300)
+    auditor = skbiasamp.DirectionalAuditor(random_state=0, n_resamples=49)
+    how = {"sensitive_features": sex, "auditor": auditor}
+    for threshold in (None, 0.5):
+        report = skbiasamp.compare(y, scores(models), threshold=threshold, **how)
+        audit = skbiasamp.audit(y, scores(models)["old"], threshold=threshold, **how)
+        found = "probabilities" in [finding.topic for finding in audit.findings]
+        assert found == (threshold is None) == ("means of probabilities" in repr(report))
+
+
 def test_a_difference_does_not_depend_on_third_models():
     y, sex, models, _ = world(400)
     for auditor in (LeakageAuditor(**FEW), DPAAuditor(attacker=LogisticRegression(), **FEW)):

@@ -351,8 +351,12 @@ def test_the_text_nan_is_a_value_unless_numpy_wrote_it():
         counted(sex=np.array(names))
 
 
+def in_parts(frame):
+    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+
+
 @pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.parametrize("hold", [pd.DataFrame, pa.Table.from_pandas])
+@pytest.mark.parametrize("hold", [pd.DataFrame, pa.Table.from_pandas, in_parts])
 def test_numbers_as_categories_are_numbers(hold, ordered):
     """To Arrow they are codes of numbers, and engines group categories by their text."""
     rows = pd.DataFrame({"sex": [5, 6] * 60, "hired": [0, 1, 1, 0, 0, 0] * 20})
@@ -420,6 +424,7 @@ MATRICES = {
     "csr": sparse.csr_matrix,
     "csc": sparse.csc_matrix,
     "coo_array": sparse.coo_array,
+    "dok": sparse.dok_matrix,
     "csr of booleans": lambda m: sparse.csr_array(m.astype(bool)),
 }
 

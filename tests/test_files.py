@@ -106,6 +106,36 @@ def test_a_line_for_excel_is_named(engine):
         audited("a.csv")
 
 
+@pytest.mark.parametrize("ends", ["\r", "\r\n", "\r then \n"])
+def test_lines_of_any_system_are_rows(engine, ends):
+    text = ROWS.to_csv(index=False)
+    first, rest = text[:300], text[300:]
+    rest = rest if "then" in ends else rest.replace("\n", ends)
+    Path("a.csv").write_bytes((first.replace("\n", ends[:2].strip(" ")) + rest).encode())
+    report = audited("a.csv", weight="weight")
+    assert report["directional A->T"].value == pytest.approx(value_of(ROWS, "weight"))
+
+
+def test_the_report_of_a_file_is_that_of_the_command(engine):
+    """Of probabilities, too: an engine that sums them would leave attackers out."""
+    pytest.importorskip("jinja2")
+    frame = ROWS.assign(predicted=np.random.default_rng(1).random(len(ROWS)).round(3))
+    frame.to_csv("a.csv", index=False)
+    frame.assign(other=frame["predicted"] ** 2).to_csv("two.csv", index=False)
+    main(["audit", "a.csv", *NAMES, "--seed", "0", "--json", "a.json"])
+    report = skbiasamp.audit("a.csv", **COLUMNS, random_state=0)
+    expected = json.loads(Path("a.json").read_text())["results"]
+    assert list(report.results) == list(expected)
+    for name, result in report.results.items():
+        assert [result.low, result.high] == [expected[name]["low"], expected[name]["high"]]
+    both = COLUMNS | {"prediction": {"old": "predicted", "new": "other"}}
+    compared, memory = (
+        skbiasamp.compare(rows, **both, auditor=skbiasamp.DirectionalAuditor(random_state=0))
+        for rows in ("two.csv", pd.read_csv("two.csv"))
+    )
+    assert compared.summary.equals(memory.summary)
+
+
 # ------------------------------------------------------------------ what was read
 
 

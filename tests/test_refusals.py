@@ -51,6 +51,13 @@ def leakage(**options):
     return LeakageAuditor(**{"attacker": "exact", "interval": None, "cv": 2} | options)
 
 
+class Blank(Odd):
+    """A classifier whose training failed in silence."""
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), np.nan)
+
+
 def with_missing(first, second):
     auditor = DirectionalAuditor(missing="group", interval=None)
     half = ["m"] * (N // 2)
@@ -182,6 +189,12 @@ needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch
         (
             lambda: LeakageAuditor(attacker=Odd(1.5)).audit(HIRED, PREDICTED, **BY),
             r"attacker must predict one of the classes .*; Odd predicted \[1.5\]",
+        ),
+        (
+            lambda: LeakageAuditor(attacker=Blank(), quality="confidence").audit(
+                HIRED, PREDICTED, **BY
+            ),
+            "attacker must predict finite numbers; Blank predicted nan for 2 of 2 inputs",
         ),
         (lambda: make_biased_classification(True), "range .1, inf.. Got True instead"),
         (

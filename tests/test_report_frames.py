@@ -94,7 +94,8 @@ def test_a_report_of_files_is_that_of_memory(in_memory, folder, source, trained)
 
 @pytest.mark.parametrize("source", [polars, duckdb, pattern])
 @pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
-def test_many_tasks_of_files_are_summed(rows, folder, source, trained):
+def test_many_tasks_of_files_are_summed(rows, folder, source, trained, monkeypatch):
+    monkeypatch.setattr("skbiasamp.metrics.inputs.FEW_ROWS", 100)
     train, test = rows
     given = {"y_train": source(folder, "train")} if trained else {}
     found = skbiasamp.audit(source(folder, "test"), **given, **MANY, random_state=0)
@@ -123,7 +124,8 @@ def test_many_tasks_of_files_are_summed(rows, folder, source, trained):
 
 
 @pytest.mark.parametrize("column", ["score", "weight"])
-def test_fractions_of_files_are_summed(rows, folder, column):
+def test_fractions_of_files_are_summed(rows, folder, column, monkeypatch):
+    monkeypatch.setattr("skbiasamp.metrics.inputs.FEW_ROWS", 100)
     _, test = rows
     columns = ONE | ({"prediction": "score"} if column == "score" else {"weight": "weight"})
     found = skbiasamp.audit(pattern(folder, "test"), **columns, random_state=0)
@@ -138,6 +140,16 @@ def test_fractions_of_files_are_summed(rows, folder, column):
     )
     pd.testing.assert_frame_equal(found.rates, memory.rates)
     pd.testing.assert_frame_equal(found.groups, memory.groups)
+
+
+@pytest.mark.parametrize(("weights", "n"), [("weight", 2), ("whole", 2), (None, 1)])
+def test_a_query_runs_no_more_often_than_needed(folder, monkeypatch, weights, n):
+    """Of weights, a second time: are they fractions, or how many rows come with whole ones?"""
+    query = polars(folder, "test").with_columns(whole=2)
+    calls, collect = [], type(query).collect
+    monkeypatch.setattr(type(query), "collect", lambda *a, **k: calls.append(1) or collect(*a, **k))
+    skbiasamp.audit(query, **ONE, weight=weights, auditor=skbiasamp.DirectionalAuditor())
+    assert len(calls) == n
 
 
 def test_scores_of_files_without_labels_are_refused(folder):

@@ -157,12 +157,16 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
                 raise InputError(text, name=option, twice=twice[0])
             continue
         text = "{name} must be the name of a column{several}; got {seen}.{instead}"
-        instead = " Labels themselves are passed as {parameter}=, without a frame."
+        instead = (
+            " Names are text or whole numbers; labels themselves are passed as {parameter}=, "
+            "without a frame."
+        )
+        wrong = [type(name).__name__ for name in names if not isinstance(name, kinds)]
         raise InputTypeError(
             text,
             name=option,
             several="" if only else ", or a list of names",
-            seen="an empty list" if not len(names) else type(columns).__name__,
+            seen=wrong[0] if wrong else "an empty list",
             instead="" if table else Said(instead, parameter=PARAMETER_OF[option]),
         )
 

@@ -26,7 +26,7 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
         return value.to_frame(index=False)
     if isinstance(value, pd.Categorical | pd.Index | pd.api.extensions.ExtensionArray):
         return pd.Series(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # as a dok_matrix has
         return _from_columns(value, name)
     if is_tensor(value):
         value = _from_tensor(value)
@@ -123,6 +123,12 @@ def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame
     return column
 
 
+def twice_named(name: Name, error: Exception) -> InputError:
+    """Return the error that columns share a name, from that of a library."""
+    seen = " ".join(str(error).split())
+    return InputError("{name} must have one column of each name. {seen}", name=name, seen=seen)
+
+
 def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
     """Polars, pyarrow and whatever else narwhals knows, eager."""
     if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "type"):
@@ -130,7 +136,10 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
         if isinstance(value, pa.Array):
             value = pa.chunked_array([value])
-    wrapped = nw.from_native(value, allow_series=True, pass_through=True)
+    try:
+        wrapped = nw.from_native(value, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise twice_named(name, error) from error
     columns = [wrapped] if isinstance(wrapped, nw.Series) else []
     if isinstance(wrapped, nw.DataFrame):
         columns = [wrapped[column] for column in wrapped.columns]

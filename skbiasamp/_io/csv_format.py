@@ -125,12 +125,12 @@ def is_unquoted(table: Source, n_rows: int) -> bool:
     return n_marks == (n_rows + 1) * (len(table.columns or ()) - 1)
 
 
-def check_lines(table: Source) -> bool:
+def check_lines(table: Source) -> int:
     """Raise for the first line that has not as many cells as the header, or is no text.
 
-    Return whether lines are blank.
+    Return how many lines have cells, without the header.
     """
-    path, n_columns, line, blank = table.path, len(table.columns or ()), 1, False
+    path, n_columns, line, n_rows = table.path, len(table.columns or ()), 1, -1
     try:
         with _open_text(path, table.encoding) as file:
             rows = csv.reader(file, delimiter=table.delimiter, strict=True)
@@ -147,7 +147,7 @@ def check_lines(table: Source) -> bool:
                         delimiter=table.delimiter,
                         name="delimiter",
                     )
-                line, blank = rows.line_num + 1, blank or not row
+                line, n_rows = rows.line_num + 1, n_rows + bool(row)
     except csv.Error as error:
         text = "{path}, line {line}: {error}. Is a quotation mark missing?"
         raise InputError(text, path=path, line=line, error=error) from error
@@ -162,7 +162,7 @@ def check_lines(table: Source) -> bool:
             seen=table.encoding,
             name="encoding",
         ) from error
-    return blank
+    return n_rows
 
 
 def read_objects(path: Path, needed: list[str], encoding: str) -> dict[str, list[Any]]:

@@ -30,6 +30,7 @@ from skbiasamp._io.csv_format import (
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import interruptible, progress
 
+FEW_ROWS = 1_000_000  # are read; an engine counts more
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OBJECTS = (".jsonl", ".ndjson")
 # Where an error comes from if a file cannot be read, whichever library read it.
@@ -270,7 +271,8 @@ def _scan_polars(sources: list[Source], needed: list[str]) -> _Scanned:
             n, short = whole.select(polars.len(), polars.last().null_count()).collect().row(0)
             # To polars a line that ends early has empty cells, and a blank one is a row of these;
             # of a line that is too long it does not tell if the last cells are not asked for.
-            if (short or not is_unquoted(source, n)) and check_lines(source):
+            # A line that ends in \r alone goes on to polars.
+            if (short or not is_unquoted(source, n)) and check_lines(source) != n:
                 return _scan_pandas(sources, needed)
             rows.append(n)
         # By position: ^sex$ would be a pattern, and polars leaves quotes in a header doubled.

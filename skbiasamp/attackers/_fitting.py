@@ -102,15 +102,25 @@ def predictions_of(
     """
     if all(hasattr(task.attacker, "fit_many") for task in tasks):
         with progress("attackers", len(tasks), verbose=verbose) as step:
-            return _train_at_once(tasks, probabilities, step)
-    return side_by_side(
-        _fit_predict,
-        ((task, probabilities) for task in tasks),
-        n_jobs=n_jobs,
-        what="attackers",
-        total=len(tasks),
-        verbose=verbose,
-    )
+            predicted = _train_at_once(tasks, probabilities, step)
+    else:
+        predicted = side_by_side(
+            _fit_predict,
+            ((task, probabilities) for task in tasks),
+            n_jobs=n_jobs,
+            what="attackers",
+            total=len(tasks),
+            verbose=verbose,
+        )
+    for task, own in zip(tasks, predicted, strict=True):
+        if (wrong := ~np.isfinite(own)).any():
+            text = (
+                "{attacker} must predict finite numbers; {kind} predicted {seen} for {n} of {m} "
+                "inputs. Scale the inputs, or pass another attacker."
+            )
+            kind, n = describe(task.attacker), int(wrong.reshape(len(own), -1).any(axis=1).sum())
+            raise InputError(text, kind=kind, seen=own[wrong][0].item(), n=n, m=len(own))
+    return predicted
 
 
 def _train_at_once(tasks: Sequence[TrainingTask], probabilities: bool, step: Step) -> list[Array]:

@@ -19,7 +19,6 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 from skbiasamp.counts.engines import open_frame
 
-FEW_ROWS = 1_000_000  # are read; an engine counts more
 _ADVICE = {
     "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
     "target": "only labelled rows can be audited, leave these out of the file",

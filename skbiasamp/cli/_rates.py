@@ -6,9 +6,8 @@ import argparse
 from typing import Any
 
 from skbiasamp._input.errors import InputError, speaking
-from skbiasamp._io.files import find
+from skbiasamp._io.files import FEW_ROWS, find
 from skbiasamp.cli._files import (
-    FEW_ROWS,
     checked_outputs,
     columns_by_role,
     named_columns,

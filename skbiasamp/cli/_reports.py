@@ -12,10 +12,9 @@ import narwhals.stable.v2 as nw
 
 import skbiasamp
 from skbiasamp._input.errors import Said, speaking
-from skbiasamp._io.files import find
+from skbiasamp._io.files import FEW_ROWS, find
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
-    FEW_ROWS,
     Named,
     checked_outputs,
     columns_by_role,

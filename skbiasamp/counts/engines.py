@@ -13,6 +13,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, no_column
 from skbiasamp._input.coding import probabilities
+from skbiasamp._input.containers import twice_named
 from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError
 
 COUNT = "n"
@@ -55,8 +56,12 @@ class Opened(NamedTuple):
     def key(self, name: Hashable) -> nw.Expr:
         """Return what the engine groups a column by."""
         column, kind = self.column(name), self.schema[name]
-        # Categories group by their text everywhere, and missing ones stay missing.
-        return column.cast(nw.String) if isinstance(kind, nw.Categorical | nw.Enum) else column
+        engine = self.frame.implementation
+        # Categories group by their text, and missing ones stay missing. Dask's may be numbers.
+        is_text = isinstance(kind, nw.Categorical | nw.Enum) and not engine.is_dask()
+        # Tuples and bytes come back of types that only DuckDB knows.
+        is_text |= isinstance(kind, nw.Unknown | nw.Duration) and engine.is_duckdb()
+        return column.cast(nw.String) if is_text else column
 
     def number(self, name: Hashable) -> nw.Expr:
         """Return a column of 0 and 1, or of fractions, as numbers that can be summed."""
@@ -74,12 +79,6 @@ class Opened(NamedTuple):
             text = "{sample_weight} must hold numbers; got values of type {kind}."
             raise InputError(text, kind=kind)
         return self.column(name).cast(nw.Float64)
-
-    def check_weight(self, name: Hashable) -> None:
-        """Raise if weights are no numbers, or negative where they are in memory."""
-        number = self.weight(name)
-        if self.eager is not None and self.schema[name].is_numeric():
-            require_positive(self.eager.select(number.min()).item() or 0)
 
     def fractions(self, name: Hashable) -> bool:
         """Whether a column's type can hold fractions."""
@@ -129,8 +128,7 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
             kind=type(frame).__name__,
         ) from error
     except nw.exceptions.DuplicateError as error:
-        text = "{frame} must have one column of each name. {seen}"
-        raise InputError(text, seen=" ".join(str(error).split())) from error
+        raise twice_named("frame", error) from error
     schema = opened.lazy().collect_schema()
     for side, names in sides.items():
         for name in names:

@@ -274,8 +274,6 @@ def _columns(
     """
     prediction, weight = _predictions(sides), next(iter(sides["weight"]), None)
     columns: dict[str, Any] = {"repeats": None, "summed": None}
-    if weight is not None:
-        opened.check_weight(weight)
     if opened.eager is not None:
         for side, names in sides.items():
             columns[side] = _in_memory(opened, side, names) if names else None

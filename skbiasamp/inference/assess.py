@@ -204,6 +204,12 @@ def interval_and_tests(own: Measured, train: Contingency, options: IntervalOptio
         counted = *rows.changed, pairs.n
     n_resamples = None if drawn is None else options.n_resamples
     bounds = with_tests(bounds, pairs, counted, level, n_resamples)
+    if pairs.rates is not None and pairs.growth is None and not cells.soft("task"):
+        most = pairs.per_row  # no rate changes by more than 1
+        bounds = bounds._replace(
+            pairs=np.clip(bounds.pairs, -most, most),
+            every=None if bounds.every is None else np.clip(bounds.every, -most, most),
+        )
     if not pairs.size:
         return bounds
     # The size of a change that may go either way may be 0.

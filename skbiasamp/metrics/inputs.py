@@ -21,7 +21,7 @@ from skbiasamp._input.errors import (
     quote,
     speaking,
 )
-from skbiasamp._io.files import are_files, as_patterns, opened
+from skbiasamp._io.files import FEW_ROWS, are_files, as_patterns, opened
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of, open_frame
 from skbiasamp.counts.frames import read_labels
@@ -140,8 +140,10 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
         needed = dict.fromkeys(
             str(name) for column in columns.values() for name in names_of(column)
         )
-        with opened(as_patterns(rows), list(needed)) as read:
-            yield read
+        with opened(as_patterns(rows), list(needed)) as (read, files):
+            # As the command line does: of sums of probabilities draws are others.
+            few = sum(file["rows"] for file in files) <= FEW_ROWS
+            yield (read.collect() if few else read), files
     else:
         yield rows, []
 

@@ -221,8 +221,8 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         worths = [replace(everything, sign=possible).share * sizes for possible in signs]
         for threshold in thresholds:
             decided = rows.scores >= threshold
-            change = decided - 1.0 * rows.positive
-            p = max(self._p_value(block_means(change, rows.group, own), own) for own in worths)
+            blocks = block_means(decided - 1.0 * rows.positive, rows.group, sizes)
+            p = max(self._p_value((own[:, None] * blocks).sum(axis=0), own) for own in worths)
             amplification, value = rows.measured(decided, score)[0]
             tests.append((threshold, amplification, p, value))
             if p > proven:
@@ -308,17 +308,17 @@ class AmplificationController(SensitiveColumns, ClassifierWrapper):
         return max(bet(side / most, self.limit / most, level) for side in sides)
 
 
-def block_means(change: Array, group: Array, worth: Array) -> Array:
-    """Return the sum over groups of worth × mean change in each of as many blocks as can be.
+def block_means(change: Array, group: Array, sizes: Array) -> Array:
+    """Return the mean change of each group in each of as many blocks as can be (groups × blocks).
 
     Rows are dealt in their order; their blocks are independent, and all have the same mean.
     """
-    n = int(np.bincount(group, minlength=len(worth)).min())
-    means = np.zeros(n)
-    for position, weight in enumerate(worth):
-        own = change[group == position]
-        block = np.arange(len(own)) % n
-        means += weight * np.bincount(block, own, n) / np.bincount(block, minlength=n)
+    n = int(sizes.min())
+    means = np.zeros((len(sizes), n))
+    for position, size in enumerate(sizes):
+        block = np.arange(size) % n
+        own = np.bincount(block, change[group == position], n)
+        means[position] = own / np.bincount(block, minlength=n)
     return means
 
 

@@ -89,7 +89,7 @@ def audit(
         Labels of the audited rows. None: there are none, as of generated rows; the metrics that can
         do so then compare predictions with the training labels. Or a data frame, lazy frame or
         query with all columns. Or the path of CSV or Parquet files (``"part-*.parquet"``, or a
-        list); DuckDB or polars counts their rows.
+        list); DuckDB or polars counts their rows if there are more than a million.
     y_pred : array-like, default=None
         Predicted labels or probabilities.
     %(sensitive_features)s
@@ -209,7 +209,7 @@ def _audited(asked: Asked) -> AuditReport:
         test = _count_rows(rows, labels, columns, train, joint=in_parts or None, **how)
         weights = labels.get("sample_weight")
         n_weights = len(weights) if isinstance(weights, Sized) else None
-        if "weight" in columns:
+        if "weight" in columns and test.whole:  # an engine runs the query again
             n_weights = n_rows(rows)
     partly = evidence.partly
     if partly is not None and (in_parts or y_score is not None):

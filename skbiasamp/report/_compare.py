@@ -188,6 +188,8 @@ def _compare(asked: Asked) -> ComparisonReport:
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
+    if asked.reads == "labels" and any(own.soft("task_pred") for own in each.values()):
+        context["probabilities"] = True
     if asked.given is not None:
         context["weighted"] = strata_named(asked.given)
     if partly is not None:

@@ -74,9 +74,10 @@ class ComparisonResult(Shown, OfMetric):
     pairs : DataFrame
         One row for each model, group and task: the rate in the predictions of the ``reference``
         and of the model (``observed``), their ``difference``, the rows ``gained`` and ``lost`` and
-        McNemar's exact ``p_value`` of them; ``amplification`` (the difference in the direction of
-        the training correlation) with ``low`` and ``high``. For attackers: the quality that an
-        attacker reaches from the predictions of either.
+        McNemar's exact ``p_value`` of them, with ``p_adjusted`` for the number of pairs of this
+        model, not of all models; ``amplification`` (the difference in the direction of the
+        training correlation) with ``low`` and ``high``. For attackers: the quality that an attacker
+        reaches from the predictions of either.
     churn : DataFrame
         One row for each model and group: its rows ``n``, how many were ``changed``, their
         ``share``, and the ``p_value`` of the test that this share is the same in all groups.

@@ -126,6 +126,13 @@ def _steps(report: ComparisonReport) -> list[Text]:
     """Return what to do next: of each model, then of the choice."""
     primary = report[str(report.primary)]
     steps = [_step(report, primary, model) for model in report.models]
+    if report.context.get("probabilities"):
+        text = (
+            "Verdicts compare means of probabilities by group. Accuracy, error rates and changed "
+            "predictions count 0.5 or more as the label."
+        )
+        action = "To compare decisions, pass predicted labels, or a threshold."
+        steps.append(Text(text, "Probabilities.", action))
     choice = "A difference that was used to choose a model is too large on average."
     amplify = [
         f"{name_of(row['model'])} ({number(row['estimate'])})"

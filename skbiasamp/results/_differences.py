@@ -26,6 +26,8 @@ from skbiasamp.results.pair_tables import row_of
 
 _SHOWN = ("model", "group", "other", "task", "n_pairs", "mean", "mean_other", "difference", "low",
           "high", "p_value", "ratio")  # fmt: skip
+_HEADINGS = {"n": "Rows", "n_pairs": "Pairs", "n_labelled": "Labelled rows",
+             "mean_other": "Mean of other", "p_value": "p-value"}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,15 +162,20 @@ class GroupDifferences(Paged):
             for side in ("group", "other")
         }
         differences = self.table[shown].assign(**named).rename(columns=names)
-        tables = [frame_table(differences, "Differences of two groups")]
+        tables = [frame_table(differences, "Differences of two groups", _heading)]
         if self.rates is not None:
             groups = [group_of(group, columns) for group in self.rates["group"]]
-            tables.append(frame_table(self.rates.assign(group=groups), "Rates of each group"))
+            rates = self.rates.assign(group=groups)
+            tables.append(frame_table(rates, "Rates of each group", _heading))
         sentences = Bullets.of(self._sentences())
         notes = Bullets.of(self.notes)
         sections = [Section("Result", [sentences], "verdict", leading=True)]
         sections += [Section("Numbers", tables, "tables"), Section(LIMITS, [notes], "limits")]
         return Document(self.title, sections)
+
+
+def _heading(name: str) -> str:
+    return _HEADINGS.get(name, name.replace("_", " ").capitalize())
 
 
 def differences_section(differences: GroupDifferences | None) -> Section:
