@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, average_precision_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
@@ -185,6 +185,29 @@ def test_sizes_are_compared_not_values(people_and_predictions):
     above = result.table.set_index("candidate").loc["above"]
     assert above["change"] == pytest.approx(0.04 - 0.15)
     assert above["change_high"] < 0
+
+
+@pytest.mark.parametrize("lacking", ["held-out", "training"])
+def test_means_leave_out_folds_that_are_not_measured(lacking):
+    """MALS of a fold of one group is near 0.5, whatever a model does: its share there is 1."""
+    rng = np.random.default_rng(0)
+    group, y = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
+    fold = np.where(group == 0, rng.integers(0, 4, 600), rng.integers(0, 3, 600))
+    if lacking == "training":
+        group[np.flatnonzero(fold == 3)[:9]] = 2
+    cv = [(np.flatnonzero(fold != at), np.flatnonzero(fold == at)) for at in range(4)]
+    X = np.column_stack([np.where(rng.random(600) < 0.1, 1 - y, y) for _ in range(2)])
+    how = {"sensitive_features": group, "limit": None, "candidates": {"other": Told(1)}}
+    how |= {"auditor": MALSAuditor(interval=None), "random_state": 0}
+    match = {"held-out": "rows are all of group 0", "training": "training rows lack group 2"}
+    with pytest.warns(UndefinedMetricWarning, match=f"fold 3: its .*{match[lacking]}"):
+        result = search(Told(0), X, y, cv=cv, **how)
+    numbers = ["value", "low", "high", "change", "change_low", "change_high"]
+    others, result = (
+        found.measures.set_index(["mitigation", "measure"]).xs("MALS", level=1)[numbers]
+        for found in (search(Told(0), X, y, cv=cv[:3], **how), result)
+    )
+    assert_allclose(result, others)
 
 
 def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():

@@ -776,8 +776,9 @@ def test_splits_that_can_be_read_once_are_those_of_all_repeats():
 def test_a_fold_of_one_group_measures_nothing():
     hospital = np.where(GROUP == 1, np.arange(N) % 5, np.arange(N) % 4)  # the last has one group
     cv = {"cv": LeaveOneGroupOut(), "groups": hospital, "sensitive_features": GROUP}
-    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group"):
+    with pytest.warns(UndefinedMetricWarning, match="fold 4: its held-out rows are all of group 1"):
         result = cross_audit(tree(), X, Y, auditor=QUIET, **cv)
+    assert result.value == pytest.approx(result.table["value"][:4].mean())
     estimates = result.table["estimate"].to_numpy()
     assert np.isnan(estimates).tolist() == [False] * 4 + [True]
     assert result.estimate == pytest.approx(estimates[:4].mean())
@@ -786,7 +787,7 @@ def test_a_fold_of_one_group_measures_nothing():
     assert "over 4 of 5 folds" in repr(result)
     # A difference that is 0 in such a fold would make all differences look small and sure.
     models = {"tree": tree(), "stump": tree(max_depth=1)}
-    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group"):
+    with pytest.warns(UndefinedMetricWarning, match="fold 4: its held-out rows are all of group 1"):
         compared = cross_audit(models, X, Y, auditor=QUIET, **cv)
     differences = compared.folds.loc[compared.folds["model"] == "stump", "difference"]
     assert compared.table["difference"][1] == pytest.approx(differences[:4].mean())
@@ -795,13 +796,48 @@ def test_a_fold_of_one_group_measures_nothing():
 
 def test_folds_of_single_rows_leave_the_audit_to_all_of_them():
     few = slice(0, 40)
-    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group"):
+    with pytest.warns(UndefinedMetricWarning, match="of group 1; 37 more"):
         result = cross_audit(
             tree(), X[few], Y[few], sensitive_features=GROUP[few], cv=LeaveOneOut(), random_state=0
         )
     assert np.isnan([result.estimate, result.low, result.high]).all()
     assert not np.isnan(result.pooled.estimate)
     assert "over 0 of 40 folds" in repr(result)
+
+
+def small_group_in_one_fold(k):
+    """Return groups, the last of which is small, and folds of which the first has all its rows."""
+    group = np.where(np.arange(N) % 40 == 0, k - 1, GROUP if k > 2 else 0)
+    fold = np.where(group == k - 1, 0, np.arange(N) % 4)
+    return group, [(np.flatnonzero(fold != at), np.flatnonzero(fold == at)) for at in range(4)]
+
+
+@pytest.mark.filterwarnings("ignore:no audited rows", "ignore:1 of 3 pairs are so")
+@pytest.mark.parametrize("auditor", [QUIET, MALSAuditor(interval=None), LeakageAuditor()])
+def test_a_fold_whose_training_rows_lack_a_group_is_not_measured(auditor):
+    group, cv = small_group_in_one_fold(3)
+    how = {"sensitive_features": group, "auditor": auditor, "random_state": 0}
+    with pytest.warns(UndefinedMetricWarning, match="fold 0: its training rows lack group 2"):
+        result = cross_audit(tree(), X, Y, cv=cv, **how)
+    others = cross_audit(tree(), X, Y, cv=cv[1:], **how)
+    assert result.folds[0] is None
+    columns = ["value", "estimate"]
+    assert_array_equal(result.table[columns][1:], others.table[columns])
+    assert result.value == pytest.approx(result.table["value"][1:].mean())
+    assert result.pooled.n_samples == N  # its predictions are of a model as any other
+
+
+def test_two_groups_of_which_training_rows_lack_one_leave_the_audit_to_all_rows():
+    group, cv = small_group_in_one_fold(2)
+    with pytest.warns(UndefinedMetricWarning, match="fold 0: its training rows lack group 1"):
+        result = cross_audit(tree(), X, Y, cv=cv, sensitive_features=group, random_state=0)
+    assert np.isnan([result.value, result.estimate, result.low]).all()
+    assert not np.isnan([result.pooled.estimate, result.pooled.low]).any()
+
+
+def test_folds_none_of_which_can_be_measured_are_an_error():
+    with pytest.raises(ValueError, match=r"^cv leaves no fold to measure \(fold 0: its training"):
+        cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=LeaveOneGroupOut(), groups=GROUP)
 
 
 def test_joint_strata_put_small_groups_into_every_fold():

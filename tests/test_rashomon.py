@@ -244,3 +244,16 @@ def test_parameters_are_of_named_classes():
         audit_rashomon({"a": Cut(), "b": Cut()}, X, Y, param_distributions={"cut": CUTS}, **BY)
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         audit_rashomon(Cut(), X, Y, param_distributions={"depth": [1]}, **BY)
+
+
+def test_parameters_have_the_names_that_the_estimator_gives_them():
+    audited = AuditedClassifier(Cut(), sensitive=2, drop_sensitive=True)
+    features, how = np.column_stack([X, GROUP]), {"n_models": 7, "random_state": 0}
+    drawn = audit_rashomon(
+        audited, features, Y, param_distributions={"estimator__cut": CUTS}, **how
+    ).table
+    assert set(drawn["estimator__cut"]) == set(CUTS)
+    alone = audit_rashomon(Cut(), X, Y, param_distributions={"cut": CUTS}, **BY | how).table
+    assert drawn["value"].tolist() == alone["value"].tolist()
+    with pytest.raises(ValueError, match="Invalid parameter 'cut' for estimator AuditedClassifier"):
+        audit_rashomon(audited, features, Y, param_distributions={"cut": CUTS}, **how)

@@ -146,6 +146,7 @@ class AuditedClassifier(SensitiveWrapper):
 
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
     _inside: ClassVar = {"estimator": ("fit", "score"), "sensitive_estimator": ("fit",)}
+    _learn: ClassVar = "fit"  # how auditors learn the training labels
 
     estimator: Any = PositionalOption(HasMethods(["fit", "predict"]), kw_only=False)
     auditor: Any = Option(None, HasMethods(["fit", "audit"]), list, None)
@@ -174,7 +175,7 @@ class AuditedClassifier(SensitiveWrapper):
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
                 with speaking(of_auditor(auditor)):
-                    self.auditors_[name] = clone(auditor).fit(
+                    self.auditors_[name] = getattr(clone(auditor), self._learn)(
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])

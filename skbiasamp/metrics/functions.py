@@ -8,17 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from skbiasamp._input.checks import check_train
-from skbiasamp._input.errors import InputTypeError, speaking
+from skbiasamp._input.errors import InputTypeError, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import validate_parameter_constraints
 from skbiasamp._utils.docstrings import described, entries_of, sections_of
-from skbiasamp.counts.contingency import is_contingency
+from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.metrics.base import BaseAuditor
 
 # Parameters of an auditor that say nothing about the value.
 _OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "simultaneous", "adjust"}
 _OF_INTERVALS |= {"reference", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
+TRAINING = "its training rows"  # of a fold
 _LABELS = (
     "y_true",
     "y_pred",
@@ -140,6 +141,28 @@ def fit_if_given(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
             auditor.fit(y_train, sensitive_features=sensitive_train)
     elif "reference" in auditor.get_params(deep=False):
         auditor.set_params(reference="test")
+
+
+def lacks(auditor: Any, audited: Contingency) -> str:
+    """Return what keeps a fold from being measured; nothing if it is measured.
+
+    `auditor` has learned the training rows of the fold, and `audited` are its held-out rows.
+    """
+    if not auditor._uses_groups:
+        return ""
+    counts, trained = audited.count("group"), auditor.contingency_
+    present = [name for name, n in zip(audited.groups, counts, strict=True) if n > 0]
+    if unknown := [name for name in present if name not in trained.groups]:
+        return f"{TRAINING} lack {_named(unknown)}"
+    for rows, cells in ((TRAINING, trained), ("its held-out rows", audited)):
+        counts = cells.count("group")
+        if not ((counts > 0) & (counts < cells.total)).any():
+            return f"{rows} are all of {_named(present)}"
+    return ""
+
+
+def _named(groups: list[Any]) -> str:
+    return f"group{'s' * (len(groups) > 1)} {quote(groups)}"
 
 
 def _function_doc(auditor: type[BaseAuditor], names: list[str]) -> str:

@@ -31,6 +31,7 @@ class Fold(NamedTuple):
     values: dict[str, float]  # scores, then amplifications
     held_out: dict[str, Any]  # labels and predictions
     seconds: float
+    lacks: str  # to be measured
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -32,11 +33,13 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
+from skbiasamp.metrics.functions import lacks
 from skbiasamp.mitigation._candidates import auto_candidates
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._ranking import Fold, Ranking
 from skbiasamp.model_selection.folds import (
     STRATIFY,
+    check_lacks,
     fitted_auditor,
     fold_strata,
     of_each_row_once,
@@ -219,18 +222,19 @@ def search(
     plain = [clone(metric).set_params(interval=None) for metric in named.values()]
     seed = rng.randint(2**31 - 1)
     data = RowData(X, sensitive_features)
-    trial = _Trial(parts, data, y, plain, sensitive_estimator, scoring, seed)
     whole = {}
     for name, metric in named.items():
         levelled = clone(metric).set_params(confidence_level=confidence_level)
         whole[name] = fitted_auditor(levelled, rng, y, sensitive_features)
+    trial = _Trial(parts, data, y, plain, whole, sensitive_estimator, scoring, seed)
     kept = {BASELINE, *scales} if limit is not None else set(parts)
     sure = copy.copy(next(iter(whole.values()))).set_params(confidence_level=_SURE)
 
     def is_hopeless(name: str, first: Fold) -> bool:
-        return name not in kept and _is_outside(sure, first, limit or 0)
+        return not (name in kept or first.lacks) and _is_outside(sure, first, limit or 0)
 
     folds, ends = trial.race(splits, is_hopeless, n_jobs=n_jobs, verbose=verbose)
+    check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
@@ -265,6 +269,7 @@ class _Trial(NamedTuple):
     data: RowData
     y: Any
     auditors: list[Any]
+    whole: dict[str, Any]  # auditors of all rows, by name
     sensitive_estimator: Any
     scoring: dict[str, Any]
     seed: int
@@ -319,11 +324,14 @@ class _Trial(NamedTuple):
             return error
         ((fitted, held_out),) = run.held_out
         values = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}
+        lacking = ""
         with collected():  # the comparison says once which pairs are uncertain
             for key, metric in fitted.auditors_.items():
-                values[key] = metric.audit(**held_out).value
+                lack = lacks(metric, self.whole[key].count_audited(**held_out))
+                values[key] = math.nan if lack else metric.audit(**held_out).value
+                lacking = lacking or lack
         sizes = {"n_train": len(split[0]), "n_test": len(split[1])}
-        return Fold(sizes, values, held_out, time.perf_counter() - start)
+        return Fold(sizes, values, held_out, time.perf_counter() - start, lacking)
 
     def fitted(self, name: str) -> Any:
         """Return a candidate, fitted on all rows."""

@@ -23,10 +23,12 @@ from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics.comparing import mean_of_results
+from skbiasamp.metrics.functions import lacks
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection.folds import (
     STRATIFY,
     Repeat,
+    check_lacks,
     fitted_auditor,
     fold_strata,
     of_each_row_once,
@@ -270,30 +272,32 @@ _MEASURED = ("value", "estimate", "low", "high", "p_value")
 
 def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> CrossAuditResult:
     """Audit every fold, all folds together, and what folds say of each other."""
-    rows, folds, pooled = [], [], []
+    rows, folds, pooled, lacking = [], [], [], {}
     for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
         counted = [auditor.count_audited(**given) for _, given in held_out]
         for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
+            own, at = (
+                model.auditors_[name],
+                f"fold {fold}" + f" of repeat {repeat}" * (len(run) > 1),
+            )
+            lacking[at] = lacks(own, counted[fold])
             with collected() as raised:
-                result = model.auditors_[name].audit(**given)
+                result = None if lacking[at] else own.audit(**given)
             # The pooled result says once which pairs are uncertain.
             raised.issue(UndefinedMetricWarning)
             folds.append(result)
-            measured = {key: getattr(result, key) for key in _MEASURED}
-            if np.count_nonzero(counted[fold].count("group")) < 2:  # nothing is compared
-                measured |= dict.fromkeys(_MEASURED[1:], np.nan)
             rows.append(
                 {"repeat": repeat, "fold": fold, "n_train": len(train), "n_test": len(test)}
-                | measured
+                | {key: getattr(result, key, np.nan) for key in _MEASURED}
                 | {key: values[fold] for key, values in scores.items()}
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
         pooled.append(of_each_row_once(auditor, cut).audit(sum(counted)))
+    check_lacks(lacking)
     table = pd.DataFrame(rows)
     level = auditor.confidence_level
-    known = table.dropna(subset="estimate")
-    estimate, low, high, _ = over_folds(known, "estimate", level, corrected=tested_twice(splits[0]))
+    estimate, low, high, _ = over_folds(table, "estimate", level, corrected=tested_twice(splits[0]))
     return CrossAuditResult(
         folds=folds,
         pooled=pooled[0] if len(pooled) == 1 else mean_of_results(auditor, pooled),
@@ -331,8 +335,7 @@ def _comparison(
         if model != reference:
             level = audit.confidence_level
             by_rows = _variance_of(pooled.judged(model), level)
-            known = table.dropna(subset="difference")
-            differences = over_folds(known, "difference", level, corrected=True, rows=by_rows)
+            differences = over_folds(table, "difference", level, corrected=True, rows=by_rows)
         own = audit.value, audit.estimate, audit.low, audit.high
         row = (model, *own, *differences, np.nan, changed[model])
         rows.append(dict(zip(MODEL_COLUMNS, row, strict=True)))

@@ -20,7 +20,8 @@ class CrossAuditResult(Exported):
     Attributes
     ----------
     folds : list of AuditResult
-        One for each fold of each repeat.
+        One for each fold of each repeat. None if the fold is not measured: its held-out rows are
+        all of one group, or have a group that its training rows lack. Means leave it out.
     pooled : AuditResult
         Audit of all held-out predictions together, against the correlations of all labels. Its
         interval describes the choice of rows. With several repeats, value and interval are those
@@ -29,7 +30,7 @@ class CrossAuditResult(Exported):
         Mean of the published value over folds.
     estimate, low, high : float
         Mean of the estimate over folds, and its confidence interval for models trained on other
-        samples of this size. Folds whose held-out rows are all of one group are left out.
+        samples of this size.
     confidence_level : float
         Level of the interval.
     table : DataFrame
@@ -65,7 +66,7 @@ class CrossAuditResult(Exported):
     pooled directional A->T: +0.0820 [+0.0412, +0.1241], p = 0.001 (600 rows, 2 groups x 1 task)
     """
 
-    folds: list[AuditResult]
+    folds: list[AuditResult | None]
     pooled: AuditResult
     value: float
     estimate: float

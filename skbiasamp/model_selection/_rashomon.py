@@ -183,8 +183,9 @@ def audit_rashomon(
     n_models : int, default=30
         Number of models of each class.
     param_distributions : dict, default=None
-        Lists or distributions of parameters to draw from, as for ``RandomizedSearchCV``; if there
-        are several classes, a dict of such dicts by their names.
+        Lists or distributions of parameters to draw from, as for ``RandomizedSearchCV``
+        (``estimator__max_depth`` of an `AuditedClassifier`); if there are several classes, a dict
+        of such dicts by their names.
     bootstrap : bool, default=True
         True trains each model on rows drawn with replacement. False trains all on the same rows.
     auditor : auditor, default=None
@@ -264,7 +265,8 @@ def audit_rashomon(
     rows, calls = LabelledRows(X, y, attribute), []
     for name, setting in settings:
         made = seeded_clone(models[name], rng)
-        made.estimator.set_params(**setting)
+        given = classes[name]  # its own names of parameters are drawn
+        (made if isinstance(given, AuditedClassifier) else made.estimator).set_params(**setting)
         own = rng.choice(train, len(train)) if bootstrap else train
         calls.append((made, rows, (own, scored, test), scoring, audit))
     trained = side_by_side(_trained, calls, n_jobs=n_jobs, what="models", total=len(calls))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from numbers import Integral
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.utils.multiclass import type_of_target
 
@@ -19,8 +21,10 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
 from skbiasamp._utils.compat import take_rows
 from skbiasamp._utils.progress import progress
+from skbiasamp._utils.warnings import warn
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose.sensitive import combination_codes
+from skbiasamp.metrics.functions import TRAINING
 from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import ComparisonResult
 
@@ -97,6 +101,12 @@ def of_each_row_once(auditor: Any, splits: Any) -> Any:
     return copy.copy(auditor).set_params(interval=None) if tested_twice(splits) else auditor
 
 
+class _OfFold(AuditedClassifier):
+    """A classifier that is trained on rows of one group too, as a fold may have."""
+
+    _learn = "partial_fit"
+
+
 class Repeat(NamedTuple):
     """What one estimator did on the folds of one repeat."""
 
@@ -117,6 +127,8 @@ def run_folds(
 ) -> list[Repeat]:
     """Train a model on every fold of every repeat, and predict the held-out rows."""
     model, rows = rows.for_model(model, scoring)
+    model = clone(model)
+    model.__class__ = _OfFold  # metadata that it requests stays
     metadata = {"sensitive_features": rows.attribute, "sample_weight": rows.sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
     metadata |= params or {}
@@ -144,6 +156,21 @@ def run_folds(
     return repeats
 
 
+def check_lacks(lacking: Mapping[str, str]) -> None:
+    """Say which folds are not measured, and why; raise if training rows are why all are not."""
+    reasons = [f"{name}: {reason}" for name, reason in lacking.items() if reason]
+    if not reasons:
+        return
+    listed = "; ".join(reasons[:3] + [f"{len(reasons) - 3} more"] * (len(reasons) > 3))
+    if all(reason.startswith(TRAINING) for reason in lacking.values()):
+        raise InputError("{cv} leaves no fold to measure ({listed}).", listed=listed)
+    warn(
+        f"Means leave out {len(reasons)} of {len(lacking)} folds, which are not measured "
+        f"({listed}). stratify='joint' puts small groups into every fold.",
+        UndefinedMetricWarning,
+    )
+
+
 def over_folds(
     table: pd.DataFrame,
     measure: str,
@@ -154,14 +181,16 @@ def over_folds(
 ) -> tuple[float, float, float, float]:
     """Return the mean of a column over folds, its interval, and the p-value of 0.
 
+    Folds that are not measured (NaN) are left out.
     Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
     further rows; not all need have as many folds. `corrected` adds Nadeau and Bengio's share for
     training rows, or test rows, that folds have in common. `rows` is the variance of the mean by
     the audited rows alone, 0 if it is not known: folds vary at least as much as rows make them,
     and the few folds have to tell only how much more.
     """
+    table = table.dropna(subset=measure)
     repeats = [values.to_numpy() for _, values in table.groupby("repeat")[measure]]
-    mean = float(table[measure].mean(skipna=False))
+    mean = float(table[measure].mean())
     variances = [values.var(ddof=1) for values in repeats if len(values) > 1]
     if not variances:
         return mean, float("nan"), float("nan"), float("nan")
