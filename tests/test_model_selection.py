@@ -785,6 +785,7 @@ def test_a_fold_of_one_group_measures_nothing():
     reach = 3.182446 * estimates[:4].std(ddof=1) / 2  # t, 3 degrees
     assert (result.high - result.low) / 2 == pytest.approx(reach)
     assert "over 4 of 5 folds" in repr(result)
+    assert result.folds[4] is not None
     # A difference that is 0 in such a fold would make all differences look small and sure.
     models = {"tree": tree(), "stump": tree(max_depth=1)}
     with pytest.warns(UndefinedMetricWarning, match="fold 4: its held-out rows are all of group 1"):
@@ -838,6 +839,11 @@ def test_two_groups_of_which_training_rows_lack_one_leave_the_audit_to_all_rows(
 def test_folds_none_of_which_can_be_measured_are_an_error():
     with pytest.raises(ValueError, match=r"^cv leaves no fold to measure \(fold 0: its training"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=LeaveOneGroupOut(), groups=GROUP)
+
+
+def test_errors_of_folds_name_the_class_that_users_know():
+    with pytest.raises(ValueError, match=r"^AuditedClassifier\.fit got 'age'"):
+        cross_audit(tree(), X, Y, sensitive_features=GROUP, params={"age": Y}, n_jobs=2)
 
 
 def test_joint_strata_put_small_groups_into_every_fold():

@@ -23,7 +23,7 @@ from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics.comparing import mean_of_results
-from skbiasamp.metrics.functions import lacks
+from skbiasamp.metrics.functions import TRAINING, lacks
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection.folds import (
     STRATIFY,
@@ -277,19 +277,19 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
         counted = [auditor.count_audited(**given) for _, given in held_out]
         for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
-            own, at = (
-                model.auditors_[name],
-                f"fold {fold}" + f" of repeat {repeat}" * (len(run) > 1),
-            )
+            own = model.auditors_[name]
+            at = f"fold {fold}" + f" of repeat {repeat}" * (len(run) > 1)
             lacking[at] = lacks(own, counted[fold])
             with collected() as raised:
-                result = None if lacking[at] else own.audit(**given)
-            # The pooled result says once which pairs are uncertain.
-            raised.issue(UndefinedMetricWarning)
+                result = None if lacking[at].startswith(TRAINING) else own.audit(**given)
+            if not lacking[at]:
+                # The pooled result says once which pairs are uncertain.
+                raised.issue(UndefinedMetricWarning)
+            measured = None if lacking[at] else result
             folds.append(result)
             rows.append(
                 {"repeat": repeat, "fold": fold, "n_train": len(train), "n_test": len(test)}
-                | {key: getattr(result, key, np.nan) for key in _MEASURED}
+                | {key: getattr(measured, key, np.nan) for key in _MEASURED}
                 | {key: values[fold] for key, values in scores.items()}
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.

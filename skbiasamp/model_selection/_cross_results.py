@@ -20,8 +20,8 @@ class CrossAuditResult(Exported):
     Attributes
     ----------
     folds : list of AuditResult
-        One for each fold of each repeat. None if the fold is not measured: its held-out rows are
-        all of one group, or have a group that its training rows lack. Means leave it out.
+        One for each fold of each repeat; None if its training rows lack a group. Means leave such
+        folds out, and those whose held-out rows are all of one group.
     pooled : AuditResult
         Audit of all held-out predictions together, against the correlations of all labels. Its
         interval describes the choice of rows. With several repeats, value and interval are those
