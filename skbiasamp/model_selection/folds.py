@@ -107,6 +107,9 @@ class _OfFold(AuditedClassifier):
     _learn = "partial_fit"
 
 
+_OfFold.__name__ = AuditedClassifier.__name__  # in messages of scikit-learn
+
+
 class Repeat(NamedTuple):
     """What one estimator did on the folds of one repeat."""
 
