@@ -836,14 +836,16 @@ def test_two_groups_of_which_training_rows_lack_one_leave_the_audit_to_all_rows(
     assert not np.isnan([result.pooled.estimate, result.pooled.low]).any()
 
 
+def test_errors_of_folds_name_the_class_that_users_know(routing):
+    inside = LogisticRegression().set_fit_request(sample_weight=True)
+    how = {"sensitive_features": GROUP, "sample_weight": np.ones(N), "auditor": QUIET}
+    with pytest.raises(ValueError, match=r"which is used within AuditedClassifier\.score"):
+        cross_audit(audited(inside, sensitive=None), X, Y, **how)
+
+
 def test_folds_none_of_which_can_be_measured_are_an_error():
     with pytest.raises(ValueError, match=r"^cv leaves no fold to measure \(fold 0: its training"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=LeaveOneGroupOut(), groups=GROUP)
-
-
-def test_errors_of_folds_name_the_class_that_users_know():
-    with pytest.raises(ValueError, match=r"^AuditedClassifier\.fit got 'age'"):
-        cross_audit(tree(), X, Y, sensitive_features=GROUP, params={"age": Y}, n_jobs=2)
 
 
 def test_joint_strata_put_small_groups_into_every_fold():

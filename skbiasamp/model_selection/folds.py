@@ -107,7 +107,7 @@ class _OfFold(AuditedClassifier):
     _learn = "partial_fit"
 
 
-_OfFold.__name__ = AuditedClassifier.__name__  # in errors
+_OfFold.__name__ = AuditedClassifier.__name__  # in messages of scikit-learn
 
 
 class Repeat(NamedTuple):

@@ -98,8 +98,9 @@ def audit_over(
         other rows. The larger it is, the smaller the changes that can be found.
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
         Columns of labels, predictions, sensitive features, predicted sensitive features and
-        weights. Without `target` there are no labels: are group and task as associated in the
-        predictions of each period as in those of the reference?
+        weights; a whole weight counts as that many independent rows. Without `target` there are no
+        labels: are group and task as associated in the predictions of each period as in those of
+        the reference?
     version : column name, default=None
         Column of the model's version. Its changes are marked.
     given : column name or list of names, default=None
