@@ -132,7 +132,10 @@ class ScoredRows:
         return Operating(above, self.sign)
 
     def measured(self, decided: Array, score: Score) -> Array:
-        """Return amplification and score of decisions, and below their standard errors."""
+        """Return amplification and score of decisions, and below their standard errors.
+
+        Errors add a row that is decided wrongly in each way: few rows may have none by chance.
+        """
         group, positive, weight = self.group, self.positive, self.weight
         share, of_all = self.at(np.array([-np.inf])).shares
         change = decided.astype(float) - positive
@@ -141,12 +144,14 @@ class ScoredRows:
         value = (share - of_all) @ sums
         mean = sums.sum() / heights.sum()
         away = share[group] * (change - means[group]) - of_all * (change - mean)
-        error = np.sum((weight * away) ** 2) ** 0.5
+        rare = weight @ weight / weight.sum() * np.array([0, 1, 1, 0])
+        unseen = (rare**2).sum() * ((share - of_all) ** 2).sum()
+        error = (np.sum((weight * away) ** 2) + unseen) ** 0.5
         cell = 2 * positive + decided
         counts, squares = (np.bincount(cell, size, 4) for size in (weight, weight**2))
         step = 1e-3 * counts.sum() * np.eye(4)
         slopes = np.array([score(counts + more) - score(counts) for more in step]) / step[0, 0]
-        return np.array([[value, score(counts)], [error, (slopes**2 @ squares) ** 0.5]])
+        return np.array([[value, score(counts)], [error, (slopes**2 @ (squares + rare**2)) ** 0.5]])
 
 
 def labels_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -> Contingency:
