@@ -65,6 +65,20 @@ def test_probabilities_of_0_and_1_are_known_groups():
     assert bounds_of(report) == pytest.approx((known.estimate, known.estimate), abs=1e-12)
 
 
+def test_rounded_probabilities_are_probabilities():
+    rows, thirds = compas(0, 300), [[0.333, 0.333, 0.333], [0.4, 0.3, 0.3], [0.2, 0.7, 0.1]] * 100
+    value, exact = (
+        audited(
+            rows,
+            sensitive_features=pd.DataFrame(table, columns=list("abc")),
+            groups="probabilities",
+            auditor=DirectionalAuditor(interval=None),
+        )[NAME].value
+        for table in (thirds, [np.divide(row, sum(row)) for row in thirds])
+    )
+    assert value == pytest.approx(exact, abs=1e-12)
+
+
 def test_the_estimate_weights_each_row_by_its_probability():
     rows = compas(0)
     share = proxy_of(rows)

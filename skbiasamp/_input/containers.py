@@ -125,8 +125,8 @@ def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame
 
 def twice_named(name: Name, error: Exception) -> InputError:
     """Return the error that columns share a name, from that of a library."""
-    seen = " ".join(str(error).split())
-    return InputError("{name} must have one column of each name. {seen}", name=name, seen=seen)
+    text = "{name} must have one column of each name. {seen}"
+    return InputError(text, name=name, seen=" ".join(str(error).split()))
 
 
 def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:

@@ -12,7 +12,7 @@ from skbiasamp._input.coding import finite, numbers_of
 from skbiasamp._input.containers import check_lengths, columns_of, is_table, to_native
 from skbiasamp._input.errors import InputError
 
-_NEAR = 1e-6  # of sums of probabilities that are 1
+_NEAR = 0.01  # of sums of probabilities that are 1: they may be rounded, as predicted ones may
 
 
 def read_probabilities(table: Any) -> tuple[list[Any], Array] | None:
@@ -28,7 +28,7 @@ def read_probabilities(table: Any) -> tuple[list[Any], Array] | None:
     if wrong.any():
         text = (
             "{sensitive_features} must hold a column of probabilities for each group, whose sum is "
-            "1 in each row; row {row} has {seen}."
+            "1 in each row; row {row} has {seen}. Divide shares by the sum of their row."
         )
         row = int(np.flatnonzero(wrong)[0])
         raise InputError(text, row=row, seen=[round(float(part), 6) for part in share[row]])
