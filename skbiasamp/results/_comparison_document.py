@@ -126,7 +126,7 @@ def _steps(report: ComparisonReport) -> list[Text]:
     """Return what to do next: of each model, then of the choice."""
     primary = report[str(report.primary)]
     steps = [_step(report, primary, model) for model in report.models]
-    if report.context.get("probabilities"):
+    if report.context.get("probabilities") and not primary.kind.has_attacker:
         text = (
             "Verdicts compare means of probabilities by group. Accuracy, error rates and changed "
             "predictions count 0.5 or more as the label."
