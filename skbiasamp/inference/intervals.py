@@ -211,7 +211,7 @@ def percentiles(
 
     `value` is the estimate, if it is not that of the pairs.
     """
-    joint, drawn = drawn.moved, drawn.around(pairs, sign)
+    joint, drawn = drawn, drawn.around(pairs, sign)
     ends = pair_ends(drawn.moved, pairs, rows)
     every, times = None, math.nan
     if simultaneous:
@@ -271,13 +271,15 @@ def largest_deviation(draws: Array, level: float) -> tuple[Array, float]:
     return error, float(np.quantile(np.nanmax(deviations, axis=1), level, method="higher"))
 
 
-def _all_pairs(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> tuple[Array, float]:
+def _all_pairs(drawn: Drawn, pairs: Pairs, rows: RowsOfPairs) -> tuple[Array, float]:
     """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
 
     The last number is how many standard errors they reach where rows are many. A pair that does not
     vary at all may still change in so many rows as are likely not to be seen.
     """
-    error, times = largest_deviation(draws, rows.level)
+    error, times = largest_deviation(drawn.moved, rows.level)
+    if drawn.change is not None:  # pairs that do not count could have been those that do
+        _, times = largest_deviation(drawn.change, rows.level)
     wide = reach = np.stack([times * error] * 2)
     tail = float(special.ndtr(-times))
     if rows.changed is not None:
