@@ -336,3 +336,17 @@ def test_no_clear_effect_says_what_it_could_have_found():
     result = report[report.primary]
     if result.verdict == "no clear effect":
         assert f"an amplification of {result.smallest_effect():.4f} or more" in report.to_html()
+
+
+def test_rates_of_few_rows_have_students_t():
+    """If no pair has 30 rows, all of them count, and know their own variance badly."""
+    rng = np.random.default_rng(0)
+    group, train = np.repeat(["f", "m"], 20), np.repeat(["f", "m"], 1_000)
+    labels, guesses = rng.integers(0, 2, (2, 40))
+    auditor = DirectionalAuditor(interval="analytic").fit(
+        np.arange(2_000) % 5 < 2 + (train == "m"), sensitive_features=train
+    )
+    result = auditor.audit(labels == 1, guesses == 1, sensitive_features=group)
+    reach = stats.t.isf(0.025, 19) * result.statistics["standard_error"]
+    assert result.high - result.estimate == pytest.approx(reach)
+    assert result.estimate - result.low == pytest.approx(reach)
