@@ -48,6 +48,40 @@ def test_all_pairs_at_once_are_the_largest_deviation_of_the_resamples():
     assert (half > stats.norm.isf(0.025) * error.ravel()).all()
 
 
+def shares(n, rng):
+    """Return four groups, and labels of 15 tasks that do not depend on them."""
+    group, labels = rng.integers(0, 4, n), (rng.random((n, 15)) < 0.4).astype(int)
+    return group, labels, np.where(rng.random(labels.shape) < 0.2, 1 - labels, labels)
+
+
+def test_pairs_that_labels_left_out_were_candidates():
+    """What MALS counts of 60 pairs is chosen by the noise that their changes share."""
+    group, labels, guesses = shares(4_000, np.random.default_rng(0))
+    auditor = MALSAuditor(reference="test", simultaneous=True, random_state=0)
+    table = auditor.audit(labels, guesses, sensitive_features=group).table
+    counts = table["sign"] == 1
+    assert 20 < counts.sum() < 40
+    width, whole = ((table[high] - table[low])[counts] for low, high in (("low", "high"), ENDS))
+    # Of 60 independent pairs 3.34 standard errors, of 30 of them 3.14, of one 1.96.
+    assert (whole / width).mean() * 1.96 > 3.2
+    # Holm: the smallest p-value times the number of pairs.
+    guesses[(group == 0) & (np.arange(4_000) % 8 == 0)] = 1
+    auditor.set_params(interval="analytic", simultaneous=False)
+    table = auditor.audit(labels, guesses, sensitive_features=group).table
+    least = table["p_value"].idxmin()
+    assert table["p_adjusted"][least] == pytest.approx(60 * table["p_value"][least])
+    assert table["p_adjusted"].isna().equals(table["p_value"].isna())
+
+
+def test_of_two_groups_each_task_counts_one():
+    """Shares of two groups are one number seen from both sides."""
+    group, labels, guesses = shares(4_000, np.random.default_rng(0))
+    auditor = MALSAuditor(reference="test", interval="analytic")
+    table = auditor.audit(labels, guesses, sensitive_features=group % 2).table
+    least = table["p_value"].idxmin()
+    assert table["p_adjusted"][least] == pytest.approx(15 * table["p_value"][least])
+
+
 def test_two_pairs_at_once_are_hardly_wider_than_one():
     group, labels, guesses = rows(3_000, 1)
     auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
@@ -315,3 +349,17 @@ def test_no_rate_changes_by_more_than_all_rows(interval):
     table = auditor.audit(labels, [1 - label for label in labels], sensitive_features=group).table
     ends = table[[name for name in ("low", "high", *ENDS) if name in table]]
     assert ends.abs().to_numpy().max() == 1
+
+
+def test_rates_of_few_rows_have_students_t():
+    """If no pair has 30 rows, all of them count, and know their own variance badly."""
+    rng = np.random.default_rng(0)
+    group, train = np.repeat(["f", "m"], 20), np.repeat(["f", "m"], 1_000)
+    labels, guesses = rng.integers(0, 2, (2, 40))
+    auditor = DirectionalAuditor(interval="analytic").fit(
+        np.arange(2_000) % 5 < 2 + (train == "m"), sensitive_features=train
+    )
+    result = auditor.audit(labels == 1, guesses == 1, sensitive_features=group)
+    reach = stats.t.isf(0.025, 19) * result.statistics["standard_error"]
+    assert result.high - result.estimate == pytest.approx(reach)
+    assert result.estimate - result.low == pytest.approx(reach)

@@ -37,6 +37,7 @@ from skbiasamp.inference.intervals import (
     of_sizes,
     percentiles,
     predicted_interval,
+    rows_of_largest,
     widen_degenerate,
     with_errors_of_base,
     with_few_units,
@@ -236,7 +237,9 @@ def degrees_of_rows(models: Sequence[Measured], others: Sequence[Measured] = ())
     if not all(model.is_known and model.has_influence for model in models):
         return math.inf
     means = [np.mean([model.influence for model in own], 0) for own in (models, others) if own]
-    return degrees_of_freedom(models[0].cells, lambda: np.asarray(means[0] - sum(means[1:])))
+    first = models[0]
+    df = degrees_of_freedom(first.cells, lambda: np.asarray(means[0] - sum(means[1:])))
+    return min(df, rows_of_largest(first.signs.used, first.pairs, first.cells))
 
 
 def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:

@@ -55,12 +55,14 @@ def _z(level: float) -> float:
     return -float(special.ndtri((1 - level) / 2))
 
 
-def student_reach(cells: Cells, influence: Callable[[], Array], level: float) -> float:
+def student_reach(
+    cells: Cells, influence: Callable[[], Array], level: float, most: float = math.inf
+) -> float:
     """Return how far Student's t reaches if few clusters, weights or numbers carry a variance.
 
-    It is 0 if many carry it.
+    There are no more than `most` degrees of freedom. It is 0 if many carry it.
     """
-    df = degrees_of_freedom(cells, influence)
+    df = min(degrees_of_freedom(cells, influence), most)
     if df == math.inf:
         return 0.0
     return float(_student(df, level)) * variance_of(cells, influence()) ** 0.5
@@ -115,7 +117,7 @@ def with_few_units(
     estimate.
     """
     cells, _ = models[0]
-    reach = student_reach(cells, influence, level)
+    reach = student_reach(cells, influence, level, most=rows_of_largest(bounds.sign, pairs, cells))
     if reach:
         ends = _around(bounds.estimate, (reach, reach))
         bounds = bounds._replace(ends=including(bounds.ends, ends))
@@ -125,6 +127,12 @@ def with_few_units(
     half = times * np.sqrt(pair_variances(*models)) * np.abs(pairs.slopes)
     ends = including(bounds.pairs, _around(pairs.moved, (half, half)))
     return bounds._replace(pairs=np.where(times > 0, ends, bounds.pairs))
+
+
+def rows_of_largest(sign: Array, pairs: Pairs, cells: Contingency) -> float:
+    """Return the degrees of freedom of the largest pair: if all are small, all of them count."""
+    largest = np.max(pairs.n, where=sign != 0, initial=0) * cells.units_per_weight
+    return float(largest - 1) if 1 + _FLAT < largest <= FEWEST_ROWS else math.inf
 
 
 def _around(value: Any, reach: Any) -> Array:
@@ -225,7 +233,7 @@ def percentiles(
 
     `value` is the estimate, if it is not that of the pairs.
     """
-    joint, drawn = drawn.moved, drawn.around(pairs, sign)
+    joint, drawn = drawn, drawn.around(pairs, sign)
     ends = pair_ends(drawn.moved, pairs, rows)
     every, times = None, math.nan
     if simultaneous:
@@ -285,13 +293,15 @@ def largest_deviation(draws: Array, level: float) -> tuple[Array, float]:
     return error, float(np.quantile(np.nanmax(deviations, axis=1), level, method="higher"))
 
 
-def _all_pairs(draws: Array, pairs: Pairs, rows: RowsOfPairs) -> tuple[Array, float]:
+def _all_pairs(drawn: Drawn, pairs: Pairs, rows: RowsOfPairs) -> tuple[Array, float]:
     """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
 
     The last number is how many standard errors they reach where rows are many. A pair that does not
     vary at all may still change in so many rows as are likely not to be seen.
     """
-    error, times = largest_deviation(draws, rows.level)
+    error, times = largest_deviation(drawn.moved, rows.level)
+    if drawn.change is not None:  # pairs that do not count could have been those that do
+        _, times = largest_deviation(drawn.change, rows.level)
     wide = reach = np.stack([times * error] * 2)
     tail = float(special.ndtr(-times))
     if rows.changed is not None:

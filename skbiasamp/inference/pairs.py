@@ -290,6 +290,11 @@ class Pairs:
         return self.own_base or (self.compared is not None and self.compared.base is not None)
 
     @property
+    def are_chosen(self) -> bool:
+        """Whether labels choose which pairs count; of two groups, each task has one anyway."""
+        return self.above_only and len(self.groups) > 2
+
+    @property
     def apart(self) -> bool:
         """Whether the verdict is about the signed mean, which is not the value."""
         return self.size or self.undirected

@@ -45,6 +45,8 @@ class Drawn(NamedTuple):
     base: Array | None = None
     observed: Array | None = None
     predicted: Array | None = None
+    # Changes of all pairs, if noise chose which of them count.
+    change: Array | None = None
 
     @classmethod
     def of(cls, pairs: Pairs, sign: Array, data: Pairs) -> Self:
@@ -61,7 +63,8 @@ class Drawn(NamedTuple):
         value, predicted = np.asarray(pairs.value) if pairs.apart else own, None
         if pairs.rates is None and pairs.centre is not None:
             predicted = np.asarray(pairs.predicted_association(sign))
-        return cls(moved, value, own, base, observed, predicted)
+        change = pairs.delta if pairs.are_chosen else None
+        return cls(moved, value, own, base, observed, predicted, change)
 
     def around(self, pairs: Pairs, sign: Array) -> Self:
         """Return draws whose percentiles are the interval, although noise makes them too large."""

@@ -335,7 +335,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 low, high = of_sizes(moved.low, moved.high) if pairs.size else moved[1:3]
                 p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
                 columns |= {"low": low, "high": high, "p_value": p_value}
-                columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
+                columns["p_adjusted"] = self._adjusted(p_value, pairs)
                 columns |= self._flags(train, of_model(cells, cells.models[0]), pairs)
             return {name: values.ravel() for name, values in columns.items()}
 
@@ -357,6 +357,12 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return the results of several models of the same rows."""
         rows = of_model(cells, cells.models[0])
         return {name: self._result_of(model, rows) for name, model in models.items()}
+
+    def _adjusted(self, p_values: Array, pairs: Pairs) -> Array:
+        """Return adjusted p-values; pairs that labels did not choose were candidates, and count."""
+        unchosen = pairs.are_chosen & (pairs.slopes == 0) & ~np.isnan(pairs.delta)
+        adjusted = adjust_p_values(np.where(unchosen, 1.0, p_values), self.adjust)
+        return np.where(unchosen, np.nan, adjusted)
 
     def _result(self, test: Contingency) -> AuditResult:
         train, models = self._run_models(test)
@@ -380,7 +386,7 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics = dict(bounds.statistics)
             columns |= dict(zip(("low", "high"), bounds.pairs, strict=True)) | flags
             columns["p_value"] = bounds.p_value
-            columns["p_adjusted"] = adjust_p_values(bounds.p_value, self.adjust)
+            columns["p_adjusted"] = self._adjusted(bounds.p_value, pairs)
             if bounds.every is not None:
                 named = ("low_simultaneous", "high_simultaneous")
                 columns |= dict(zip(named, bounds.every, strict=True))
