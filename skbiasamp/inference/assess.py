@@ -33,17 +33,16 @@ from skbiasamp.inference.influence import covariances_of, pair_variances, row_in
 from skbiasamp.inference.intervals import (
     Bounds,
     analytic,
-    degrees_of_freedom,
     of_sizes,
     percentiles,
     predicted_interval,
-    rows_of_largest,
     widen_degenerate,
     with_errors_of_base,
     with_few_units,
 )
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn, measure_resamples
+from skbiasamp.inference.student import degrees_of_freedom, rows_of_largest
 
 
 class IntervalOptions(Protocol):

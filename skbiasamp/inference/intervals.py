@@ -11,19 +11,17 @@ import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import Array
-from skbiasamp.counts.cells import Cells
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.changes import RowsOfPairs
-from skbiasamp.inference.independent_signs import FEWEST_ROWS, Signs, labels_alone
+from skbiasamp.inference.independent_signs import Signs, labels_alone
 from skbiasamp.inference.influence import (
     mean_variance,
     pair_variances,
-    units_carrying,
     units_of_pairs,
-    variance_of,
 )
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.resamples import Drawn, two_sided
+from skbiasamp.inference.student import rows_of_largest, student, student_reach
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
 FEW = 10
@@ -55,55 +53,6 @@ def _z(level: float) -> float:
     return -float(special.ndtri((1 - level) / 2))
 
 
-def student_reach(
-    cells: Cells, influence: Callable[[], Array], level: float, most: float = math.inf
-) -> float:
-    """Return how far Student's t reaches if few clusters, weights or numbers carry a variance.
-
-    There are no more than `most` degrees of freedom. It is 0 if many carry it.
-    """
-    df = min(degrees_of_freedom(cells, influence), most)
-    if df == math.inf:
-        return 0.0
-    return float(_student(df, level)) * variance_of(cells, influence()) ** 0.5
-
-
-def degrees_of_freedom(cells: Cells, influence: Callable[[], Array]) -> float:
-    """Return how many clusters, weights or numbers carry a variance; many are infinitely many.
-
-    A variance of few is itself uncertain. Rows that count once are many: they change a rate no more
-    than others do, and have exact bounds where they are few.
-    """
-    n_units = math.inf if _are_even(cells) else units_carrying(cells, influence())
-    return n_units if n_units < FEWEST_ROWS else math.inf
-
-
-def _are_even(cells: Cells) -> bool:
-    """Whether every row counts as much as any other, for itself."""
-    n_units = cells.total * cells.units_per_weight
-    return bool(np.isclose(n_units, cells.rows.sum(), rtol=1e-9)) and not cells.soft("task")
-
-
-def _student(n_units: Any, level: float) -> Array:
-    """Return how many standard errors Student's t reaches, 0 if many units carry the variance."""
-    few = np.where(n_units < FEWEST_ROWS, n_units, 1.0)
-    return np.where(n_units < FEWEST_ROWS, special.stdtrit(few, (1 + level) / 2), 0.0)
-
-
-def skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
-    """Return how many standard errors below and above a mean reaches, if numbers are skewed.
-
-    `apart` are the numbers less their mean. Each is Student's reach or, if that is further, its
-    correction for skewness (Hall 1992), which is too short if tails are heavy on both sides.
-    """
-    n, square, cube = (weight @ apart**power for power in (0, 2, 3))
-    part = cube / (square**3 / n) ** 0.5 / (6 * n**0.5)
-    ends = np.array([reach, -reach])
-    if abs(part) > 1e-9:  # else the limit is Student's
-        ends = (np.cbrt(1 + 6 * part * (ends - part)) - 1) / (2 * part)
-    return np.maximum(reach, ends * [1, -1])
-
-
 def with_few_units(
     bounds: Bounds,
     pairs: Pairs,
@@ -123,16 +72,10 @@ def with_few_units(
         bounds = bounds._replace(ends=including(bounds.ends, ends))
     if not cells.soft("task"):  # few changes of labels have exact bounds
         return bounds
-    times = _student(units_of_pairs(*models), level)
+    times = student(units_of_pairs(*models), level)
     half = times * np.sqrt(pair_variances(*models)) * np.abs(pairs.slopes)
     ends = including(bounds.pairs, _around(pairs.moved, (half, half)))
     return bounds._replace(pairs=np.where(times > 0, ends, bounds.pairs))
-
-
-def rows_of_largest(sign: Array, pairs: Pairs, cells: Contingency) -> float:
-    """Return the degrees of freedom of the largest pair: if all are small, all of them count."""
-    largest = np.max(pairs.n, where=sign != 0, initial=0) * cells.units_per_weight
-    return float(largest - 1) if 1 + _FLAT < largest <= FEWEST_ROWS else math.inf
 
 
 def _around(value: Any, reach: Any) -> Array:

@@ -17,7 +17,8 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of
 from skbiasamp.inference.influence import unit_sums, variance_of
-from skbiasamp.inference.intervals import FEW, change_reach, student_reach
+from skbiasamp.inference.intervals import FEW, change_reach
+from skbiasamp.inference.student import student_reach
 
 _Z = float(stats.norm.isf(0.025))
 _HALVINGS = 36

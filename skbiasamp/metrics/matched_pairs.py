@@ -34,7 +34,8 @@ from skbiasamp._utils.warnings import UncertaintyWarning, collected, warn
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
-from skbiasamp.inference.intervals import agreeing, skewed_reach
+from skbiasamp.inference.intervals import agreeing
+from skbiasamp.inference.student import skewed_reach
 from skbiasamp.inference.two_way import TwoWay
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.results import GroupDifferences

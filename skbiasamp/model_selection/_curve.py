@@ -26,8 +26,9 @@ from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, signs_of
 from skbiasamp.inference.influence import mean_variance, row_influence
-from skbiasamp.inference.intervals import rests_on_few, student_reach
+from skbiasamp.inference.intervals import rests_on_few
 from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.student import student_reach
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
 from skbiasamp.metrics.score_order import check_class
