@@ -21,7 +21,7 @@ def of_table(row, true, names=("difference", "low", "high"), p_value=np.nan):
 # --------------------------------------------------------------------------- matched pairs
 
 
-def decided(n, gap, rng, names=0, scores=False):
+def decided(n, gap, rng, names=0, scores=""):
     """Return pairs, sexes, decisions (or scores) and names of n pairs; women have the gap."""
     pair, women = np.repeat(np.arange(n), 2), np.tile([1, 0], n)
     chance = np.repeat(rng.beta(2, 3, n), 2) * (1 - abs(gap)) + max(gap, 0) * women
@@ -29,11 +29,14 @@ def decided(n, gap, rng, names=0, scores=False):
     name = rng.integers(0, max(names, 1), 2 * n) * 2 + women
     if names:  # what a name evokes is shared by all of its rows
         chance = np.clip(chance + rng.normal(0, 0.06, 2 * names)[name], 0, 1)
-    drawn = chance + rng.normal(0, 0.2, 2 * n) if scores else rng.random(2 * n) < chance
+    if scores == "skewed":  # so are differences, if one group's scores are
+        drawn = chance + women * (rng.exponential(0.2, 2 * n) - 0.2)
+    else:
+        drawn = chance + rng.normal(0, 0.2, 2 * n) if scores else rng.random(2 * n) < chance
     return pair, np.where(women, "f", "m"), drawn if scores else drawn.astype(int), name
 
 
-def matched(n, gap, names=0, scores=False, models=False):
+def matched(n, gap, names=0, scores="", models=False):
     """Return the trial of pairs, or of two models of the same pairs of which one has the gap."""
 
     def trial(rng):
@@ -222,7 +225,8 @@ def kinds():
         (100, 0.0, "decisions", {}),
         (400, 0.0, "decisions", {}),
         (400, 0.05, "decisions", {}),
-        (100, 0.0, "scores", {"scores": True}),
+        (100, 0.0, "scores", {"scores": "normal"}),
+        (20, 0.0, "skewed scores", {"scores": "skewed"}),
         (400, 0.0, "decisions, 40 names of each group as clusters", {"names": 40}),
         (400, 0.0, "decisions, 10 names of each group as clusters", {"names": 10}),
         (400, 0.0, "decisions of two models", {"models": True}),

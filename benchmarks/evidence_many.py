@@ -96,6 +96,7 @@ def many():
     yield row((3, 10), 5_000, "40 % errors", 0.1, auditor=pairs, train=2_000)
     pairs = MALSAuditor(simultaneous=True, **BOOTSTRAP | {"n_resamples": 499})
     yield row((3, 10), 5_000, "40 % errors", 0.1, auditor=pairs, metric="MALS")
+    yield row((3, 20), 300, "40 % errors", auditor=pairs, metric="MALS", train=500)
     question = "Impact ratios of categories with equal rates (`selection_rates`)"
     for n_categories, n, failed in ((2, 1_000, False), (4, 1_000, False), (12, 3_000, True)):
         setting = f"{n_categories} categories, {n:,} rows; some interval excludes 1"
