@@ -1479,3 +1479,16 @@ def test_the_scorer_scores_the_estimate_if_asked():
         assert scorer(model, features, labels) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(ValueError, match="'what' parameter"):
         amplification_scorer(what="gap")(model, features, labels)
+
+
+class Reversed(AuditedClassifier):
+    def fit(self, X, y, **given):
+        return super().fit(X, 1 - np.asarray(y), **given)
+
+
+def test_a_class_of_ones_own_is_fitted_in_folds_as_it_is_alone():
+    how = {"sensitive_features": GROUP, "cv": 3, "random_state": 0}
+    own = cross_audit(Reversed(tree(), auditor=QUIET), X, Y, **how)
+    plain = cross_audit(tree(), X, Y, auditor=QUIET, **how)
+    for turned, other in zip(own.predictions, plain.predictions, strict=True):
+        assert (turned != other).mean() > 0.9

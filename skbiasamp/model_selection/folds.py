@@ -131,7 +131,8 @@ def run_folds(
     """Train a model on every fold of every repeat, and predict the held-out rows."""
     model, rows = rows.for_model(model, scoring)
     model = clone(model)
-    model.__class__ = _OfFold  # metadata that it requests stays
+    if type(model) is AuditedClassifier:
+        model.__class__ = _OfFold  # metadata that it requests stays
     metadata = {"sensitive_features": rows.attribute, "sample_weight": rows.sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
     metadata |= params or {}
