@@ -1153,11 +1153,16 @@ def test_probabilities_are_said_to_be_means():
         auditor=[DirectionalAuditor(reference="test", interval=None)],
     )
     assert "probabilities" in topics(report)
+    assert "training labels" in topics(report)
     assert report["directional A->T"].table["observed"].tolist() == pytest.approx(
         [0.25 + 320 / 800, 0.25 + 75 / 800]
     )
     # Error rates are those at 0.5.
     assert report.rates["predicted_rate"].tolist() == [0.8, 0.1875]
+    # Attackers compare no means, and need no signs.
+    attacker = LeakageAuditor(interval=None, random_state=0)
+    attacked = skbiasamp.audit(y, 0.25 + y_pred / 2, sensitive_features=group, auditor=attacker)
+    assert not {"probabilities", "training labels"} & {*topics(attacked)}
 
 
 def test_many_pairs_are_adjusted_so_that_permutations_suffice():

@@ -51,6 +51,11 @@ class Audited:
         """The result that gives the verdict."""
         return None if self.report.primary is None else self.report[self.report.primary]
 
+    @property
+    def are_attacks(self) -> bool:
+        """Whether all results are those of attackers, which need neither signs nor rates."""
+        return all(result.kind.has_attacker for result in self.report.values())
+
     def group(self, name: Any) -> str:
         """Return a group as sentences name it."""
         return group_of(name, self.report.context.get("group_columns", ()))

@@ -202,7 +202,7 @@ def weights(audited: Audited) -> Findings:
 @check("training labels", rank=140, place="next", reads=PAIRS)
 def training_labels(audited: Audited) -> Findings:
     """No training labels were given."""
-    if audited.train is None and audited.test.has("task"):
+    if audited.train is None and audited.test.has("task") and not audited.are_attacks:
         yield (
             "No training labels were given, so the audited labels decide which change counts as "
             "amplification.",

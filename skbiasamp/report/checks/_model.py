@@ -185,7 +185,7 @@ def _difference(row: Any, base: Any, kind: str) -> str:
 @check("probabilities", rank=23, place="next")
 def predicted_probabilities(audited: Audited) -> Findings:
     """Predictions are probabilities."""
-    if audited.test.soft("task_pred"):
+    if audited.test.soft("task_pred") and not audited.are_attacks:
         yield (
             "The predictions are probabilities, and the verdict compares their means by group. "
             "Accuracy, error rates and selection rates count 0.5 or more as the label.",
