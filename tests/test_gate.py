@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp import (
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
 from skbiasamp._input.errors import InputError
+from skbiasamp.metrics import BiasDisparityAuditor, PercentageAuditor
 from skbiasamp.results import AuditReport, ComparisonReport
 
 SEX = ["f"] * 400 + ["m"] * 400
@@ -244,23 +251,31 @@ def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained,
         assert result.estimate == pytest.approx(abs(result.value))
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
-def test_sets_of_tasks_of_one_group_pass_no_gate(interval):
+OF_GROUPS = [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor]
+OF_GROUPS = [auditor(interval="analytic") for auditor in OF_GROUPS] + [
+    auditor(random_state=0)
+    for auditor in (*OF_GROUPS, PercentageAuditor, BiasDisparityAuditor, LeakageAuditor, DPAAuditor)
+]
+
+
+@pytest.mark.parametrize("auditor", OF_GROUPS, ids=str)
+def test_rows_of_one_group_pass_no_gate(auditor):
+    """Such a group has all rows of every task (MALS +.35), and is guessed always (leakage 0)."""
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 300)
     hired = (rng.normal(size=600) + (sex == "m") > 0.5).astype(int)
-    report = skbiasamp.audit(
-        hired[:300],
-        np.zeros(300, int),  # no woman, whatever the labels say
-        sensitive_features=sex[:300],
-        y_train=hired,
-        sensitive_train=sex,
-        auditor=MultiAttributeAuditor(interval=interval, random_state=0),
-    )
-    (result,) = report.values()
-    assert result.verdict == "not measured"
-    assert "only one group has rows" in result.sentence
-    assert report.gate(0.02).outcome != "passed"
+    few = (np.arange(300) < 3).astype(int)  # women, whatever the labels say
+    some = np.where(rng.random(300) < 0.1, 1 - hired[:300], hired[:300])
+    rows = {"sensitive_features": sex[:300], "y_train": hired, "sensitive_train": sex}
+    for predicted in (few, some):
+        report = skbiasamp.audit(hired[:300], predicted, auditor=auditor, **rows)
+        (result,) = report.values()
+        assert result.verdict == "not measured"
+        assert "only one group has rows" in result.sentence
+        assert report.gate(0.5).outcome != "passed"
+    comparison = skbiasamp.compare(hired[:300], {"few": few, "some": some}, auditor=auditor, **rows)
+    (differences,) = comparison.values()
+    assert differences.table["difference_low"].isna().all()
 
 
 def test_two_larger_groups_leave_a_small_one_out():

@@ -172,13 +172,21 @@ def _counted(pairs: Pairs, train: Contingency, test: Contingency, fewest: int) -
         n_train = pairs.seen_in(train).count(given) * train.units_per_weight
         known &= (n_train[:, None] if given == "group" else n_train) >= few
         counted &= known
-    by_group = len(pairs.groups) > 1 and rates is not None and rates.observed[1] == "group"
+    if fewest and _are_alone(pairs, rates, test):
+        return np.zeros_like(counted)
+    by_group = rates is not None and rates.observed[1] == "group" and len(pairs.groups) > 1
     if fewest and by_group and not test.indicator:
         # A group is compared with all rows: without another one, with itself.
         counted, known = (of & (of.sum(axis=0) > 1) for of in (counted, known))
-        if (n > 0).sum() < 2:
-            return counted
     return counted if counted.any() and pairs.growth is None else known
+
+
+def _are_alone(pairs: Pairs, rates: Rates | None, test: Contingency) -> bool:
+    """Whether all rows are of one group, so that there is nothing to compare it with."""
+    predicted = test.has("group_pred") if rates is None else "group_pred" in rates.observed
+    if predicted or test.indicator or len(pairs.groups) < 2:
+        return False
+    return np.count_nonzero(test.count("group")) < 2
 
 
 def _directions(

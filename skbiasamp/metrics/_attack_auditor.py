@@ -371,10 +371,12 @@ class AttackAuditor(BaseAuditor):
     def _attack(self, test: Contingency, rng: np.random.Generator) -> _Attacked:
         """Run the attacks, and draw again if there is an interval.
 
-        Attackers of few rows learn what their folds happen to hold: there is none.
+        Attackers of few rows learn what their folds happen to hold, and those of one group nothing:
+        there is none.
         """
         done, again = self._run(test, rng), None
-        if self.interval is not None and test.total * test.units_per_weight >= FEWEST_ROWS - 1e-9:
+        many = test.total * test.units_per_weight >= FEWEST_ROWS - 1e-9
+        if self.interval is not None and many and np.count_nonzero(test.count("group")) > 1:
             again = redrawn(done, self.n_resamples, rng)
         return _Attacked(test, done, again, self._varied(self._amplified, done, again))
 

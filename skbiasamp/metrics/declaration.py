@@ -10,6 +10,8 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, cast
 
+import numpy as np
+
 from skbiasamp._input.options import WithOptions
 from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -102,6 +104,8 @@ class Declaration(ABC, WithOptions):
         numbers["estimate"] = parts["value"]
         if not test.has("task"):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
+        if self._uses_groups and np.count_nonzero(test.count("group")) == 1:
+            parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(table=table, **self._declaration_for(AuditResult), **numbers | parts)
         later = {"table": lambda _: table()} if callable(table) else {}

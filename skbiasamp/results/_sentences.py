@@ -87,11 +87,11 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
                     f"the {reference_labels(result)} and the predictions do not agree on which "
                     "groups are associated with a task"
                 )
-                table = result.table
-                labelled, there = table["base"].notna(), table["n"] > 0
-                for has, rows in (("labels to compare with", labelled), ("rows", there)):
-                    if table.loc[rows, "group"].nunique() == 1:
-                        reason = f"only one group has {has}"
+                labelled = result.table[result.table["base"].notna()]
+                if labelled["group"].nunique() == 1:
+                    reason = "only one group has labels to compare with"
+            if result.statistics.get("n_groups") == 1:
+                reason = "only one group has rows"
         return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
     if verdict == words.CANNOT_KNOW:
         least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
@@ -131,7 +131,9 @@ def published(result: AuditResult) -> str:
     known = {name: result.statistics.get(name) for name in _PARTS}
     parts = {name: part for name, part in known.items() if isinstance(part, float)}
     rest = result.value - result.estimate - sum(parts.values())
-    if not result.kind.is_signed or abs(rest) > 1e-9:
+    # A group without another one to compare it with has an estimate of 0, and no parts.
+    alone = result.verdict == words.NOT_MEASURED and result.confidence_level is not None
+    if not result.kind.is_signed or abs(rest) > 1e-9 or alone:
         return f"{text}."
     says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
     named = [f"{number(part)} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
