@@ -186,7 +186,7 @@ def _are_alone(pairs: Pairs, rates: Rates | None, test: Contingency) -> bool:
     predicted = test.has("group_pred") if rates is None else "group_pred" in rates.observed
     if predicted or test.indicator or len(pairs.groups) < 2:
         return False
-    return np.count_nonzero(test.count("group")) < 2
+    return bool(np.count_nonzero(test.count("group")) < 2)
 
 
 def _directions(
