@@ -453,6 +453,12 @@ def test_a_group_missing_in_a_period_is_said(steady):
     pairs = found.to_frame(pairs=True).set_index(["period", "group"])
     assert np.isnan(pairs.loc[("2026-06", "f"), "value"])
     assert found.verdict == "no alarm"
+    # One group alone has a share of 1 of every task (MALS), and a gap of 0.
+    for auditor in (None, MALSAuditor(random_state=0)):
+        found = skbiasamp.audit_over(rows, reference=3, auditor=auditor, **NAMED)
+        row = found.to_frame().set_index("period").loc["2026-06"]
+        assert row[["value", "low", "high"]].isna().all()
+        assert "2026-06" in found.to_html()
 
 
 def test_new_groups_and_classes_are_left_out_and_counted(steady):

@@ -157,7 +157,8 @@ def period_table(
         row |= {"n": sizes.get(name, 0), "alarm": False, "cause": ""}
         if name in results:
             result = results[name]
-            row |= {"value": result.estimate, "low": result.low, "high": result.high}
+            if result.statistics.get("n_groups") != 1:  # else nothing is compared
+                row |= {"value": result.estimate, "low": result.low, "high": result.high}
             row["n"] = result.n_samples
         if name in later:
             at = later.index(name)
