@@ -55,7 +55,7 @@ def student(n_units: Any, level: float) -> Array:
 def rows_of_largest(sign: Array, pairs: Pairs, cells: Contingency) -> float:
     """Return the degrees of freedom of the largest pair: if all are small, all of them count."""
     largest = np.max(pairs.n, where=sign != 0, initial=0) * cells.units_per_weight
-    return float(largest - 1) if 1 + 1e-12 < largest <= FEWEST_ROWS else math.inf
+    return float(largest - 1) if 1 + 1e-12 < largest < FEWEST_ROWS - 1e-9 else math.inf
 
 
 def skewed_reach(apart: Array, weight: Array, reach: float) -> Array:

@@ -51,6 +51,9 @@ class MALSAuditor(CooccurrenceAuditor):
     as in eq. 1 of [2]_. A task that is never predicted counts as 0. Without `sensitive_pred` the
     group counts as predicted perfectly.
 
+    With three groups or more, adjusted p-values and intervals of all pairs at once count all pairs,
+    also those with :math:`y_{at} = 0`: noise in the labels chooses between them.
+
     References
     ----------
     .. [1] Zhao, Wang, Yatskar, Ordonez, Chang. Men also like shopping: reducing gender bias
