@@ -458,7 +458,7 @@ def test_a_group_missing_in_a_period_is_said(steady):
         found = skbiasamp.audit_over(rows, reference=3, auditor=auditor, **NAMED)
         row = found.to_frame().set_index("period").loc["2026-06"]
         assert row[["value", "low", "high"]].isna().all()
-        assert "2026-06" in found.to_html()
+        assert "2026-06" in found.to_markdown()
 
 
 def test_new_groups_and_classes_are_left_out_and_counted(steady):
