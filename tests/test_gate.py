@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
 import skbiasamp
 from skbiasamp import (
@@ -276,6 +277,19 @@ def test_rows_of_one_group_pass_no_gate(auditor):
     comparison = skbiasamp.compare(hired[:300], {"few": few, "some": some}, auditor=auditor, **rows)
     (differences,) = comparison.values()
     assert differences.table["difference_low"].isna().all()
+
+
+def test_a_column_of_members_alone_is_compared_with_other_rows():
+    """Of overlapping groups, one without rows leaves members and others of the other one."""
+    rng = np.random.default_rng(0)
+    member, hired = rng.integers(0, 2, (2, 400))
+    groups = np.column_stack([member, np.zeros(400, int)])
+    auditor = LeakageAuditor(groups="indicator", random_state=0)
+    predicted = hired ^ (rng.random(400) < 0.1)
+    with pytest.warns(UndefinedMetricWarning):  # nobody is in the other group
+        result = auditor.audit(hired, predicted, sensitive_features=groups)
+    assert result.verdict != "not measured"
+    assert not np.isnan([result.low, result.high]).any()
 
 
 def test_two_larger_groups_leave_a_small_one_out():

@@ -175,6 +175,12 @@ def _known_names(side: Side) -> Names:
     return whole_classes(side.names) if side.one_label else side.names
 
 
+def differ_in_group(cells: Cells) -> bool:
+    """Whether rows differ in their groups: rows of one group alone have nothing to compare."""
+    n = cells.count("group")
+    return bool(((n > 0) & (n < cells.total * (1 - 1e-9))).any())
+
+
 def present(cells: C) -> C:
     """Return cells under the names of only those groups and classes that occur.
 

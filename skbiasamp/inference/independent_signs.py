@@ -20,6 +20,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.inference.influence import (
     Covariances,
     association_moments,
@@ -184,9 +185,7 @@ def _counted(pairs: Pairs, train: Contingency, test: Contingency, fewest: int) -
 def _are_alone(pairs: Pairs, rates: Rates | None, test: Contingency) -> bool:
     """Whether all rows are of one group, so that there is nothing to compare it with."""
     predicted = test.has("group_pred") if rates is None else "group_pred" in rates.observed
-    if predicted or test.indicator or len(pairs.groups) < 2:
-        return False
-    return bool(np.count_nonzero(test.count("group")) < 2)
+    return not (predicted or test.indicator or len(pairs.groups) < 2 or differ_in_group(test))
 
 
 def _directions(

@@ -31,7 +31,7 @@ from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
 from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.merging import renamed_onto
+from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
@@ -376,7 +376,7 @@ class AttackAuditor(BaseAuditor):
         """
         done, again = self._run(test, rng), None
         many = test.total * test.units_per_weight >= FEWEST_ROWS - 1e-9
-        if self.interval is not None and many and np.count_nonzero(test.count("group")) > 1:
+        if self.interval is not None and many and differ_in_group(test):
             again = redrawn(done, self.n_resamples, rng)
         return _Attacked(test, done, again, self._varied(self._amplified, done, again))
 

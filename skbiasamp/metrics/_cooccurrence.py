@@ -20,6 +20,7 @@ from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.assess import (
     Measured,
@@ -243,8 +244,7 @@ class CooccurrenceAuditor(BaseAuditor):
         return learned
 
     def learn_signs(self, pooled: Contingency) -> Self:
-        n = pooled.count("group")
-        if not (self._of_reference and ((n > 0) & (n < pooled.total)).any()):
+        if not (self._of_reference and differ_in_group(pooled)):
             return self  # rows of one group alone have no associations
         return copy.copy(self)._learn(pooled if pooled.has("task") else as_labels(pooled))
 

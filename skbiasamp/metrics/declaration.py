@@ -10,11 +10,10 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, cast
 
-import numpy as np
-
 from skbiasamp._input.options import WithOptions
 from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.results import AuditResult, conclusion, reference_labels
 from skbiasamp.results.exports import paper_of
@@ -104,7 +103,7 @@ class Declaration(ABC, WithOptions):
         numbers["estimate"] = parts["value"]
         if not test.has("task"):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
-        if self._uses_groups and np.count_nonzero(test.count("group")) == 1:
+        if self._uses_groups and not differ_in_group(test):
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(table=table, **self._declaration_for(AuditResult), **numbers | parts)

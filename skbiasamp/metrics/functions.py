@@ -13,6 +13,7 @@ from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import validate_parameter_constraints
 from skbiasamp._utils.docstrings import described, entries_of, sections_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.metrics.base import BaseAuditor
 
 # Parameters of an auditor that say nothing about the value.
@@ -155,8 +156,7 @@ def lacks(auditor: Any, audited: Contingency) -> str:
     if unknown := [name for name in present if name not in trained.groups]:
         return f"{TRAINING} lack {_named(unknown)}"
     for rows, cells in ((TRAINING, trained), ("its held-out rows", audited)):
-        counts = cells.count("group")
-        if not ((counts > 0) & (counts < cells.total)).any():
+        if not differ_in_group(cells):
             return f"{rows} are all of {_named(present)}"
     return ""
 
