@@ -29,7 +29,7 @@ TESTS_OF_LINES := .coverage.mutate.json
 # What meets scikit-learn, SciPy and Matplotlib: the tests that their releases could break.
 COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py comparison_display.py compose.py \
 	exact_attacker.py mitigation_*.py model_selection.py plotting*.py predictability.py probe.py \
-	report.py sklearn.py words_display.py))
+	report.py sklearn.py subgroups.py words_display.py))
 
 CLIENT_TESTS := tests/test_clients.py
 

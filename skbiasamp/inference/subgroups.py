@@ -104,7 +104,8 @@ def assess_subgroups(
             place = [0, len(rows)]
             influences.append(sparse.csr_array((influence, rows, place), (1, cells.n_cells)))
     table = pd.DataFrame(numbers, columns=["value", "rows", "estimate", "along"])
-    draws = _normal_sums(cells, sparse.vstack(influences), rng)
+    # SciPy 1.11 makes a matrix of arrays.
+    draws = _normal_sums(cells, sparse.csr_array(sparse.vstack(influences)), rng)
     apart = table.pop("along").to_numpy()
     error, times = largest_deviation((draws[:, 3::2] - draws[:, :1])[:, None], level)
     more = [further(times) for further in unseen[1:]]
