@@ -11,6 +11,7 @@ _LONGEST, _HEAD = 80, 50  # characters; names may differ at either end
 
 # The verdicts.
 AMPLIFIES, REDUCES, REVERSES = "amplifies", "reduces", "reverses"
+ADDS = "adds a difference"
 REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
 AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"

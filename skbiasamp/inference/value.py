@@ -1,0 +1,284 @@
+"""One number and two statements: how much associations changed, and in which direction.
+
+A value is a sum of sign × change over pairs. The interval is ordinary: it follows from how much
+each row moves the value. The direction names the verdict and never touches the interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from skbiasamp._input.checks import Array
+from skbiasamp._utils import formatting as words
+from skbiasamp.inference.association import Association
+
+# A direction is clear beyond so many standard errors.
+CLEAR = 2.0
+# Gaussian draws of the largest deviation, always the same ones: a verdict is not random.
+_N_DRAWS = 1000
+# Beyond so many pairs all correlations would need too much memory: bounds of independent pairs.
+_MOST_PAIRS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """The sign by which each pair's change counts, as far as labels are sure of it.
+
+    `values` are −1 to 1. `z` are the labels' associations in standard errors, where they decide
+    the signs and rows are those of the changes; None if the signs are known.
+    """
+
+    values: Array
+    source: Association | None = None
+
+    @classmethod
+    def known(cls, values: Array) -> Signs:
+        """Return signs that are given, or those of training labels."""
+        return cls(np.asarray(values, dtype=float))
+
+    @classmethod
+    def of(cls, labels: Association) -> Signs:
+        """Return signs of labels whose rows are those of the changes: erf(z).
+
+        It is the mean, over all ways to part the rows, of signs from two thirds of them, so that
+        changes in the other third share no noise with them.
+        """
+        varies = labels.variance > 0
+        return cls(np.where(varies, special.erf(np.nan_to_num(labels.z)), 0.0), labels)
+
+    def shared(self, change: Association) -> Array:
+        """Return what signs and changes have in common by chance, which is no change."""
+        labels = self.source
+        if labels is None:
+            return np.zeros(self.values.shape)
+        slope = 2 / math.sqrt(math.pi) * np.exp(-np.nan_to_num(labels.z) ** 2)
+        varies = labels.variance > 0
+        shared = slope * labels.cross(change)
+        return np.divide(shared, labels.sd, out=np.zeros(shared.shape), where=varies)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A value with its interval and test; `parts` are what pairs add to it."""
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+    standard_error: float
+    degrees_of_freedom: float
+    parts: Array
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval is on one side of 0."""
+        return self.low > 0 or self.high < 0
+
+
+def estimate(
+    change: Association,
+    signs: Signs,
+    weights: Array,
+    *,
+    confidence_level: float = 0.95,
+    bound: float = math.inf,
+) -> Estimate:
+    """Return the sum over pairs of weight × sign × change, with its interval.
+
+    Parameters
+    ----------
+    change : Association
+        What changes.
+    signs : Signs
+        The sign of each pair.
+    weights : array of shape (n_groups, n_tasks)
+        What a pair is of the value; 0 for pairs that do not count.
+    confidence_level : float, default=0.95
+        Level of the interval.
+    bound : float, default=inf
+        The largest value that there can be.
+
+    Returns
+    -------
+    estimate : Estimate
+    """
+    defined = ~np.isnan(change.value)
+    weights = np.where(defined, weights, 0.0)
+    changes = np.where(defined, change.value, 0.0)
+    parts = weights * (signs.values * changes - np.where(defined, signs.shared(change), 0.0))
+    value = float(parts.sum())
+    squares, fourth = _spread(change, signs, weights)
+    error = math.sqrt(squares)
+    df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
+    low, high, p_value = interval(value, error, df, confidence_level)
+    if not defined.any():
+        value = math.nan
+    return Estimate(
+        value, max(low, -bound), min(high, bound), p_value, error, df, np.where(defined, parts, np.nan)
+    )
+
+
+def interval(
+    value: Any, error: Any, df: Any, confidence_level: float
+) -> tuple[Any, Any, Any]:
+    """Return the interval of Student's t and the p-value of the same test that a number is 0."""
+    reach = -special.stdtrit(df, (1 - confidence_level) / 2) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.abs(np.divide(value, error))
+        p_value = np.where(np.equal(value, 0), 1.0, 2 * special.stdtr(df, -away))
+    return value - reach, value + reach, p_value if np.ndim(p_value) else float(p_value)
+
+
+def _spread(change: Association, signs: Signs, weights: Array) -> tuple[float, float]:
+    """Return the sum of squared influences on a value, and the sum of their squares.
+
+    Signs of the same rows vary too: two pairs count by the expected product of their signs.
+    """
+    counted = weights != 0
+    if signs.source is None:
+        counted &= signs.values != 0
+    else:
+        counted &= signs.source.variance > 0
+    squares = fourth = 0.0
+    unsure = _unsure_pairs(signs, counted)
+    beside = _products_of_signs(signs, weights, unsure) if len(unsure) else None
+    more = change.influences(unsure) if len(unsure) else [None] * len(change.samples)
+    for (moved, times, jackknife), pairs in zip(
+        change.project(np.where(counted, weights * signs.values, 0.0)), more, strict=True
+    ):
+        each = moved**2
+        if pairs is not None:
+            own = pairs[0]
+            each = each + np.einsum("pu,pu->u", beside @ own, own)
+        each = jackknife * each
+        squares += float(each @ times)
+        fourth += float(each**2 @ times)
+    unseen = (weights**2 * change.unseen)[counted]
+    # Half a row gained, and half a row lost.
+    return squares + float(unseen.sum()), fourth + float((unseen**2).sum() / 2)
+
+
+def _unsure_pairs(signs: Signs, counted: Array) -> Array:
+    """Return the positions of pairs whose sign labels leave open."""
+    if signs.source is None:
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero(counted & (1 - signs.values**2 > 1e-9))
+
+
+def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
+    """Return what the expected product of two pairs' signs is beside the product of their means."""
+    assert signs.source is not None
+    spread = signs.source.gram(pairs)
+    sd = np.sqrt(np.diag(spread))
+    angle = 2 / np.pi * np.arcsin(np.clip(spread / np.outer(sd, sd), -1, 1))
+    open_ = (np.sqrt(1 - signs.values**2) * weights).ravel()[pairs]
+    return np.asarray(np.outer(open_, open_) * angle)
+
+
+# --------------------------------------------------------------------------- the largest pair
+
+
+def margin(association: Association, level: float) -> float:
+    """Return so many standard errors that all pairs stay within them together (max-T)."""
+    pairs = np.flatnonzero((association.sd > 0) & ~np.isnan(association.value))
+    if len(pairs) < 2:
+        return float(-special.ndtri((1 - level) / 2))
+    independent = float(-special.ndtri((1 - level ** (1 / len(pairs))) / 2))
+    if len(pairs) > _MOST_PAIRS:
+        return independent
+    return min(_largest_deviation(association, pairs, level), independent)
+
+
+def _largest_deviation(association: Association, pairs: Array, level: float) -> float:
+    sd = association.sd.ravel()[pairs]
+    unseen = association.unseen.ravel()[pairs]
+    covariance = association.gram(pairs) + np.diag(unseen)
+    correlation = covariance / np.outer(sd, sd) + 1e-9 * np.eye(len(pairs))
+    draws = np.random.default_rng(0).normal(size=(_N_DRAWS, len(pairs)))
+    root = _root(correlation)
+    largest = np.abs(draws @ root.T).max(axis=1)
+    return float(np.quantile(largest, level))
+
+
+def _root(correlation: Array) -> Array:
+    """Return a matrix whose square is a correlation matrix, however near to singular it is."""
+    try:
+        return np.linalg.cholesky(correlation)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(correlation)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def are_joint(association: Association, level: float = 0.95) -> bool:
+    """Return whether the largest of all associations is significant (max-T)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(association.value) / association.sd
+    z = z[np.isfinite(z)]
+    if not z.size or z.max() <= -special.ndtri((1 - level) / 2):
+        return False
+    # No correlation needs more standard errors than independent pairs do (Sidak).
+    if z.max() > -special.ndtri((1 - level ** (1 / len(z))) / 2):
+        return True
+    return bool(z.max() > margin(association, level))
+
+
+# --------------------------------------------------------------------------- the direction
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """What labels say of the directions of pairs, and predictions beside them.
+
+    `labels` are the associations in the labels that give the signs, None if the signs are the
+    user's own. `predicted` are those in the predictions.
+    """
+
+    labels: Association | None
+    predicted: Association
+    change: Association
+    signs: Signs
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether groups differ in the labels: their associations are jointly significant."""
+        return self.labels is None or are_joint(self.labels)
+
+    @cached_property
+    def clear(self) -> Array:
+        """Which pairs have a clear direction."""
+        if self.labels is None:
+            return np.asarray(self.signs.values != 0)
+        return np.asarray(np.abs(np.nan_to_num(self.labels.z)) > CLEAR)
+
+    def verdict(self, number: Estimate) -> str:
+        """Return what an interval says, with the name that its direction allows."""
+        if math.isnan(number.value) or math.isnan(number.low):
+            return words.NOT_MEASURED
+        if not number.excludes_zero:
+            # With signs of training labels the interval has spent 5 % already.
+            level = 0.95 if self.signs.source is not None else 0.99
+            adds = not self.is_known and are_joint(self.change, level)
+            return words.ADDS if adds else words.NO_EFFECT
+        parts = np.nan_to_num(number.parts)
+        carried = parts[self.clear & (parts != 0)].sum() / number.value
+        if not self.is_known or carried < 0.5:
+            return words.ADDS
+        if number.low > 0:
+            return words.AMPLIFIES
+        return words.REVERSES if self._reverses(parts) else words.REDUCES
+
+    def _reverses(self, parts: Array) -> bool:
+        """Return whether predictions are associated against the clear directions (one-sided 5 %)."""
+        sign = self.signs.values if self.labels is None else np.nan_to_num(self.labels.value)
+        along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
+        mean = float((along * np.nan_to_num(self.predicted.value)).sum())
+        variance = sum(
+            float(moved**2 @ times) for moved, times, _ in self.predicted.project(along)
+        )
+        return mean < special.ndtri(0.05) * math.sqrt(variance)
