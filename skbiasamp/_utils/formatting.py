@@ -14,10 +14,10 @@ AMPLIFIES, REDUCES, REVERSES = "amplifies", "reduces", "reverses"
 ADDS = "adds a difference"
 REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
 AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
+ADDS_MORE, ADDS_LESS = "adds more", "adds less"
 NO_DIFFERENCE = "no clear difference"
-NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
+NO_EFFECT, NOT_MEASURED = "no clear effect", "not measured"
 CANNOT_KNOW = "cannot be known"
-BALANCED = f"{CANNOT} (labels are balanced)"
 # The verdicts with a limit.
 WITHIN, ABOVE, INCONCLUSIVE = "within the limit", "above the limit", "inconclusive"
 ASSOCIATION = "the association between group and task in its labels"
@@ -28,11 +28,10 @@ DIRECTION_OF = {
 }
 # On which side of 0 each verdict stands, in the order in which tables sort them.
 SIDE_OF = {
-    **dict.fromkeys((ALARM, AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), "above"),
+    **dict.fromkeys((ALARM, AMPLIFIES, ADDS, AMPLIFIES_MORE, REVEALS_MORE), "above"),
     **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), "below"),
     **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
     ABOVE: "above",
-    CANNOT: "zero",
     CANNOT_KNOW: "across",
     NOT_MEASURED: "undefined",
 }

@@ -1,8 +1,6 @@
-"""Uncertainty: bootstrap and analytic intervals, paired tests, intervals across runs.
+"""Uncertainty: intervals and tests from what each row adds to a number.
 
-Everything is computed on cells. Rows drawn with replacement are a multinomial draw of the
-cells' counts; a row's influence is its cell's; labels and predictions that change places within
-rows are a binomial number of each cell's rows.
+Everything is computed on cells: a row's influence is its cell's.
 """
 
 from skbiasamp._utils.warnings import UncertaintyWarning

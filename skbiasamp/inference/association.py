@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Labels, Members, common
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.poststrata import within_poststrata
+from skbiasamp.counts.task_sums import of_task
+from skbiasamp.inference.influence import unit_sums
 
 # Numbers held at once: rows × pairs.
 _BLOCK = 1 << 21
@@ -39,7 +39,6 @@ class Term:
     n: Array
     rate: Array
     overall: Array
-    value: Array
     centre: bool = True
     times: Any = 1.0
 
@@ -66,6 +65,18 @@ class Term:
         alone = cells.clusters is None and cells.poststrata is None and np.ndim(self.times) == 0
         return alone and np.ndim(self.leverage) == 1
 
+    def is_same(self, other: Term) -> bool:
+        """Return whether another term is of the same labels of the same rows."""
+        if self is other:
+            return True
+        return (
+            self.centre == other.centre
+            and np.array_equal(self.n, other.n)
+            and np.array_equal(self.rate, other.rate, equal_nan=True)
+            and are_same(self.outcome, other.outcome)
+            and are_same(self.given, other.given)
+        )
+
     def project(self, weights: Array) -> Array:
         """Return how much a unit of weight of each cell moves a weighted sum over pairs."""
         scaled = weights * self.share[:, None]
@@ -79,19 +90,26 @@ class Term:
         if not self.centre:
             return own
         every = weights.sum(axis=0)
-        overall = self.outcome.scores(every) - self.overall @ every
-        return np.asarray(own - overall / self.cells.total)
+        overall = self.outcome.scores(every) - self.times * (self.overall @ every)
+        return np.asarray(own - overall / self.total)
 
     def influence(self, condition: int, outcomes: Array) -> Array:
         """Return how much a unit of weight of each cell moves some pairs (cells × pairs)."""
         values = self.outcome.select(outcomes).dense(slice(None), float)
         inside = self.given.column(condition) * self.share[condition]
         inside = inside * self.leverage[..., condition]
+        times = self.times * np.ones(1)
         rate = np.nan_to_num(self.rate[condition, outcomes])
-        own = inside[:, None] * (values - np.multiply.outer(self.times * np.ones(1), rate))
+        own = inside[:, None] * (values - np.multiply.outer(times, rate))
         if not self.centre:
             return np.asarray(own)
-        return np.asarray(own - (values - self.overall[outcomes]) / self.cells.total)
+        overall = np.multiply.outer(times, self.overall[outcomes])
+        return np.asarray(own - (values - overall) / self.total)
+
+    @property
+    def total(self) -> Any:
+        """How many rows there are, each as often as it counts."""
+        return self.cells.weight @ self.times if np.ndim(self.times) else self.cells.total
 
     def cross(self, other: Term) -> Array:
         """Return sums over rows of products of two influences on each pair, if rows are plain.
@@ -121,20 +139,35 @@ class Term:
 
 
 class Sample(NamedTuple):
-    """Terms of one sample of rows, with their factors."""
+    """Terms of one sample of rows, each with a factor, or one for each pair."""
 
     cells: Contingency
-    terms: tuple[tuple[float, Term], ...]
+    terms: tuple[tuple[Any, Term], ...]
 
     def project(self, weights: Array) -> tuple[Array, Array]:
         """Return what each row, or cluster, adds to a weighted sum, and how often it is there."""
-        moved = sum(factor * term.project(weights) for factor, term in self.terms)
+        moved = sum(term.project(factor * weights) for factor, term in self.terms)
         return unit_sums(self.cells, np.asarray(moved))
 
     def influence(self, condition: int, outcomes: Array) -> tuple[Array, Array]:
         """Return what each row, or cluster, adds to some pairs (pairs × units), and its number."""
-        moved = sum(factor * term.influence(condition, outcomes) for factor, term in self.terms)
+        moved = 0.0
+        for factor, term in self.terms:
+            own = factor[condition, outcomes] if np.ndim(factor) else factor
+            moved = moved + own * term.influence(condition, outcomes)
         return unit_sums(self.cells, np.asarray(moved).T)
+
+    def with_terms(self, terms: tuple[tuple[Any, Term], ...]) -> Sample:
+        """Return the sample with more terms; equal ones are added up, and may cancel."""
+        every = list(self.terms)
+        for factor, term in terms:
+            same = next((i for i, (_, own) in enumerate(every) if own.is_same(term)), None)
+            if same is None:
+                every.append((factor, term))
+            else:
+                every[same] = (every[same][0] + factor, every[same][1])
+        kept = [part for part in every if np.any(part[0])]
+        return Sample(self.cells, tuple(kept or every[:1]))
 
     @property
     def is_plain(self) -> bool:
@@ -171,9 +204,11 @@ class Association:
     def __sub__(self, other: Association) -> Association:
         return self + other * -1.0
 
-    def __mul__(self, factor: float) -> Association:
+    def __mul__(self, factor: Any) -> Association:
+        """Return the product with a number, or with one for each pair (groups × tasks)."""
+        turned = self.oriented(factor) if np.ndim(factor) else factor
         samples = tuple(
-            Sample(cells, tuple((factor * own, term) for own, term in terms))
+            Sample(cells, tuple((turned * own, term) for own, term in terms))
             for cells, terms in self.samples
         )
         return replace(self, value=factor * self.value, samples=samples)
@@ -184,8 +219,26 @@ class Association:
         for sample in (*self.samples, *other.samples):
             key = id(sample.cells.weight)
             known = samples.get(key, Sample(sample.cells, ()))
-            samples[key] = Sample(known.cells, (*known.terms, *sample.terms))
+            samples[key] = known.with_terms(sample.terms)
         return replace(self, value=self.value + other.value, samples=tuple(samples.values()))
+
+    def without_centre(self) -> Association:
+        """Return the rates alone."""
+        samples = tuple(
+            Sample(cells, tuple((factor, replace(term, centre=False)) for factor, term in terms))
+            for cells, terms in self.samples
+        )
+        return replace(self, value=self.rate, samples=samples)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is known how pairs vary together, so that sums over pairs have intervals."""
+        return True
+
+    def shares_rows(self, other: Association) -> bool:
+        """Whether some rows are those of another."""
+        own = {id(sample.cells.weight) for sample in self.samples}
+        return any(id(sample.cells.weight) in own for sample in other.samples)
 
     def as_known(self) -> Association:
         """Return the same numbers as if their rows were no sample, but all that there are."""
@@ -281,6 +334,121 @@ class Association:
         return total
 
 
+@dataclass(frozen=True, eq=False)
+class TaskByTask(Association):
+    """Associations of tasks that were counted one by one.
+
+    Each pair has a variance. How tasks vary together is not known, so that sums over pairs have
+    no influences.
+    """
+
+    parts: tuple[Association, ...] = ()
+
+    @classmethod
+    def of(cls, parts: list[Association]) -> TaskByTask:
+        """Return the associations of several tasks together."""
+        value, rate = (
+            np.concatenate([getattr(part, name) for part in parts], axis=1)
+            for name in ("value", "rate")
+        )
+        first = parts[0]
+        n = first.n if first.by_group else np.concatenate([part.n for part in parts], axis=1)
+        return cls(value, rate, n, first.samples, first.by_group, tuple(parts))
+
+    def __add__(self, other: Association) -> Association:
+        beside = other.parts if isinstance(other, TaskByTask) else (other,) * len(self.parts)
+        return TaskByTask.of([own + part for own, part in zip(self.parts, beside, strict=True)])
+
+    def __mul__(self, factor: Any) -> Association:
+        factors = [
+            factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))
+        ]
+        return TaskByTask.of([own * part for own, part in zip(self.parts, factors, strict=True)])
+
+    def without_centre(self) -> Association:
+        return TaskByTask.of([part.without_centre() for part in self.parts])
+
+    def cross(self, other: Association) -> Array:
+        assert isinstance(other, TaskByTask)
+        both = zip(self.parts, other.parts, strict=True)
+        return np.concatenate([own.cross(beside) for own, beside in both], axis=1)
+
+    @cached_property
+    def unseen(self) -> Array:
+        return np.concatenate([part.unseen for part in self.parts], axis=1)
+
+    def units(self) -> Array:
+        return np.concatenate([part.units() for part in self.parts], axis=1)
+
+    @property
+    def is_joint(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped(Association):
+    """Weighted sums of associations: a row for each of them in sparse matrices.
+
+    `maps` are (weights, association); weights are one number, or pairs × pairs of the association.
+    """
+
+    maps: tuple[tuple[Any, Association], ...] = ()
+
+    @classmethod
+    def of(
+        cls, value: Array, n: Array, maps: list[tuple[Any, Association]], *, signed: Any = None
+    ) -> Mapped:
+        """Return sums; `signed` are the numbers to show, if `value` are their sizes."""
+        samples = maps[0][1].samples
+        rate = value if signed is None else signed
+        return cls(value, rate, n, samples, True, tuple(maps))
+
+    def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
+        total: list[tuple[Array, Array, float]] = []
+        for weights, association in self.maps:
+            if np.ndim(weights):
+                rows = weights[pairs]
+                needed = np.unique(rows.indices)
+                parts = association.influences(needed)
+                moved = [(rows[:, needed] @ own, times, factor) for own, times, factor in parts]
+            else:
+                parts = association.influences(pairs)
+                moved = [(weights * own, times, factor) for own, times, factor in parts]
+            total = moved if not total else [
+                (before[0] + more[0], *before[1:]) for before, more in zip(total, moved, strict=True)
+            ]
+        return total
+
+    def cross(self, other: Association) -> Array:
+        assert other is self
+        return self._moment(2)
+
+    @cached_property
+    def unseen(self) -> Array:
+        return np.zeros(self.value.shape)
+
+    def _moment(self, power: int) -> Array:
+        every = np.arange(self.value.size)
+        sums = np.zeros(self.value.size)
+        size = max(1, _BLOCK // max(1, self.samples[0].cells.n_cells))
+        for low in range(0, len(every), size):
+            pairs = every[low : low + size]
+            for moved, times, jackknife in self.influences(pairs):
+                sums[pairs] += (np.sqrt(jackknife) * moved) ** power @ times
+        return sums.reshape(self.value.shape)
+
+    def units(self) -> Array:
+        fourth = self._moment(4)
+        squares = self.variance**2
+        units = np.divide(squares, fourth, out=np.ones(squares.shape), where=fourth > 0)
+        return np.maximum(units, 1.0)
+
+    def project(self, weights: Array) -> list[tuple[Array, Array, float]]:
+        every = np.arange(self.value.size)
+        known = np.where(np.isnan(self.value), 0.0, weights).ravel()
+        return [(known @ own, times, factor) for own, times, factor in self.influences(every)]
+
+
 def associate(
     cells: Contingency,
     outcome: SideName | Labels,
@@ -312,6 +480,10 @@ def associate(
     """
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
+    if cells.summed == "tasks":
+        how: dict[str, Any] = {"by_group": by_group, "centre": centre}
+        parts = (of_task(cells, task) for task in range(len(cells.tasks)))
+        return TaskByTask.of([associate(part, outcome, given, **how) for part in parts])
     known = isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0
     outcomes = labels_of(cells, outcome) if isinstance(outcome, str) else outcome
     conditions = labels_of(cells, given) if isinstance(given, str) else given
@@ -322,21 +494,23 @@ def associate(
         one = everywhere(cells.n_cells)
         n = pair_sums(one, conditions, cells.weight * times)[0]
         whole = pair_sums(one, outcomes, cells.weight)[0]
-    total = cells.total
+    # Resamples have a leading axis, and values alone.
+    whole_rows = cells.weight @ times if np.ndim(times) else cells.total
+    total, size = np.asarray(whole_rows)[..., None, None], n[..., :, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a condition without rows has no rate
-        rate = joint / n[:, None]
+        rate = joint / size
         if centre:
-            value = (total * joint - np.outer(n, whole)) / (total * n[:, None])  # a tie is exactly 0
+            value = (total * joint - size * whole[..., None, :]) / (total * size)  # ties are 0
         else:
             value = rate
     # Sums of fractional weights leave rounding errors.
     value = np.where(np.abs(value) <= 1e-14, 0.0, value)
-    term = Term(cells, outcomes, conditions, n, rate, whole / total, value, centre, times)
+    term = Term(cells, outcomes, conditions, n, rate, whole / total[..., 0], centre, times)
     sample = Sample(cells, ((1.0, term),))
-    association = Association(value, rate, n[:, None], (sample,), by_group)
     if by_group:
-        return association
-    return replace(association, value=value.T, rate=rate.T, n=n[None, :])
+        return Association(value, rate, size, (sample,), by_group)
+    turned = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
+    return Association(*turned, (sample,), by_group)
 
 
 def are_same(labels: Labels, other: Labels) -> bool:
@@ -348,20 +522,6 @@ def are_same(labels: Labels, other: Labels) -> bool:
     if isinstance(labels, Members) and isinstance(other, Members):
         return labels.matrix is other.matrix or np.array_equal(labels.matrix, other.matrix)
     return False
-
-
-def unit_sums(cells: Contingency, influences: Array) -> tuple[Array, Array]:
-    """Return what each independent row, or cluster, adds to sums of influences (sums × cells).
-
-    Beside it stands how often each of them is there. A whole weight is that many rows; a fractional
-    one is one row that counts so much.
-    """
-    influences = within_poststrata(cells, influences)
-    if cells.clusters is None:
-        return influences * cells.row_weight, cells.rows
-    of, n = cells.clusters
-    inside = (cells.clusters.each(cells.weight), (np.arange(cells.n_cells), of))
-    return influences @ sparse.csr_array(inside, shape=(len(of), len(n))), n
 
 
 def _products(first: Sample, second: Sample, shape: tuple[int, ...]) -> Array:

@@ -1,4 +1,4 @@
-"""Tests that a model moves nothing, of pairs and of values, and p-values of many at once."""
+"""McNemar's exact test, and p-values of many tests at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
-from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.intervals import Bounds, agreeing, including, interval_p_value
-from skbiasamp.inference.pairs import Pairs
 
 ADJUSTMENTS = ("holm", "fdr", None)
 
@@ -107,88 +104,6 @@ def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     holm[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     adjusted[defined] = holm
     return adjusted
-
-
-def sign_p_values(labels: Contingency, *, shares: bool) -> Array:
-    """Test each pair's training correlation, the origin of its sign: Pearson's χ².
-
-    With `shares`, the group's share of the task against an equal share.
-    """
-    groups, total = labels.count("group")[:, None], labels.total
-    joint, tasks = labels.joint("group", "task"), labels.count("task")
-    if shares:
-        share = 1 / len(groups)
-        expected = tasks * share
-        spread = expected * (1 - share)
-    else:
-        expected = groups * tasks / total
-        spread = expected * (1 - groups / total) * (1 - tasks / total)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chi2 = np.where(spread > 0, (joint - expected) ** 2 / spread, 0.0)
-    return special.chdtrc(1, chi2 * labels.units_per_weight)
-
-
-def with_tests(
-    bounds: Bounds,
-    pairs: Pairs,
-    changed: tuple[Array, Array, Array] | None,
-    confidence_level: float,
-    n_resamples: int | None,
-) -> Bounds:
-    """Test every pair and the estimate, and let bounds and tests agree.
-
-    `changed` is as in `bounds_and_tests`. If draws are the test, it is theirs.
-    """
-    how = confidence_level, n_resamples
-    if bounds.p_value is not None:
-        p_value = agreeing(bounds.p_value, bounds.pairs, confidence_level)
-        own = agreeing(bounds.estimate_p_value, bounds.ends, confidence_level)
-    else:
-        ends, p_value = bounds_and_tests(pairs.moved, bounds.pairs, pairs.slopes, changed, *how)
-        own = interval_p_value(bounds.estimate, bounds.ends, *how)
-        bounds = bounds._replace(pairs=ends)
-    # Intervals of all pairs at once contain those of single ones.
-    every = None if bounds.every is None else including(bounds.every, bounds.pairs)
-    return bounds._replace(every=every, p_value=p_value, estimate_p_value=float(own))
-
-
-def bounds_and_tests(
-    moved: Array,
-    ends: Array,
-    slopes: Array,
-    changed: tuple[Array, Array, Array] | None,
-    confidence_level: float,
-    n_resamples: int | None = None,
-) -> tuple[Array, Array]:
-    """Return bounds, and p-values that are below α exactly where these exclude 0.
-
-    `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
-    pair gained and lost, of how many, if these are independent whole rows: the test is then
-    McNemar's exact one. If the bounds of resamples disagree with it, the end at 0 is that of the
-    exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
-    the p-value is that of the interval.
-    """
-    low, high = ends
-    if changed is None:
-        p_value = interval_p_value(moved, ends, confidence_level, n_resamples)
-        return ends, np.where(slopes == 0, np.nan, p_value)
-    gained, lost, n = changed
-    p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
-    significant = p_value < round(1 - confidence_level, 12)
-    wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
-    if not wrong.any():
-        return ends, p_value
-    tail, every = (1 - confidence_level) / 2, gained + lost
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
-        most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
-        exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
-    exact = np.sort(exact, axis=0)
-    below = np.where(significant, exact[0], np.minimum(exact[0], 0.0))
-    above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
-    low = np.where(wrong & (moved > 0), below, low)
-    high = np.where(wrong & (moved < 0), above, high)
-    return np.stack([low, high]), p_value
 
 
 def normal_test(estimate: Any, variance: Any) -> Any:

@@ -8,10 +8,9 @@ import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted
-from skbiasamp.inference.intervals import FEW, change_reach
 
-METHODS = ("t", "normal")
+METHODS = ("t", "runs")
+_FEW = 10  # changed rows, of which resamples know too little
 
 
 class Mean(NamedTuple):
@@ -31,14 +30,13 @@ def mean_of_runs(
     confidence_level: float,
     method: str = "t",
     df_of_rows: float = np.inf,
-    doubts: tuple[Doubt, Doubt] = (NO_DOUBT, NO_DOUBT),
 ) -> Mean:
     """Return the mean over runs (the first axis), or its difference to that of an `other` training.
 
     The variance between runs already holds the noise of rows that runs do not share. So `rows`, the
-    variance by resampled rows, is the mean covariance between runs, not the variance of a run.
-    Interval and test are those of Student's t; few runs know their own variance badly, and few
-    clusters that of the rows (`df_of_rows`).
+    variance by rows, is the mean covariance between runs, not the variance of a run. Interval and
+    test are those of Student's t; few runs know their own variance badly, and few rows or clusters
+    theirs (`df_of_rows`). The method "runs" leaves the rows out, as papers do.
     """
     check_option("method", method, METHODS)
     runs, tail = [part for part in (values, other) if part is not None], (1 - confidence_level) / 2
@@ -47,8 +45,10 @@ def mean_of_runs(
         value = value - other.mean(axis=0)
     parts = [each.var(axis=0, ddof=1) / len(each) for each in runs]
     between, rows = sum(parts), np.maximum(rows, 0.0)
-    df = np.full(np.shape(value), 1e6)
-    if method == "t":
+    if method == "runs":
+        rows = np.zeros_like(rows)
+        df = np.full(np.shape(value), float(min(map(len, runs)) - 1))
+    else:
         # Welch and Satterthwaite's degrees of freedom. If few runs vary little by chance, these
         # are too many: with 2 and 3 runs such intervals cover as little as 87 and 92 %. If the
         # variance of runs counts more, by how much longer its quantile is, 93 and 94 %.
@@ -60,12 +60,10 @@ def mean_of_runs(
             df = np.where(squared > 0, np.minimum((sum(counted) + rows) ** 2 / squared, 1e6), 1e6)
     times = -special.stdtrit(df, tail)
     reach = times * np.sqrt(between + rows)
-    low, high = doubted((value - reach, value + reach), *doubts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = times * np.abs(value) / np.where(value > 0, value - low, high - value)
-    away = np.where(np.abs(value) <= 1e-12, 0.0, away)
+        away = np.where(np.abs(value) <= 1e-12, 0.0, np.abs(value) / np.sqrt(between + rows))
     p_value = np.where(np.isnan(value) | np.isnan(reach), np.nan, 2 * special.stdtr(df, -away))
-    return Mean(value, low, high, p_value)
+    return Mean(value, value - reach, value + reach, p_value)
 
 
 def shared_rows(covariance: Array) -> float:
@@ -145,13 +143,26 @@ def of_draws(
     least = 2 / (1 + n if n_cuts == 1 else n_cuts * n)
     away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
     p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
-    if n_changed is not None and n_changed < FEW:
+    if n_changed is not None and n_changed < _FEW:
         # Resamples know of no other changes than were seen: bounds of their number instead.
         unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
-        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
+        reach = n_rows * _change_reach(n_changed, n_rows, confidence_level)
         low = np.minimum(low, value - unit * reach.max())
         high = np.maximum(high, value + unit * reach.max())
     if n_changed is not None:
         # If models are alike, each of these rows may as well be the other way round.
         p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
     return low, high, p_values, error
+
+
+def _change_reach(changed: float, n: int, confidence_level: float) -> Array:
+    """Return how far below and above changed / n the share of rows that are gained may be.
+
+    Clopper and Pearson's exact bounds of the rows gained, and of those lost if none was; distances
+    are squared and added (Zou and Donner 2008).
+    """
+    tail = (1 - confidence_level) / 2
+    least = float(special.betaincinv(changed, n - changed + 1, tail)) if changed > 0 else 0.0
+    most = float(special.betaincinv(changed + 1, n - changed, 1 - tail)) if changed < n else 1.0
+    none = float(special.betaincinv(1, n, 1 - tail))
+    return np.array([np.hypot(changed / n - least, none), most - changed / n])

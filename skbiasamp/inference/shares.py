@@ -16,9 +16,7 @@ from scipy import sparse, stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of
-from skbiasamp.inference.influence import unit_sums, variance_of
-from skbiasamp.inference.intervals import FEW, change_reach
-from skbiasamp.inference.student import student_reach
+from skbiasamp.inference.influence import interval_of, unit_sums
 
 _Z = float(stats.norm.isf(0.025))
 _HALVINGS = 36
@@ -185,17 +183,11 @@ def mean_change_interval(cells: Cells, change: Array) -> tuple[float, float]:
     times = groups.scores(np.ones(groups.width))
     share = times / (cells.weight @ times)
     value = float(cells.weight @ (share * change))
-    influence = share * (change - value)
-    reach = _Z * np.full(2, variance_of(cells, influence) ** 0.5)
-    moved, n = unit_sums(cells, (share * change)[None])
-    gained, lost = (float(n @ (side * moved[0] > 1e-12)) for side in (1, -1))
-    if gained + lost < FEW:  # as far as so few may reach, by how much each of them moves the mean
-        each = n @ np.abs(moved[0]) / (gained + lost) if gained + lost else 1 / n.sum()
-        few = change_reach(gained, lost, n.sum(), confidence_level=0.95)
-        reach = np.maximum(reach, few * n.sum() * each)
-    if cells.clusters is not None:
-        reach = np.maximum(reach, student_reach(cells, lambda: influence, 0.95))
-    return value - float(reach[0]), value + float(reach[1])
+    low, high = interval_of(cells, value, share * (change - value), 0.95)
+    # Half a row gained and half a row lost, of which so few rows show nothing.
+    unseen = _Z * (float(cells.row_weight.max()) / cells.total)
+    reach = np.hypot(high - value, unseen)
+    return value - float(reach), value + float(reach)
 
 
 # --------------------------------------------------------------------------- sets of rows

@@ -18,6 +18,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._utils import formatting as words
 from skbiasamp.inference.association import Association
 
+FEWEST_ROWS = 30  # of an attack, and of a group that pages show first
 # A direction is clear beyond so many standard errors.
 CLEAR = 2.0
 # Gaussian draws of the largest deviation, always the same ones: a verdict is not random.
@@ -36,6 +37,7 @@ class Signs:
 
     values: Array
     source: Association | None = None
+    above: bool = False
 
     @classmethod
     def known(cls, values: Array) -> Signs:
@@ -43,21 +45,29 @@ class Signs:
         return cls(np.asarray(values, dtype=float))
 
     @classmethod
-    def of(cls, labels: Association) -> Signs:
+    def of(cls, labels: Association, *, above: bool = False) -> Signs:
         """Return signs of labels whose rows are those of the changes: erf(z).
 
         It is the mean, over all ways to part the rows, of signs from two thirds of them, so that
-        changes in the other third share no noise with them.
+        changes in the other third share no noise with them. `above`: pairs above 0 count, and
+        those below do not.
         """
-        varies = labels.variance > 0
-        return cls(np.where(varies, special.erf(np.nan_to_num(labels.z)), 0.0), labels)
+        values = np.where(labels.variance > 0, special.erf(np.nan_to_num(labels.z)), 0.0)
+        return cls((1 + values) / 2 if above else values, labels, above)
+
+    @property
+    def sd(self) -> Array:
+        """By how much signs that labels leave open may be others."""
+        if self.above:
+            return np.sqrt(np.maximum(self.values * (1 - self.values), 0.0))
+        return np.sqrt(np.maximum(1 - self.values**2, 0.0))
 
     def shared(self, change: Association) -> Array:
         """Return what signs and changes have in common by chance, which is no change."""
         labels = self.source
         if labels is None:
             return np.zeros(self.values.shape)
-        slope = 2 / math.sqrt(math.pi) * np.exp(-np.nan_to_num(labels.z) ** 2)
+        slope = (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-np.nan_to_num(labels.z) ** 2)
         varies = labels.variance > 0
         shared = slope * labels.cross(change)
         return np.divide(shared, labels.sd, out=np.zeros(shared.shape), where=varies)
@@ -65,7 +75,10 @@ class Signs:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A value with its interval and test; `parts` are what pairs add to it."""
+    """A value with its interval and test.
+
+    `amplifications` are sign × change of each pair, and `parts` what they add to the value.
+    """
 
     value: float
     low: float
@@ -74,6 +87,7 @@ class Estimate:
     standard_error: float
     degrees_of_freedom: float
     parts: Array
+    amplifications: Array
 
     @property
     def excludes_zero(self) -> bool:
@@ -86,7 +100,7 @@ def estimate(
     signs: Signs,
     weights: Array,
     *,
-    confidence_level: float = 0.95,
+    confidence_level: float | None = 0.95,
     bound: float = math.inf,
 ) -> Estimate:
     """Return the sum over pairs of weight × sign × change, with its interval.
@@ -99,8 +113,8 @@ def estimate(
         The sign of each pair.
     weights : array of shape (n_groups, n_tasks)
         What a pair is of the value; 0 for pairs that do not count.
-    confidence_level : float, default=0.95
-        Level of the interval.
+    confidence_level : float or None, default=0.95
+        Level of the interval. None: the value alone.
     bound : float, default=inf
         The largest value that there can be.
 
@@ -110,18 +124,18 @@ def estimate(
     """
     defined = ~np.isnan(change.value)
     weights = np.where(defined, weights, 0.0)
-    changes = np.where(defined, change.value, 0.0)
-    parts = weights * (signs.values * changes - np.where(defined, signs.shared(change), 0.0))
-    value = float(parts.sum())
-    squares, fourth = _spread(change, signs, weights)
-    error = math.sqrt(squares)
-    df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
-    low, high, p_value = interval(value, error, df, confidence_level)
-    if not defined.any():
-        value = math.nan
-    return Estimate(
-        value, max(low, -bound), min(high, bound), p_value, error, df, np.where(defined, parts, np.nan)
-    )
+    amplifications = np.where(signs.values == 0, 0.0, signs.values * change.value)
+    amplifications = np.where(defined, amplifications - signs.shared(change), np.nan)
+    parts = weights * amplifications
+    value = float(np.nansum(parts)) if defined.any() else math.nan
+    low = high = p_value = error = df = math.nan
+    if confidence_level is not None and defined.any() and change.is_joint:
+        squares, fourth = _spread(change, signs, weights)
+        error = math.sqrt(squares)
+        df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
+        low, high, p_value = interval(value, error, df, confidence_level)
+        low, high = max(low, -bound), min(high, bound)
+    return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 
 def interval(
@@ -168,7 +182,7 @@ def _unsure_pairs(signs: Signs, counted: Array) -> Array:
     """Return the positions of pairs whose sign labels leave open."""
     if signs.source is None:
         return np.zeros(0, dtype=np.intp)
-    return np.flatnonzero(counted & (1 - signs.values**2 > 1e-9))
+    return np.flatnonzero(counted & (signs.sd > 3e-5))
 
 
 def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
@@ -177,7 +191,7 @@ def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
     spread = signs.source.gram(pairs)
     sd = np.sqrt(np.diag(spread))
     angle = 2 / np.pi * np.arcsin(np.clip(spread / np.outer(sd, sd), -1, 1))
-    open_ = (np.sqrt(1 - signs.values**2) * weights).ravel()[pairs]
+    open_ = (signs.sd * weights).ravel()[pairs]
     return np.asarray(np.outer(open_, open_) * angle)
 
 
@@ -186,24 +200,40 @@ def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
 
 def margin(association: Association, level: float) -> float:
     """Return so many standard errors that all pairs stay within them together (max-T)."""
-    pairs = np.flatnonzero((association.sd > 0) & ~np.isnan(association.value))
-    if len(pairs) < 2:
-        return float(-special.ndtri((1 - level) / 2))
-    independent = float(-special.ndtri((1 - level ** (1 / len(pairs))) / 2))
-    if len(pairs) > _MOST_PAIRS:
+    pairs = _varying(association)
+    independent = float(-special.ndtri((1 - level ** (1 / max(len(pairs), 1))) / 2))
+    if len(pairs) < 2 or not _is_joint(association, pairs):
         return independent
-    return min(_largest_deviation(association, pairs, level), independent)
+    return min(float(np.quantile(_largest_deviations(association, pairs), level)), independent)
 
 
-def _largest_deviation(association: Association, pairs: Array, level: float) -> float:
+def largest_p_value(association: Association, z: float) -> float:
+    """Return the probability that some pair is more than `z` standard errors from its mean."""
+    pairs = _varying(association)
+    independent = float(1 - (1 - 2 * special.ndtr(-z)) ** max(len(pairs), 1))
+    if len(pairs) < 2 or not _is_joint(association, pairs):
+        return independent
+    above = (_largest_deviations(association, pairs) > z).sum()
+    return min(float((1 + above) / (1 + _N_DRAWS)), independent)
+
+
+def _varying(association: Association) -> Array:
+    return np.flatnonzero((association.sd > 0) & ~np.isnan(association.value))
+
+
+def _is_joint(association: Association, pairs: Array) -> bool:
+    """Return whether it is known, and feasible to say, how pairs vary together."""
+    return association.is_joint and len(pairs) <= _MOST_PAIRS
+
+
+def _largest_deviations(association: Association, pairs: Array) -> Array:
+    """Return draws of the largest of all deviations, in standard errors."""
     sd = association.sd.ravel()[pairs]
     unseen = association.unseen.ravel()[pairs]
     covariance = association.gram(pairs) + np.diag(unseen)
     correlation = covariance / np.outer(sd, sd) + 1e-9 * np.eye(len(pairs))
     draws = np.random.default_rng(0).normal(size=(_N_DRAWS, len(pairs)))
-    root = _root(correlation)
-    largest = np.abs(draws @ root.T).max(axis=1)
-    return float(np.quantile(largest, level))
+    return np.asarray(np.abs(draws @ _root(correlation).T).max(axis=1))
 
 
 def _root(correlation: Array) -> Array:

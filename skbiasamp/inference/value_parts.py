@@ -20,7 +20,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import Cells, labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.inference.resamples import measure_resamples
+from skbiasamp.inference.resamples import measure_resamples  # W56
 
 # Scores that are told apart in resamples: within so many standard errors of the threshold that
 # predicts a task as often as it is labelled, in so many steps. All others are above or below it.
@@ -136,19 +136,6 @@ class StrataSums:
         whole = self.rate(stage)[:, group] - self.rate(stage)[:, other]
         parts = {"explained": explained, "unexplained": unexplained}
         return parts | {"no overlap": whole - explained - unexplained}
-
-
-def weights_within(n: Array, share: Array) -> Array:
-    """Return what rows of each group and stratum weigh if groups differ within strata alone.
-
-    `n` are rows of groups × strata. Each stratum then is in every group as frequent as its `share`,
-    and groups stay as large as they are (direct standardisation). Rows in strata without rows of
-    all groups weigh nothing.
-    """
-    known = n * ((n > 0).all(axis=0, where=n.any(axis=1, keepdims=True)) & (share > 0))
-    wanted = share * known.any(axis=0)
-    size = known.sum(axis=1, keepdims=True) / (wanted.sum() or 1.0)
-    return np.divide(wanted * size, known, out=np.zeros(n.shape), where=known > 0)
 
 
 def _over_strata(sums: Array, each: Array) -> Array:

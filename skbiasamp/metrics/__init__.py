@@ -1,7 +1,8 @@
 """The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
 from skbiasamp._input.options import Option
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.association import associate
+from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.dbac import DBACAuditor, dbac_amplification
@@ -21,9 +22,7 @@ from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.matched_pairs import MatchedPairsAuditor, matched_difference
 from skbiasamp.metrics.multi_attribute import (
     MultiAttributeAuditor,
-    SignedMultiAttributeAuditor,
     multi_attribute_amplification,
-    signed_multi_attribute_amplification,
 )
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
@@ -46,8 +45,7 @@ __all__ = [
     "Option",
     "Pairs",
     "PercentageAuditor",
-    "Rates",
-    "SignedMultiAttributeAuditor",
+    "associate",
     "bias_disparity",
     "dataset_leakage",
     "dbac_amplification",
@@ -64,5 +62,4 @@ __all__ = [
     "numeric_amplification",
     "percentage_amplification",
     "prediction_powered_rates",
-    "signed_multi_attribute_amplification",
 ]

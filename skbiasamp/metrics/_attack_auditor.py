@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -35,8 +36,14 @@ from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.differences import n_changed
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS, NO_DOUBT
-from skbiasamp.inference.runs import Mean, by_rows, of_draws
+from skbiasamp.inference.runs import (
+    Mean,
+    by_rows,
+    of_draws,
+    shared_rows,
+    shared_rows_of_difference,
+)
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import Runs, comparison_result
@@ -257,7 +264,7 @@ class AttackAuditor(BaseAuditor):
         numbers = {}
         for model, own in attacked.items():
             low, high, *_ = self._interval_of_mean(*own.amplified)
-            numbers[model] = {"value": own.value, "estimate": own.value, "low": low, "high": high}
+            numbers[model] = {"value": own.value, "published": own.value, "low": low, "high": high}
 
         def difference_of(model: str) -> tuple[Mean, dict[str, Any]]:
             before, after = attacked[reference], attacked[model]
@@ -360,12 +367,16 @@ class AttackAuditor(BaseAuditor):
             )
             return max(float((errors**2 - np.diagonal(covariances(names))).mean()), 0.0)
 
+        def rows(names: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
+            if not others:
+                return shared_rows(covariances(names)) + noise(names), math.inf
+            covariance = covariances([*names, *others])
+            return shared_rows_of_difference(covariance, len(names)), math.inf
+
         return Runs(
             results=results,
             moved={name: run.table["amplification"].to_numpy() for name, run in results.items()},
-            covariances=covariances,
-            noise=noise,
-            doubts=dict.fromkeys(results, NO_DOUBT),
+            rows=rows,
         )
 
     def _attack(self, test: Contingency, rng: np.random.Generator) -> _Attacked:

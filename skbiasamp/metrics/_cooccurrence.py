@@ -1,10 +1,10 @@
-"""What the co-occurrence metrics share: signs from training labels, pairs, intervals, tests."""
+"""What the co-occurrence metrics share: pairs, signs, the value and its interval."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
@@ -16,26 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.assess import (
-    Measured,
-    covariances,
-    degrees_of_rows,
-    measure_models,
-    shared_rows_of_pairs,
-)
-from skbiasamp.inference.differences import difference
-from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS, parts, signs_of, turned_ends
-from skbiasamp.inference.intervals import FEW, BaseErrors, errors_of_base, of_sizes
+from skbiasamp.inference.association import Association
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
-from skbiasamp.metrics._pair_warnings import warn_uncertain, warn_undefined
+from skbiasamp.inference.value import Estimate, interval, margin
+from skbiasamp.metrics._pair_warnings import warn_undefined
 from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
 from skbiasamp.metrics.inputs import rest_by_name
@@ -46,16 +39,15 @@ BASES = ("test", "train")
 
 _NO_INTERVAL = (
     "The value has no confidence interval: each task was counted by itself, so it is not known how "
-    "tasks depend on one another. Pairs have intervals. For direction='A->T' and groups that do "
-    "not overlap, use a fitted auditor with interval='analytic'. Otherwise count with joint=True, "
-    "or read the rows into memory."
+    "tasks depend on one another. Pairs have intervals. Count with joint=True, or read the rows "
+    "into memory."
 )
 
 
 class CooccurrenceAuditor(BaseAuditor):
     """A metric of pairs of group and task, measured in counts.
 
-    Subclass this to define a metric of your own. `_measure` is its formula, and all that it needs:
+    Subclass this to define a metric of your own. `measure` is its formula, and all that it needs:
     intervals, tests, `fit`, `partial_fit`, `score`, `audit`, reports, displays and scorers follow
     from it.
 
@@ -73,64 +65,54 @@ class CooccurrenceAuditor(BaseAuditor):
 
     See Also
     --------
-    Pairs : What `_measure` returns.
-    Rates : Which rates are compared; a metric that declares them has analytic intervals.
+    Pairs : What `measure` returns.
+    associate : The association of two labels or predictions, with what each row adds to it.
 
     Notes
     -----
-    A subclass has these parts. All but the first two have a default.
+    A subclass has these parts. All but the first three have a default.
 
     ``metric``
         Its name in results and reports.
-    ``_measure(train, test)``
+    ``percent``
+        True if rates are compared: their changes are then shown as percentage points. False if
+        they have another unit; ``unit`` names it.
+    ``measure(train, test)``
         The formula: training labels and audited rows in, `Pairs` out. Both are a `Contingency`.
-        `train` gives the signs, ``self._sign(train)``. The bootstrap passes a `test` with a
-        leading axis of resamples: count from the end, ``axis=-2`` for groups and ``axis=-1`` for
-        tasks.
     ``question``
         What the metric asks.
-    ``kind``
-        "signed" (default): a value above 0 amplifies. "size": the value has no direction.
     ``columns``
         Which columns of the table a pair compares, and their headings: by default
         ``{"base": "Labels", "observed": "Predictions"}``.
     ``_requires()``
         The predictions that it needs: ``("task_pred",)`` by default.
-    ``_sign(labels)``
-        Signs as an array of groups × tasks: those of the correlation of group and task by default.
-    ``_sign_p_values(labels)``
-        Tests of these signs. Return None if your signs are not those of a correlation.
 
     Examples
     --------
-    A model has false positives. Does it have more of them in a group that has the label more often
-    in training?
+    How far do predictions move each group in the direction of a stereotype?
 
+    >>> from dataclasses import replace
     >>> import numpy as np
-    >>> from skbiasamp.metrics import CooccurrenceAuditor, Pairs
-    >>> class FalsePositiveAuditor(CooccurrenceAuditor):
-    ...     metric = "false positives"
+    >>> from skbiasamp.metrics import CooccurrenceAuditor, Option, Pairs, associate
+    >>> class StereotypeAuditor(CooccurrenceAuditor):
+    ...     metric = "stereotype"
+    ...     percent = True
+    ...     stereotype: dict = Option(None)
     ...
-    ...     def _measure(self, train, test):
-    ...         right = test.both("task").joint("group", "task_pred")
-    ...         wrong = test.joint("group", "task_pred") - right
-    ...         negative = test.count("group")[..., None] - test.joint("group", "task")
-    ...         rate = wrong / negative
-    ...         mean = rate.mean(axis=-2, keepdims=True)
+    ...     def measure(self, train, test):
     ...         return Pairs(
     ...             test.groups,
     ...             test.tasks,
-    ...             n=negative,
-    ...             base=mean,
-    ...             observed=rate,
-    ...             sign=self._sign(train),
+    ...             labelled=associate(test, "task", given="group"),
+    ...             predicted=associate(test, "task_pred", given="group"),
+    ...             sign=np.array([[self.stereotype[group]] for group in test.groups]),
     ...         )
     >>> sex = ["f"] * 40 + ["m"] * 40
     >>> hired = [1] * 20 + [0] * 20 + [1] * 30 + [0] * 10
-    >>> predicted = [1] * 22 + [0] * 18 + [1] * 35 + [0] * 5
-    >>> auditor = FalsePositiveAuditor(random_state=0).fit(hired, sensitive_features=sex)
-    >>> round(auditor.score(hired, predicted, sensitive_features=sex), 12)
-    0.2
+    >>> predicted = [1] * 16 + [0] * 24 + [1] * 35 + [0] * 5
+    >>> auditor = StereotypeAuditor(stereotype={"f": -1, "m": 1}, reference="test")
+    >>> round(auditor.score(hired, predicted, sensitive_features=sex), 4)
+    0.1125
     """
 
     estimand = (
@@ -142,33 +124,42 @@ class CooccurrenceAuditor(BaseAuditor):
         "Group and task are as associated in the predictions as in the labels: this mean change "
         "is 0."
     )
+    has_formula = True  # whether the paper's formula is another number than the value
     _chosen = cast("dict[str, Any] | None", None)
-    _fewest = FEWEST_ROWS  # that a pair of the estimate rests on
     _sampled = True  # whether the training labels are a sample
     _of_reference = False  # whether signs are those of a reference that was learned
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
-    simultaneous: bool = Option(False, "boolean", after="n_resamples")
+    formula: str = Option("change", StrOptions({"change", "published"}), after="reference")
+    interval: str | None = Option("analytic", StrOptions({"analytic"}), None)
+    n_resamples, random_state, n_jobs = None, None, None  # nothing is drawn at random
 
     # ------------------------------------------------------------------ what a metric fills in
 
     @abstractmethod
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        """Return the pairs: the formula. `train` gives the signs."""
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula.
+
+        Parameters
+        ----------
+        train : Contingency
+            The labels that give the signs: of training, or `test` itself.
+        test : Contingency
+            The audited rows.
+        **fixed : dict
+            What a metric chose once, such as sets of tasks.
+
+        Returns
+        -------
+        pairs : Pairs
+        """
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
-        """Return what is chosen once, and stays the same in all resamples."""
+        """Return what is chosen once, and stays the same for all periods and models."""
         return {}
 
     def _sign(self, labels: Contingency) -> Array:
         """Return the signs of the training correlations, as groups × tasks."""
         return association_sign(labels)
-
-    def _sign_p_values(self, labels: Contingency) -> Array | None:
-        """Test whether the correlations behind the signs can be distinguished from 0, if any are.
-
-        None: the signs are not those of correlations, and no pair is flagged.
-        """
-        return sign_p_values(labels, shares=False)
 
     # ------------------------------------------------------------------ how it is run
 
@@ -240,7 +231,6 @@ class CooccurrenceAuditor(BaseAuditor):
             learned.fit(reference if reference.has("task") else as_labels(reference))
         learned._check_labels(reference)
         learned._chosen = learned._fixed(learned.contingency_, reference)
-        learned._fewest = 0  # all periods are about the same pairs
         return learned
 
     def learn_signs(self, pooled: Contingency) -> Self:
@@ -251,202 +241,209 @@ class CooccurrenceAuditor(BaseAuditor):
     def pairs_of(self, test: Contingency, *, warns: bool = False) -> tuple[Contingency, Pairs]:
         """Return the labels that give the signs, and the pairs of audited rows."""
         train = self._signs_from(test)
-        pairs = self._measure(train, test, **self._chosen_from(train, test))
+        pairs = self.measure(train, test, **self._chosen_from(train, test))
         if warns:
             warn_undefined(pairs)
         return train, pairs
 
     def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
         _, pairs = self.pairs_of(drawn)
-        flat = pairs.amplification.reshape(len(drawn.weight), -1)
-        # What has no sign adds nothing, whatever it does.
-        flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
-        return np.broadcast_to(pairs.estimate(pairs.sign), len(flat)), flat
+        change = pairs.signs.values * pairs.change.value
+        defined = ~np.isnan(change)
+        weights = pairs.aggregate.weights(change[0]) if len(change) else change
+        return np.where(defined, weights * change, 0.0).sum(axis=(1, 2)), change.reshape(
+            len(change), -1
+        )
 
     def _value(self, test: Contingency) -> float:
-        return self.pairs_of(test, warns=True)[1].value
+        return self._number(self.pairs_of(test, warns=True)[1], None).value
 
     def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return what is chosen once: now, or from the reference that was learned."""
         return self._fixed(train, test) if self._chosen is None else self._chosen
 
-    def _run_models(self, cells: Contingency) -> tuple[Contingency, dict[str, Measured]]:
-        """Return the labels that give the signs, and the models of cells, or the only one.
+    def _number(self, pairs: Pairs, level: float | None) -> Estimate:
+        """Return the judged number; without a level its interval is not computed."""
+        if self.formula == "published":
+            return pairs.measured_as_published(level)
+        return pairs.measured(level)
 
-        All are measured on the same resamples.
-        """
-        test = of_model(cells, cells.models[0]) if cells.models else cells
-        train = self._signs_from(test)
-        models = measure_models(
-            partial(self._measure, train, **self._chosen_from(train, test)),
-            cells,
-            None if train is test else train,
-            self,
-            check=self._check_pairs,
-            fewest=self._fewest,
-        )
-        return train, models
-
-    def _for_models(self, cells: Contingency) -> Self:
-        if self.simultaneous:
-            raise InputError(
-                "{simultaneous=True} gives intervals of one model's pairs. Use audit, or compare "
-                "with {simultaneous=False}."
-            )
-        return self
+    def _pairs_of_models(self, cells: Contingency) -> dict[str, Pairs]:
+        """Return the pairs of several models of the same rows, with the same signs."""
+        views = {model: of_model(cells, model) for model in cells.models}
+        first = views[cells.models[0]]
+        train = self._signs_from(first)
+        fixed = self._chosen_from(train, first)
+        models = {}
+        for model, view in views.items():
+            of_labels = train if self._fitted and self.reference == "train" else view
+            models[model] = self.measure(of_labels, view, **fixed)
+        warn_undefined(models[cells.models[0]])
+        return models
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
-        train, models = self._run_models(cells)
+        models = self._pairs_of_models(cells)
+        level = None if self.interval is None else self.confidence_level
+        rows = of_model(cells, reference)
 
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
-            own = models[name].pairs
-            gap, of_pairs = difference(models[name], models[reference], self)
-            columns = {name: getattr(own, name) for name in ("n", "sign", "base", "observed")}
-            flat = {name: values.ravel() for name, values in (columns | of_pairs).items()}
+            own, other = models[name], models[reference]
+            between = own.beside(other)
+            number = self._number(between, level)
+            change = between.change
+            columns: dict[str, Array] = {
+                **{key: getattr(own, key) for key in ("n", "sign")},
+                "base": own.base,
+                "reference": other.observed,
+                "observed": own.observed,
+                "difference": own.observed - other.observed,
+                "change": change.value,
+                "amplification": number.amplifications,
+            }
+            if level is not None:
+                low, high, p_value = interval(change.value, change.sd, change.units(), level)
+                columns |= {"low": low, "high": high, "p_value": p_value}
+                columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
+            flat = {key: np.ravel(values) for key, values in columns.items()}
+            gap = Mean(number.value, number.low, number.high, number.p_value)
             return gap, pair_names(own.groups, own.tasks) | flat
 
-        results = self._results_of(models, cells)
-        numbers = {name: numbers_of_model(result) for name, result in results.items()}
+        numbers = {
+            name: numbers_of_model(self._result_of(pairs, rows)) for name, pairs in models.items()
+        }
         result = comparison_result(self, cells, reference, numbers, difference_of)
-        if self.interval is None:  # nothing to turn
-            return result
-        beside = models[reference].pairs
-        uncertain = self._certain(train, beside) == 0
-        turned = []
-        for name, *ends in result.table[["model", "difference_low", "difference_high"]].to_numpy():
-            own = models[name]
-            turned.append(turned_ends(ends, own.pairs, own.signs, uncertain, beside.change))
-        return replace(result, table=result.table.join(pd.DataFrame(turned)))
+        verdicts = {
+            name: _verdict_of_difference(models[name], models[reference], result.judged(name), self)
+            for name in result.models
+        }
+        table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
+        return replace(result, table=table)
 
     def _runs(self, cells: Contingency) -> Runs:
-        train, models = self._run_models(cells)
-        every = [*models.values()]
-        pairs, signs = every[0].pairs, np.sum([run.signs.used for run in every], axis=0)
+        models = self._pairs_of_models(cells)
+        test = of_model(cells, cells.models[0])
+        level = None if self.interval is None else self.confidence_level
+        first = models[cells.models[0]]
 
-        def errors(run: Measured) -> BaseErrors:
-            return errors_of_base(run.pairs, train, run.signs.used)
+        def mean_of(names: Sequence[str]) -> Pairs:
+            of_names = [models[name] for name in names]
+            parts = {
+                key: _mean([getattr(pairs, key) for pairs in of_names])
+                for key in ("predicted", "change", "delta")
+            }
+            return replace(first, **parts)
+
+        def own_rows(names: Sequence[str]) -> tuple[float, float]:
+            """Return the mean variance of single runs, and what all of them share."""
+            each = np.mean([self._number(models[name], level).standard_error**2 for name in names])
+            whole = self._number(mean_of(names), level).standard_error ** 2
+            shared = (len(names) * whole - each) / max(len(names) - 1, 1)
+            return float(each), float(max(shared, 0.0))
+
+        def rows(names: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
+            pairs = mean_of(names)
+            each, shared = own_rows(names)
+            if not others:
+                return shared, self._number(pairs, level).degrees_of_freedom
+            between = self._number(pairs.beside(mean_of(others)), level)
+            each_other, shared_other = own_rows(others)
+            single = (each - shared) / len(names) + (each_other - shared_other) / len(others)
+            return max(between.standard_error**2 - single, 0.0), between.degrees_of_freedom
+
+        def verdict(names: Sequence[str], mean: Mean) -> str:
+            pairs = mean_of(names)
+            number = self._number(pairs, level)
+            ends = {name: float(getattr(mean, name)) for name in ("value", "low", "high")}
+            return pairs.verdict(replace(number, **ends), published=self.formula == "published")
 
         def of_pairs(method: str) -> dict[str, Array]:
-            columns = {"sign_used": np.sign(signs)}
-            if self.interval is not None:
-                rows = shared_rows_of_pairs(every) + errors(every[0]).pairs
-                how: dict[str, Any] = {"confidence_level": self.confidence_level, "method": method}
-                moved = mean_of_runs(np.stack([run.pairs.moved for run in every]), rows, **how)
-                low, high = of_sizes(moved.low, moved.high) if pairs.size else moved[1:3]
-                p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
-                columns |= {"low": low, "high": high, "p_value": p_value}
-                columns["p_adjusted"] = self._adjusted(p_value, pairs)
-                columns |= self._flags(train, of_model(cells, cells.models[0]), pairs)
-            return {name: values.ravel() for name, values in columns.items()}
+            if level is None:
+                return {}
+            changes = np.stack([pairs.change.value for pairs in models.values()])
+            mean = mean_of([*models])
+            n, each = len(models), np.mean([pairs.change.sd**2 for pairs in models.values()], axis=0)
+            shared = (n * mean.change.sd**2 - each) / max(n - 1, 1)
+            df = mean.change.units()
+            how: dict[str, Any] = {"confidence_level": level, "method": method, "df_of_rows": df}
+            moved = mean_of_runs(changes, shared, **how)
+            columns = {"low": moved.low, "high": moved.high, "p_value": moved.p_value}
+            columns["p_adjusted"] = adjust_p_values(moved.p_value, self.adjust)
+            return {name: np.ravel(values) for name, values in columns.items()}
 
         return Runs(
-            results=self._results_of(models, cells),
-            moved={name: run.pairs.moved.ravel() for name, run in models.items()},
-            covariances=lambda names: covariances([models[name] for name in names]),
-            noise=lambda names: errors(models[names[0]]).estimate,
-            doubts={name: run.doubt for name, run in models.items()},
+            results={name: self._result_of(pairs, test) for name, pairs in models.items()},
+            moved={
+                name: np.ravel(self._number(pairs, None).amplifications)
+                for name, pairs in models.items()
+            },
+            rows=rows,
+            verdict=verdict,
             of_pairs=of_pairs,
-            df_of_rows=lambda *sides: degrees_of_rows(
-                *([models[name] for name in names] for names in sides)
-            ),
         )
 
-    def _results_of(
-        self, models: Mapping[str, Measured], cells: Contingency
-    ) -> dict[str, AuditResult]:
-        """Return the results of several models of the same rows."""
-        rows = of_model(cells, cells.models[0])
-        return {name: self._result_of(model, rows) for name, model in models.items()}
-
-    def _adjusted(self, p_values: Array, pairs: Pairs) -> Array:
-        """Return adjusted p-values; pairs that labels did not choose were candidates, and count."""
-        unchosen = pairs.are_chosen & (pairs.slopes == 0) & ~np.isnan(pairs.delta)
-        adjusted = adjust_p_values(np.where(unchosen, 1.0, p_values), self.adjust)
-        return np.where(unchosen, np.nan, adjusted)
-
     def _result(self, test: Contingency) -> AuditResult:
-        train, models = self._run_models(test)
-        (own,) = models.values()
-        if own.bounds is None:
-            return self._result_of(own, test)
-        result = self._result_of(own, test, **self._flags(train, test, own.pairs))
+        train, pairs = self.pairs_of(test, warns=True)
+        result = self._result_of(pairs, test)
         summed = "tasks" in (test.summed, train.summed)
-        if np.isnan(result.low) and not np.isnan(result.value) and summed:
+        if self.interval is not None and summed and len(test.tasks) > 1:
             warn(_NO_INTERVAL, UncertaintyWarning)
         return result
 
-    def _result_of(self, own: Measured, test: Contingency, **flags: Array) -> AuditResult:
-        """Return the result of a model; `flags` are more columns of its table."""
-        pairs, sign = own.pairs, own.signs.used
-        of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
-        columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
-        numbers: dict[str, Any] = {"estimate": own.estimate}
-        statistics: dict[str, Any] = {}
-        if (bounds := own.bounds) is not None:
-            statistics = dict(bounds.statistics)
-            columns |= dict(zip(("low", "high"), bounds.pairs, strict=True)) | flags
-            columns["p_value"] = bounds.p_value
-            columns["p_adjusted"] = self._adjusted(bounds.p_value, pairs)
-            if bounds.every is not None:
-                named = ("low_simultaneous", "high_simultaneous")
-                columns |= dict(zip(named, bounds.every, strict=True))
-            numbers |= dict(zip(("low", "high"), map(float, bounds.ends), strict=True))
-            numbers["p_value"] = bounds.estimate_p_value
-            if "sign_certain" in flags:
-                statistics |= turned_ends(bounds.ends, pairs, own.signs, flags["sign_certain"] == 0)
-            if test.clusters is not None:
-                statistics["n_clusters"] = test.clusters.total
-        mean = {"signed_mean": pairs.signed_mean} if pairs.apart else {}
-        statistics = pairs.statistics | mean | statistics | parts(pairs, own.signs)
-        columns["sign_used"] = sign
-        table = partial(pair_table, pairs.groups, pairs.tasks, **columns)
-        return self._made(test, value=pairs.value, table=table, statistics=statistics, **numbers)
+    def _result_of(self, pairs: Pairs, test: Contingency) -> AuditResult:
+        """Return the result of a model."""
+        level = None if self.interval is None else self.confidence_level
+        alone = self._uses_groups and not differ_in_group(test)
+        number = self._number(pairs, None if alone else level)
+        verdict = pairs.verdict(number, published=self.formula == "published")
+        statistics: dict[str, Any] = {**pairs.statistics, "shift": pairs.shift}
+        statistics["selection"] = pairs.published - pairs.shift - number.value
+        if level is not None:
+            statistics["standard_error"] = number.standard_error
+            statistics["degrees_of_freedom"] = number.degrees_of_freedom
+        if test.clusters is not None:
+            statistics["n_clusters"] = test.clusters.total
+        ends: dict[str, Any] = {"published": pairs.published}
+        if level is not None and self.has_formula and not alone:
+            own = pairs.measured_as_published(level)
+            ends |= {"published_low": own.low, "published_high": own.high}
+        return self._made(
+            test,
+            value=number.value,
+            low=number.low,
+            high=number.high,
+            p_value=number.p_value,
+            verdict=verdict,
+            table=partial(self._table, pairs, number, level),
+            statistics=statistics,
+            **ends,
+        )
 
-    def estimate_of(self, test: Contingency) -> float:
-        train, pairs = self.pairs_of(test, warns=True)
-        return float(pairs.estimate(signs_of(pairs, train, test, fewest=self._fewest).used))
-
-    def _check_pairs(self, pairs: Pairs) -> None:
-        """Warn of undefined pairs, and raise if the metric has no intervals of this kind."""
-        warn_undefined(pairs)
-        if self.interval == "analytic" and pairs.rates is None:
-            raise InputError(
-                "{interval='analytic'} needs a metric that declares which rates it compares, and "
-                "{metric} declares none. Use {interval='bootstrap'}.",
-                metric=type(self).__name__,
-            )
-
-        if self.simultaneous and self.interval != "bootstrap":
-            raise InputError(
-                "{simultaneous=True} needs {interval='bootstrap'}: it is the distribution of the "
-                "largest deviation over resamples. Got {interval}={seen!r}.",
-                seen=self.interval,
-            )
-
-    def _flags(self, train: Contingency, test: Contingency, pairs: Pairs) -> dict[str, Array]:
-        """Return which pairs have a certain sign, and rows enough, and warn of the others."""
-        certain = self._certain(train, pairs)
-        # Weights that add up to ten rows may miss it by the last digit.
-        reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
-        warn_uncertain(pairs, certain, reliable)
-        return {"sign_certain": certain, "reliable": reliable}
-
-    def _certain(self, train: Contingency, pairs: Pairs) -> Array:
-        """Return which pairs have a sign that their labels show; NaN if it is not tested."""
-        # Signs that are known, or play no part, are not tested.
-        known = not pairs.sampled or pairs.growth is not None
-        p_values = None if known else self._sign_p_values(pairs.seen_in(train))
-        if p_values is not None and p_values.shape != pairs.delta.shape:
-            raise InputError(
-                "{metric}._sign_p_values must test the sign of each of the {n} pairs of _measure; "
-                "got {seen} p-values. Return None if the signs are not those of correlations.",
-                metric=type(self).__name__,
-                n=pairs.delta.size,
-                seen=p_values.size,
-            )
-        if p_values is None:
-            return np.full(pairs.delta.shape, np.nan)
-        return np.asarray(p_values < 1 - self.confidence_level)
+    def _table(self, pairs: Pairs, number: Estimate, level: float | None) -> pd.DataFrame:
+        """Return one row a pair."""
+        change = pairs.change
+        columns: dict[str, Array] = {
+            "n": pairs.n,
+            "base": pairs.base,
+            "observed": pairs.observed,
+            "delta": pairs.delta.value,
+            "change": change.value,
+            "sign": pairs.sign,
+            "sign_weight": pairs.signs.values,
+            "amplification": number.amplifications,
+        }
+        if level is not None:
+            reach = change.sd
+            low, high, p_value = interval(change.value, reach, change.units(), level)
+            together = margin(change, level) * reach
+            columns |= {"low": low, "high": high, "p_value": p_value}
+            columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
+            columns |= {
+                "low_simultaneous": change.value - together,
+                "high_simultaneous": change.value + together,
+                "direction_clear": pairs.direction.clear,
+                "reliable": pairs.is_reliable,
+            }
+        return pair_table(pairs.groups, pairs.tasks, **columns)
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""
@@ -457,3 +454,31 @@ class CooccurrenceAuditor(BaseAuditor):
         else:
             self._check_groups(test)
         return test
+
+
+def _mean(associations: Sequence[Association]) -> Association:
+    """Return the mean of associations of the same pairs."""
+    total = associations[0]
+    for association in associations[1:]:
+        total = total + association
+    rate = np.mean([association.rate for association in associations], axis=0)
+    return replace(total * (1 / len(associations)), rate=rate)
+
+
+def _verdict_of_difference(
+    own: Pairs, other: Pairs, judged: tuple[float, float, float], auditor: CooccurrenceAuditor
+) -> str:
+    """Return what the interval of the difference to another model says."""
+    between = own.beside(other)
+    number = auditor._number(between, None)
+    ends = dict(zip(("value", "low", "high"), judged, strict=True))
+    verdict = between.verdict(replace(number, **ends), published=auditor.formula == "published")
+    if verdict == words.ADDS:
+        sizes = [np.nansum(np.abs(pairs.change.value)) for pairs in (own, other)]
+        return words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS
+    return {
+        words.AMPLIFIES: words.AMPLIFIES_MORE,
+        words.REDUCES: words.AMPLIFIES_LESS,
+        words.REVERSES: words.AMPLIFIES_LESS,
+        words.NO_EFFECT: words.NO_DIFFERENCE,
+    }.get(verdict, verdict)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._utils.formatting import (
-    CANNOT,
-    CANNOT_KNOW,
+    ADDS,
     DIRECTION_OF,
     in_people,
     number,
@@ -16,7 +15,6 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.results import AuditResult, by_guessing, gap_of, reference_labels
-from skbiasamp.results.pair_tables import beside_all
 
 
 def most_affected(result: AuditResult, *, base: str) -> str:
@@ -25,7 +23,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     `base` says where the rate to compare with is from: "test", "train", or else the user.
     """
     pair, own = result.most_changed or (None, 0.0)
-    if result.verdict in (CANNOT, CANNOT_KNOW) or np.isnan(result._column("delta", np.nan)).all():
+    if result.verdict == ADDS or np.isnan(result._column("delta", np.nan)).all():
         return ""
     if pair is None:
         return " No pair of group and task changes."
@@ -54,7 +52,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     if along == 0:
         effect = f"; the {reference_labels(result)} have no association here"
     same = result.table["delta"] == pair["delta"]
-    if "sign_certain" in result.table and not result.table["sign_certain"][same].all():
+    if "direction_clear" in result.table and not result.table["direction_clear"][same].all():
         effect = "; whether this widens the difference is uncertain"
     people = beside = ""
     if own != pair["delta"]:
@@ -70,7 +68,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
 
 def _largest(result: AuditResult, own: float, pair: dict[str, Any]) -> str:
     """Return of which changes the reported one is the largest, if not of all."""
-    every = np.abs(beside_all(result)[result._column("sign", np.nan) != 0])
+    every = np.abs(result._column("change", np.nan)[result._column("sign", np.nan) != 0])
     beside = " compared with all rows" * bool(own != pair["delta"])
     if abs(own) >= np.fmax.reduce(every, initial=np.nan):
         return f"Largest change{beside}"

@@ -40,7 +40,6 @@ INTERNAL = frozenset(
     {
         "count_audited",
         "count_models",
-        "estimate_of",
         "for_report",
         "learn_reference",
         "learn_signs",
@@ -143,7 +142,7 @@ class BaseAuditor(Declaration):
         sample_weight: Any = None,
         **columns: Any,
     ) -> float:
-        """Return the metric's value, as the papers define it.
+        """Return the value: the number that `audit` judges.
 
         Parameters
         ----------
@@ -448,11 +447,6 @@ class BaseAuditor(Declaration):
     def rewritten(self, result: AuditResult, **changed: Any) -> AuditResult:
         """Return a result of this auditor with other numbers, and the sentence about them."""
         return replace(result, **changed)._make_later(sentence=copy.copy(self)._sentence)
-
-    def estimate_of(self, test: Contingency) -> float:
-        """Return the estimate of audited rows, which is that of `audit`."""
-        quick = copy.copy(self).set_params(interval=None)
-        return float(quick._result(test).estimate)
 
     def learn_signs(self, pooled: Contingency) -> Self:
         """Return a copy with the signs of pooled rows, if those of a reference were learned."""

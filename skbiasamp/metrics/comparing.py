@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +17,7 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference.differences import churn_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt
-from skbiasamp.inference.runs import (
-    METHODS,
-    Mean,
-    mean_of_runs,
-    shared_rows,
-    shared_rows_of_difference,
-)
+from skbiasamp.inference.runs import METHODS, Mean, mean_of_runs
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult
 
 
@@ -74,8 +68,11 @@ def audited_runs(
     cells = auditor.count_models(y_true, labels | _by_run({_RUN: names}, runs))
     measured: Runs = auditor._for_models(cells)._runs(cells)
     results = [*measured.results.values()]
-    shared = measured.rows(names), method, measured.doubt(names), measured.of_pairs(method)
-    return mean_of_results(auditor, results, *shared, measured.df_of_rows(names, ()))
+    rows, df_of_rows = measured.rows(names, ())
+    verdict_of = partial(measured.verdict, names)
+    return mean_of_results(
+        auditor, results, rows, method, measured.of_pairs(method), df_of_rows, verdict_of
+    )
 
 
 _RUN = "run"
@@ -147,27 +144,17 @@ def _are_runs(value: Any, rows: Any) -> bool:
 class Runs(NamedTuple):
     """Runs of trainings on the same rows: the result of each, by name, and what they share.
 
-    `moved` is each pair's amplification with its direction. `covariances` returns those of the
-    estimates of some runs by resampled rows, `noise` the variance that all of these share besides,
-    `of_pairs` the columns of pairs in the table of their mean, by its `method`, and `df_of_rows`
-    the degrees of freedom of the variance by rows, of a mean of runs or its difference to others.
+    `moved` is each pair's amplification. `rows` returns the variance by rows of the mean of some
+    runs, or of its difference to that of others, and its degrees of freedom. `verdict` says what an
+    interval of the mean of some runs says, and `of_pairs` returns columns of pairs in the table of
+    their mean, by its `method`.
     """
 
     results: Mapping[str, AuditResult]
     moved: Mapping[str, Array]
-    covariances: Callable[[Sequence[str]], Array]
-    noise: Callable[[Sequence[str]], float]
-    doubts: Mapping[str, Doubt]
+    rows: Callable[[Sequence[str], Sequence[str]], tuple[float, float]]
+    verdict: Callable[[Sequence[str], Mean], str] = lambda names, mean: ""
     of_pairs: Callable[[str], Mapping[str, Any]] = lambda method: {}
-    df_of_rows: Callable[[Sequence[str], Sequence[str]], float] = lambda names, others: math.inf
-
-    def rows(self, names: Sequence[str]) -> float:
-        """Return the variance of the mean of some runs by the rows."""
-        return shared_rows(self.covariances(names)) + self.noise(names)
-
-    def doubt(self, names: Sequence[str]) -> Doubt:
-        """Return how far the signs of some runs may be wrong, on average."""
-        return Doubt(*np.mean([self.doubts[name] for name in names], axis=0).tolist())
 
 
 def comparison_result(
@@ -229,7 +216,7 @@ def comparison_result(
 
 def numbers_of_model(result: AuditResult) -> dict[str, Any]:
     """Return the columns that say how a model was audited."""
-    return {name: getattr(result, name) for name in ("value", "estimate", "low", "high", "verdict")}
+    return {name: getattr(result, name) for name in ("value", "published", "low", "high", "verdict")}
 
 
 def compare_runs(
@@ -242,33 +229,23 @@ def compare_runs(
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level}
     measured: Runs = auditor._runs(cells)
     observed = [*auditor.columns][1]
-    estimates = {
-        name: np.array([measured.results[run].estimate for run in own])
-        for name, own in runs.items()
+    values = {
+        name: np.array([measured.results[run].value for run in own]) for name, own in runs.items()
     }
-    doubts = {name: measured.doubt(own) for name, own in runs.items()}
     numbers = {}
     for name, own in runs.items():
-        of_rows: dict[str, Any] = {
-            "doubts": (doubts[name], NO_DOUBT),
-            "df_of_rows": measured.df_of_rows(own, ()),
-        }
-        mean = mean_of_runs(estimates[name], measured.rows(own), **of_rows, **how)
-        value = np.mean([measured.results[run].value for run in own])
-        known = {"value": value, "estimate": mean.value, "low": mean.low, "high": mean.high}
+        rows, df = measured.rows(own, ())
+        mean = mean_of_runs(values[name], rows, df_of_rows=df, **how)
+        published = np.mean([measured.results[run].published for run in own])
+        known = {"value": mean.value, "published": published, "low": mean.low, "high": mean.high}
         numbers[name] = {key: float(number) for key, number in known.items()}
 
     def mean_of(name: str, of: Callable[[str], Any]) -> Array:
         return np.asarray(np.mean([of(run) for run in runs[name]], axis=0))
 
     def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
-        shared = measured.covariances([*runs[name], *runs[reference]])
-        rows = shared_rows_of_difference(shared, len(runs[name]))
-        of_rows: dict[str, Any] = {
-            "doubts": (doubts[name], doubts[reference]),
-            "df_of_rows": measured.df_of_rows(runs[name], runs[reference]),
-        }
-        gap = mean_of_runs(estimates[name], rows, other=estimates[reference], **of_rows, **how)
+        rows, df = measured.rows(runs[name], runs[reference])
+        gap = mean_of_runs(values[name], rows, other=values[reference], df_of_rows=df, **how)
         table = measured.results[runs[name][0]].table
         models = name, reference
         after, before = (
@@ -293,28 +270,28 @@ def mean_of_results(
     results: list[AuditResult],
     rows: float | None = None,
     method: str = "t",
-    doubt: Doubt = NO_DOUBT,
     of_pairs: Mapping[str, Any] | None = None,
     df_of_rows: float = math.inf,
+    verdict_of: Callable[[Mean], str] = lambda mean: "",
 ) -> AuditResult:
     """Return the mean of audits of the same rows, with models of several runs.
 
-    `rows` is its variance by the rows. None: it is not known what the resamples of the audits
-    share. The interval then includes the whole error of the rows: too wide if models vary.
-    `of_pairs` are columns of its table that are no means.
+    `rows` is its variance by the rows. None: it is not known what the audits share. The interval
+    then includes the whole error of the rows: too wide if models vary. `of_pairs` are columns of
+    its table that are no means, and `verdict_of` says what its interval means.
     """
-    values = np.array([result.estimate for result in results])
+    values = np.array([result.value for result in results])
     if rows is None:
         errors = [result.statistics.get("standard_error", np.nan) for result in results]
         rows = float(np.mean(np.square(errors)))
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
-    how["df_of_rows"] = df_of_rows
-    mean = mean_of_runs(values, rows, doubts=(doubt, NO_DOUBT), **how)
+    mean = mean_of_runs(values, rows, df_of_rows=df_of_rows, **how)
     first = results[0]
     index = first.table.set_index(["group", "task"]).index
     aligned = [result.table.set_index(["group", "task"]).reindex(index) for result in results]
     table = first.table.copy()
-    for name in ("n", *auditor.columns, "delta", "amplification"):
+    means = ("n", *auditor.columns, "delta", "change", "sign_weight", "amplification")
+    for name in [name for name in means if name in table]:
         table[name] = np.mean([part[name].to_numpy(float) for part in aligned], axis=0)
     nothing = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
     table = table.assign(**nothing | dict(of_pairs or {}))
@@ -322,13 +299,18 @@ def mean_of_results(
     statistics |= {"n_runs": len(results), "between_run_sd": float(values.std(ddof=1))}
     if auditor.interval is not None:
         statistics["data_standard_error"] = float(np.sqrt(rows))
+    published = np.array([result.published for result in results])
+    of_published = mean_of_runs(published, 0.0, **how | {"method": "runs"})
     mean_result = replace(
         first,
-        value=float(np.mean([result.value for result in results])),
-        estimate=float(mean.value),
+        value=float(mean.value),
         low=float(mean.low),
         high=float(mean.high),
         p_value=float(mean.p_value),
+        published=float(published.mean()),
+        published_low=float(of_published.low),
+        published_high=float(of_published.high),
+        verdict=verdict_of(mean),
         table=table,
         statistics=statistics,
         words=None,  # they are of one model

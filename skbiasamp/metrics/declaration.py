@@ -14,7 +14,6 @@ from skbiasamp._input.options import WithOptions
 from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.results import AuditResult, conclusion, reference_labels
 from skbiasamp.results.exports import paper_of
 
@@ -34,7 +33,6 @@ class Declaration(ABC, WithOptions):
     pair_of: ClassVar[tuple[str, str]] = ("group", "task")  # what a row of the table is about
     unit: ClassVar[str] = ""  # of the value, if it is no share
     amplified: ClassVar[str] = ASSOCIATION  # what a report says that the model amplifies
-    cannot: ClassVar[str] = ""  # why nothing can be, if not for a lack of associations
     uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
     # What the interval is about, and what the test asks. {labels} give the signs.
     estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
@@ -100,7 +98,6 @@ class Declaration(ABC, WithOptions):
         """Return a result of audited rows; a function may make the table when it is read."""
         nan = float("nan")
         numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
-        numbers["estimate"] = parts["value"]
         if not test.has("task"):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
         if self._uses_groups and not differ_in_group(test):
@@ -116,11 +113,9 @@ class Declaration(ABC, WithOptions):
         Functions `later` make other fields when they are read.
         """
         known = {"labels": reference_labels(result), "about": self.about, "baseline": self.baseline}
-        few = result.statistics.get("n_small_pairs", 0)
-        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
         runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
         # A metric that does not say what its associations are is tested as it stands.
-        own = self if self.kind.has_attacker or "gap" in result.statistics else Declaration
+        own = self
         columns_of_pairs = dict(self.columns)
         if not result.labelled and "base" in columns_of_pairs:
             columns_of_pairs |= {"base": "Reference", "observed": "These rows"}
@@ -133,7 +128,7 @@ class Declaration(ABC, WithOptions):
                 and repr(result.params[name]) != repr(parameter.default)
             ),
             "group_columns": tuple(columns or ()),
-            "estimand": own.estimand.format(**known) + left_out + runs,
+            "estimand": own.estimand.format(**known) + runs,
             "null": own.null.format(**known),
         }
         result = replace(result, **of_result)

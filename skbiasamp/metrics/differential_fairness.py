@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from itertools import combinations
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
@@ -15,7 +17,9 @@ from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.formatting import NOT_MEASURED, group_of, task_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.pairs import Pairs, largest
+from skbiasamp.inference.association import Association, Mapped, associate
+from skbiasamp.inference.pairs import MeanChange, Pairs
+from skbiasamp.inference.value import Estimate, Signs, largest_p_value, margin
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import is_one_label
@@ -115,46 +119,72 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
     # ------------------------------------------------------------------ the formula
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        unit = fixed["rows_per_weight"]
-        tasks = _outcomes(test)
-        (before, rates), (after, _) = (self._logs(test, side, unit) for side in _SIDES)
-        group, other = np.triu_indices(len(test.groups), 1)
-        n = np.minimum(test.count("group")[..., group], test.count("group")[..., other])
-        least = np.minimum(rates[..., group, :], rates[..., other, :])
-        base = _ratios(before, group, other)
-        observed = _ratios(after, group, other)
-        epsilons = {"epsilon_labels": base, "epsilon_predictions": observed}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return Pairs(
-                groups=_pair_names(test),
-                tasks=tasks,
-                n=n[..., None],
-                base=base,
-                observed=observed,
-                sign=np.where(base < 0, -1, 1),
-                growth="largest",
-                per_rate=1 / least,
-                statistics={name: largest(np.abs(ratios)) for name, ratios in epsilons.items()},
-            )
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        before, after = (self._ratios(test, side) for side in _SIDES)
+        change = Mapped.of(
+            after.value - before.value, np.minimum(after.n, before.n), [(1.0, after), (-1.0, before)]
+        )
+        epsilons = {
+            name: _largest(ratios.value)
+            for name, ratios in (("epsilon_labels", before), ("epsilon_predictions", after))
+        }
+        return Pairs(
+            _pair_names(test),
+            _outcomes(test),
+            labelled=before,
+            predicted=after,
+            sign=np.ones(change.value.shape, dtype=int),
+            change=change,
+            delta=change,
+            aggregate=LargestChange(bound=math.inf, before=before, after=after),
+            statistics=epsilons,
+        )
 
-    def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
-        # Smoothing adds rows, so fractional weights count as the rows they are worth.
-        return {"rows_per_weight": test.rows_per_weight}
+    def _ratios(self, test: Contingency, side: SideName) -> Mapped:
+        """Return the sizes of the logarithms of two groups' ratios: pairs of groups × outcomes.
 
-    def _logs(self, test: Contingency, side: SideName, unit: float) -> tuple[Array, Array]:
-        """Return logarithms of the groups' smoothed probabilities of all outcomes, and these."""
-        counts = test.joint("group", side) * unit
-        sizes = test.count("group")[..., None] * unit
+        Smoothing adds rows, so fractional weights count as the rows they are worth.
+        """
+        rates = associate(test, side, given="group", centre=False)
+        size, unit = test.count("group")[:, None], test.rows_per_weight
         one_label = is_one_label(test)
-        outcomes = len(test.tasks) if one_label else 2
+        added = self.concentration / (len(test.tasks) if one_label else 2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            rates = (counts + self.concentration / outcomes) / (sizes + self.concentration)
+            counts = np.nan_to_num(rates.rate) * size * unit
+            smooth = (counts + added) / (size * unit + self.concentration)
+            smooth = np.where(size > 0, smooth, np.nan)
+            slope = np.where(size > 0, size * unit / (size * unit + self.concentration), 0.0)
+            logs, per_rate = np.log(smooth), slope / smooth
             if not one_label:
-                rates = np.concatenate([rates, 1 - rates], axis=-1)
-            # Sums of fractional weights leave rounding errors below 0.
-            rates = np.where(sizes > 0, np.maximum(rates, 0), np.nan)
-            return np.log(rates), rates
+                logs = np.concatenate([logs, np.log(1 - smooth)], axis=1)
+                per_rate = np.concatenate([per_rate, -slope / (1 - smooth)], axis=1)
+        group, other = np.triu_indices(len(test.groups), 1)
+        with np.errstate(invalid="ignore"):
+            ratios = logs[group] - logs[other]
+        # An outcome that neither group ever has separates them in nothing.
+        ratios = np.where(np.isneginf(logs[group]) & np.isneginf(logs[other]), 0.0, ratios)
+        turned = np.where(ratios < 0, -1.0, 1.0)
+        n_tasks, n_outcomes = len(test.tasks), logs.shape[1]
+        at = np.arange(ratios.size)
+        column = np.tile(np.arange(n_outcomes) % n_tasks, len(group))
+        known = np.nan_to_num(per_rate, posinf=0.0, neginf=0.0)
+        weights = sparse.csr_array(
+            (
+                np.concatenate([(turned * known[group]).ravel(), (-turned * known[other]).ravel()]),
+                (
+                    np.concatenate([at, at]),
+                    np.concatenate(
+                        [
+                            np.repeat(group, n_outcomes) * n_tasks + column,
+                            np.repeat(other, n_outcomes) * n_tasks + column,
+                        ]
+                    ),
+                ),
+            ),
+            shape=(ratios.size, rates.value.size),
+        )
+        n = np.minimum(test.count("group")[group], test.count("group")[other])[:, None]
+        return Mapped.of(np.abs(ratios), n, [(weights, rates)], signed=ratios)
 
     def _result(self, test: Contingency) -> AuditResult:
         n = math.comb(len(test.groups), 2) * len(_outcomes(test))
@@ -208,13 +238,55 @@ def _pair_names(cells: Contingency) -> Names:
     return tuple(f"{group} / {other}" for group, other in combinations(named, 2))
 
 
-def _ratios(logs: Array, group: Array, other: Array) -> Array:
-    """Return the logarithms of the ratios of all pairs of groups."""
-    with np.errstate(invalid="ignore"):
-        ratios = logs[..., group, :] - logs[..., other, :]
-    # An outcome that neither group ever has separates them in nothing.
-    never = np.isneginf(logs[..., group, :]) & np.isneginf(logs[..., other, :])
-    return np.where(never, 0.0, ratios)
+def _largest(values: Array) -> float:
+    """Return the largest of the defined pairs; 0 if there is none."""
+    return float(np.max(values, where=~np.isnan(values), initial=0.0))
+
+
+@dataclass(frozen=True)
+class LargestChange(MeanChange):
+    """The value is by how much the largest pair grows.
+
+    The largest of many is too large on average. Intervals that hold for all pairs at once hold
+    for the largest too, whichever pairs that may be.
+    """
+
+    before: Any = None
+    after: Any = None
+
+    def published(self, sign: Array, delta: Array) -> float:
+        if np.isnan(delta).all():
+            return math.nan
+        return _largest(self.after.value) - _largest(self.before.value)
+
+    def estimate(self, change: Association, signs: Signs, confidence_level: float | None) -> Estimate:
+        value = self.published(signs.values, change.value)
+        parts = change.value
+        nothing = Estimate(value, *[math.nan] * 5, parts, parts)
+        if confidence_level is None or not math.isfinite(value):
+            return nothing
+        reach = margin(change, confidence_level)
+        first, last = (
+            _may_be_largest(ratios, confidence_level) for ratios in (self.before, self.after)
+        )
+        # From below, the pair that is largest in the labels; from above, that in the predictions.
+        low = float((change.value - reach * change.sd)[first].min())
+        high = float((change.value + reach * change.sd)[last].max())
+        side, pairs = (1, first) if value > 0 else (-1, last)
+        away = float((side * change.value / change.sd)[pairs].min())
+        p_value = largest_p_value(change, away) if away > 0 else 1.0
+        alpha = 1 - confidence_level
+        p_value = min(p_value, np.nextafter(alpha, 0)) if low > 0 or high < 0 else max(p_value, alpha)
+        error = float(change.sd[first].max())
+        return replace(nothing, low=low, high=high, p_value=p_value, standard_error=error)
+
+
+def _may_be_largest(ratios: Association, confidence_level: float) -> Array:
+    """Return which pairs may be the largest, by intervals that hold for all at once."""
+    reach = margin(ratios, confidence_level) * ratios.sd
+    known = ~np.isnan(ratios.value)
+    least = np.max(ratios.value - reach, where=known, initial=-np.inf)
+    return known & (ratios.value + reach >= least)
 
 
 def _of(result: AuditResult, side: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,25 +10,21 @@ import pandas as pd
 
 from skbiasamp._input.checks import DIRECTIONS, Array, check_table
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import Members
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
-from skbiasamp.counts.cells import as_labels
+from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import signs_of
-from skbiasamp.inference.pairs import Pairs, Rates
-from skbiasamp.inference.runs import Mean
+from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
-from skbiasamp.metrics.comparing import comparison_result, numbers_of_model
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
 from skbiasamp.metrics.signs import association_sign, compare_counts, overall_rate, settled
-from skbiasamp.results import AuditResult, ComparisonResult, conclusion
+from skbiasamp.results import AuditResult, conclusion
 
 TIES = ("zero", "negative")
-_OF_PAIR = ["group", "task", "n", "base", "sign"]
-_OF_DIFFERENCE = ["reference", "observed", "difference", "gained", "lost", "amplification", "low"]
-_OF_DIFFERENCE += ["high", "p_value", "p_adjusted"]
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -162,40 +157,49 @@ class DirectionalAuditor(CooccurrenceAuditor):
             )
         return ""
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        """Return the pairs; the value is the mean of their sign · (observed − base).
-
-        All arrays are groups × tasks: P(T̂ | A) and P(T | A), or P(Â | T) and P(A | T).
-        """
-        sides: tuple[SideName, SideName, SideName] = "group", "task", "group_pred"
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: P(T̂ | A) and P(T | A), or P(Â | T) and P(A | T), less P of all rows."""
+        sides: tuple[SideName, SideName, SideName] = ("group", "task", "group_pred")
         if self.direction == "A->T":
             sides = "task", "group", "task_pred"
         side, given, predicted = sides
-        base, in_rows = self.base, self._in_rows
-        if isinstance(base, str):
-            labels = test if in_rows else train
-            before, centre = labels.rate(side, given=given), overall_rate(labels, side)
+        after = associate(test, predicted, given=given)
+        if isinstance(self.base, pd.DataFrame):
+            rates = check_table(self.base, test.groups, test.tasks, "base")
+            before = self._of_own_rates(rates, test)
+            reference = None
         else:
-            before = check_table(base, test.groups, test.tasks, "base")
-            centre = self._average(before, test)
-        observed = test.rate(predicted, given=given)
-        # The rows that a rate is conditioned on: of the pair's group, or of its task.
-        n = test.count(given)[..., None] if given == "group" else test.count(given)[..., None, :]
+            reference = associate(train, side, given=given)
+            before = associate(test, side, given=given) if self._in_rows else reference
+            if not self._sampled and train is not test:
+                reference = reference.as_known()
+                before = before if self._in_rows else reference
+        if self.sign is not None:
+            reference = None
         return Pairs(
-            groups=test.groups,
-            tasks=test.tasks,
-            n=n,
-            base=before,
-            observed=observed,
+            test.groups,
+            test.tasks,
+            labelled=before,
+            predicted=after,
             sign=self._sign(train),
-            # Which rates these are: exact tests and analytic intervals follow from it. A base that
-            # is not from the audited rows does not vary with them.
-            rates=Rates((predicted, given), (side, given) if in_rows else None),
-            own_base=not isinstance(base, str),
-            sampled=self._sampled,
-            centre=(centre, overall_rate(test, predicted)),
-            given_sign=self.sign is not None or not isinstance(base, str),
+            reference=reference,
         )
+
+    def _of_own_rates(self, rates: Array, test: Contingency) -> Association:
+        """Return the association in rates of the user's own, which are known.
+
+        What they are compared with varies: their mean over the groups' sizes (A→T), or the share
+        of each group (T→A).
+        """
+        if self.direction == "A->T":
+            groups = labels_of(test, "group")
+            size = groups.scores(np.ones(len(test.groups)))  # how many groups a row is of
+            of_row = groups.scores(np.nan_to_num(rates).T) / np.maximum(size, 1)[:, None]
+            labelled = associate(test, Members(of_row), groups, by_group=True)
+        else:
+            shares = associate(test, "group", given="task")
+            labelled = shares - shares.without_centre()
+        return replace(labelled, rate=rates, value=rates - self._average(rates, test))
 
     def _sign(self, labels: Contingency) -> Array:
         """Return the sign of every pair's correlation: the labels', or the user's own."""
@@ -217,11 +221,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
         # Weighted as the groups occur, so that the labels' own rates keep their signs.
         return (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
 
-    def _sign_p_values(self, labels: Contingency) -> Array | None:
-        if self.sign is not None or isinstance(self.base, pd.DataFrame):
-            return None  # no labels stand behind these signs
-        return super()._sign_p_values(labels)
-
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.reference == "test" and isinstance(self.base, str) and self.base == "train":
@@ -231,27 +230,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
             )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        # An engine that sums each task by itself loses how tasks vary together. Nothing asked: it
-        # decides whether rows or tasks are counted.
-        if self.interval is None or self.direction == "T->A":
-            return {}
-        if like is None and isinstance(self.base, str) and self.base == "train":
-            return {"joint": True}  # training rates vary too
-        return {"moments": self._squares} if self.interval == "analytic" else {}
-
-    def _squares(self, sums: Contingency) -> list[tuple[Array, bool]]:
-        """Return signs of the scores whose squares the intervals of summed tasks need.
-
-        Beside the signs stands whether the score of a row is of T̂ − T, or of T̂ alone.
-        """
-        if not sums.has("task_pred") or not (sums.has("task") or not self._in_rows):
-            return []
-        train = self._signs_from(sums)
-        pairs = self._measure(train, sums)
-        sign = signs_of(pairs, train, sums, fewest=self._fewest).used
-        # Does the model reduce the association, or reverse it?
-        turned = self._in_rows and pairs.predicted_association(sign) < 0
-        return [(sign, self._in_rows), *([(sign, False)] if turned else [])]
+        # Nothing asked: an engine decides whether rows or tasks are counted.
+        return {}
 
     # ------------------------------------------------------------------ what it says
 
@@ -259,42 +239,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return conclusion(result, rates=True) + most_affected(
             result, base=self.base if isinstance(self.base, str) else "own"
         )
-
-
-# ------------------------------------------------------------------ models with rows of their own
-
-
-def compares_tables(auditor: Any) -> bool:
-    """Whether an auditor measures rates that are compared with those of training rows."""
-    if not isinstance(auditor, DirectionalAuditor) or auditor.direction != "A->T":
-        return False
-    return isinstance(auditor.base, str) and auditor.base == "train" and auditor.sign is None
-
-
-def compare_tables(
-    auditor: Any, tables: Mapping[str, Contingency], reference: str
-) -> ComparisonResult:
-    """Compare the tables of models with each other, by how far each is from the training rows.
-
-    What all have in common, the training rates, cancels in a difference: it is that of two
-    independent tables, in the direction of the training correlations.
-    """
-    own = {model: auditor.audit(cells) for model, cells in tables.items()}
-    sign = own[reference].table.pivot(index="group", columns="task", values="sign")
-    between = DirectionalAuditor(**auditor.get_params(deep=False) | {"sign": sign})
-    between.fit(as_labels(tables[reference]))
-    numbers = {model: numbers_of_model(result) for model, result in own.items()}
-
-    def difference_of(model: str) -> tuple[Mean, Any]:
-        gap = between.audit(tables[model])
-        table = gap.table.rename(columns={"base": "reference", "delta": "difference"})
-        table = table.assign(base=own[model].table["base"], gained=np.nan, lost=np.nan)
-        mean = Mean(gap.estimate, gap.low, gap.high, gap.p_value)
-        return mean, table[[*_OF_PAIR, *_OF_DIFFERENCE]]
-
-    first = tables[reference]
-    result = comparison_result(auditor, first, reference, numbers, difference_of, same_rows=False)
-    return replace(result, n_samples=sum(audit.n_samples for audit in own.values()))
 
 
 directional_amplification = function_of(DirectionalAuditor)

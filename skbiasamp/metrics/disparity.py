@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,10 +11,10 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import task_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import overall_rate
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -20,9 +22,9 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     r"""Audit bias disparity: the relative change of the groups' preferences.
 
     Use it for recommendations: labels are what people chose, predictions what was recommended. A
-    group prefers a task that it has more often than all rows have it. Changes in opposite
-    directions cancel in the value; ``statistics["signed_mean"]`` counts them in the direction of
-    the preferences, and the verdict is about that mean.
+    group prefers a task that it has more often than all rows have it. The value is the mean change
+    in the direction of the preferences. In the paper's formula, ``published``, changes in opposite
+    directions cancel.
 
     .. versionadded:: 0.1
 
@@ -43,8 +45,8 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
     Notes
     -----
-    The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`. The value is the
-    mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are kept. Pairs that
+    The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`. The published value
+    is the mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are kept. Pairs that
     never occur in the labels, and tasks that are never predicted, are left out. The
     ``amplification`` of a pair is its relative change in the direction of the preference: above 0
     if the group is predicted to prefer, or to avoid, the task more than before.
@@ -68,8 +70,8 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
       group  base  observed  amplification
     0     f   1.5       2.0         0.3333
     1     m   0.5       0.0         1.0000
-    >>> round(result.value, 4), round(result.statistics["signed_mean"], 4)
-    (-0.3333, 0.6667)
+    >>> round(result.value, 4), round(result.published, 4)
+    (0.6667, -0.3333)
 
     The same as a function:
 
@@ -91,31 +93,26 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     percent = False
     columns: ClassVar = {"base": "Preference, labels", "observed": "Preference, predictions"}
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        def preference(side: SideName) -> tuple[Array, Array, Array]:
-            rate, share = test.rate(side, given="group"), overall_rate(test, side)
-            ratio = rate / share
-            return rate, np.where(np.isfinite(ratio), ratio, np.nan), share
-
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rate, before, share = preference("task")
-            _, after, share_pred = preference("task_pred")
-            # A task that a group never has leaves nothing to compare with.
-            before = np.where(before > 0, before, np.nan)
-            return Pairs(
-                groups=test.groups,
-                tasks=test.tasks,
-                n=test.count("group")[..., None],
-                base=before,
-                observed=after,
-                sign=self._sign(train),
-                slope=1 / before,
-                per_rate=1 / rate,
-                undirected=True,
-                centre=(1.0, 1.0),
-                association=Rates(("task_pred", "group"), ("task", "group")),
-                unit=(1 / share, 1 / share_pred),
-            )
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        before, after = (_preferences(test, side) for side in ("task", "task_pred"))
+        # A task that a group never has leaves nothing to compare with.
+        known = before.rate > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            base = np.where(known, 1 / before.rate, np.nan)
+        change = after * base - before * (after.rate * base**2)
+        change = replace(change, value=after.rate * base - 1)
+        reference = associate(train, "task", given="group")
+        return Pairs(
+            test.groups,
+            test.tasks,
+            labelled=replace(before, rate=np.where(known, before.rate, np.nan)),
+            predicted=after,
+            reference=reference,
+            change=change,
+            delta=change,
+            # Changes along and against the preferences cancel in the published value.
+            aggregate=MeanUnsigned(bound=math.inf),
+        )
 
     # ------------------------------------------------------------------ what it says
 
@@ -132,6 +129,30 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
             f" Largest change: the group {group} is predicted {task} {pair['observed']:.2f} times "
             f"as often as all rows, and labelled so {pair['base']:.2f} times as often."
         )
+
+
+@dataclass(frozen=True)
+class MeanUnsigned(MeanChange):
+    """The published value is the mean change, whatever the signs are."""
+
+    def published(self, sign: Array, delta: Array) -> float:
+        return super().published(np.ones(delta.shape), delta)
+
+    def slopes(self, sign: Array, delta: Array) -> Array:
+        return self.weights(delta)
+
+
+def _preferences(cells: Contingency, side: SideName) -> Association:
+    """Return P(task | group) / P(task), whose association is the difference from 1."""
+    centred = associate(cells, side, given="group")
+    rate, overall = centred.rate, centred.rate - centred.value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        preference = np.where(overall > 0, rate / overall, np.nan)
+        per_rate = np.where(overall > 0, 1 / overall, 0.0)
+    # The overall rate is the rate less the association.
+    alone = centred.without_centre()
+    moved = alone * per_rate - (alone - centred) * np.nan_to_num(preference * per_rate)
+    return replace(moved, rate=preference, value=preference - 1)
 
 
 bias_disparity = function_of(

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.labels import Codes, Side
-from skbiasamp._utils.formatting import CANNOT, points, rate, task_of
-from skbiasamp.counts.cells import C, sides_of, with_sides
-from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp._input.labels import Codes, Members, Side
+from skbiasamp._utils.formatting import points, rate, task_of
+from skbiasamp.counts.cells import C, labels_of, sides_of, with_sides
+from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.pairs import MeanChange, Pairs
+from skbiasamp.inference.value import Signs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import compare_counts, overall_rate
+from skbiasamp.metrics.signs import compare_counts
 from skbiasamp.results import AuditResult, conclusion
 
 _EVERYONE = ("(all)",)
@@ -81,7 +84,6 @@ class LabelAuditor(CooccurrenceAuditor):
     )
     question = "Is the majority class predicted more often than it occurs?"
     amplified = "the majority class of its labels"
-    cannot = "no class is in the majority in its labels"
     columns: ClassVar = {"base": "Labelled so", "observed": "Predicted so"}
     _uses_groups = False
 
@@ -107,23 +109,26 @@ class LabelAuditor(CooccurrenceAuditor):
             signs = compare_counts(2 * counts, total[..., None], exact=labels.whole)
         return signs[..., None, :]
 
-    def _sign_p_values(self, labels: Contingency) -> Array | None:
-        return None
-
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        sign = self._sign(train)
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        labels, predicted = (
+            associate(test, side, given="group", centre=False) for side in ("task", "task_pred")
+        )
+        change = predicted - labels
+        reference = _ahead(train, "task")
+        signs = None
+        if is_one_label(test) and train is test:  # which class is the majority may be chance
+            signs = Signs.of(reference, above=True)
         return Pairs(
-            groups=_EVERYONE,
-            tasks=test.tasks,
-            n=np.asarray(test.total)[..., None, None],
-            base=overall_rate(test, "task"),
-            observed=overall_rate(test, "task_pred"),
-            sign=sign,
-            divisor=_float(sign.sum(axis=(-2, -1))) if is_one_label(train) else None,
-            rates=Rates(("task_pred", "group"), ("task", "group")),
-            onto=_without_groups,
-            centre=None if is_one_label(train) else (0.5, 0.5),
-            largest_only=is_one_label(train),
+            _EVERYONE,
+            test.tasks,
+            labelled=replace(_ahead(test, "task"), rate=labels.rate),
+            predicted=replace(_ahead(test, "task_pred"), rate=predicted.rate),
+            sign=self._sign(train),
+            reference=reference,
+            change=change,
+            delta=change,
+            signs=signs,
+            aggregate=MeanChange(divisor=1.0 if is_one_label(train) else None),
         )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
@@ -136,11 +141,9 @@ class LabelAuditor(CooccurrenceAuditor):
         more = "more" if change >= 0 else "less"
         several = " on average" if len(result.table) > 1 else ""
         amount = f"the majority is predicted {points(change)} {more} often than it occurs"
-        text = conclusion(
-            result, what="the majority class", amount=amount + several, cannot=self.cannot
-        )
+        text = conclusion(result, what="the majority class", amount=amount + several)
         pair = result.affected
-        if pair is None or result.verdict == CANNOT:
+        if pair is None:
             return text
         largest = "Largest change: " if len(result.table) > 1 else ""
         return text + (
@@ -154,8 +157,16 @@ def is_one_label(cells: Contingency) -> bool:
     return cells.classes is not None and len(cells.tasks) > 1
 
 
-def _float(number: Any) -> Any:
-    return number.astype(float) if np.ndim(number) else float(number)
+def _ahead(cells: Contingency, side: SideName) -> Association:
+    """Return by how much each class is ahead of the largest other one, or a task of one half."""
+    rates = associate(cells, side, given="group", centre=False)
+    if not is_one_label(cells):
+        return replace(rates, value=rates.rate - 0.5)
+    first, second = np.argsort(-rates.rate[0], kind="stable")[:2]
+    rival = np.full(len(cells.tasks), first)
+    rival[first] = second
+    has = labels_of(cells, side).dense(slice(None), float)
+    return associate(cells, Members(has - has[:, rival]), "group", by_group=True, centre=False)
 
 
 def _without_groups(cells: C) -> C:

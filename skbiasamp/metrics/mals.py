@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
+
+import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.hypothesis_tests import sign_p_values
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.pairs import MeanChange, Pairs
+from skbiasamp.inference.value import Signs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
@@ -51,8 +55,9 @@ class MALSAuditor(CooccurrenceAuditor):
     as in eq. 1 of [2]_. A task that is never predicted counts as 0. Without `sensitive_pred` the
     group counts as predicted perfectly.
 
-    With three groups or more, adjusted p-values and intervals of all pairs at once count all pairs,
-    also those with :math:`y_{at} = 0`: noise in the labels chooses between them.
+    A group may have more than its equal share of a task and still be no more frequent there than in
+    all rows, or the other way round: MALS then counts a group that is not associated with the task
+    [2]_. ``statistics["n_unassociated"]`` is the number of such pairs.
 
     References
     ----------
@@ -107,31 +112,30 @@ class MALSAuditor(CooccurrenceAuditor):
             "labels (fit, or {y_train})."
         )
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return how far predictions move each task's shares from those in training, or in rows."""
         own = self.reference == "test"
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
-        observed = test.rate(predicted, given="task_pred")
+        reference = associate(test if own else train, "group", given="task")
+        sign, signs = self._sign(train), None
+        if own:  # which groups count is read from the audited labels
+            share = replace(reference.without_centre(), value=reference.rate - 1 / len(test.groups))
+            signs = Signs.of(share, above=True)
         return Pairs(
-            groups=train.groups,
-            tasks=train.tasks,
-            n=test.count("task_pred")[..., None, :],
-            base=(test if own else train).rate("group", given="task"),
-            observed=observed,
-            sign=self._sign(train),
-            divisor=len(train.tasks),
-            centre=(1 / len(train.groups),) * 2,
-            above_only=True,
-            sampled=self._sampled,
-            rates=Rates((predicted, "task_pred"), ("group", "task") if own else None),
-            undefined_as_zero=True,
+            test.groups,
+            test.tasks,
+            # The interval is for these training rows.
+            labelled=reference if own else reference.as_known(),
+            predicted=associate(test, predicted, given="task_pred"),
+            sign=sign,
+            reference=reference,
+            signs=signs,
+            aggregate=MeanChange(divisor=len(test.tasks), bound=2.0),
+            statistics={"n_unassociated": _count_unassociated(reference, sign)},
         )
 
     def _sign(self, labels: Contingency) -> Array:
         return share_sign(labels)
-
-    def _sign_p_values(self, labels: Contingency) -> Array:
-        return sign_p_values(labels, shares=True)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         return {}
@@ -146,6 +150,19 @@ class MALSAuditor(CooccurrenceAuditor):
         """What a pair compares: with training labels, their shares."""
         base = "Labels" if self.reference == "test" else "Training labels"
         return {**super().columns, "base": base}
+
+
+def _count_unassociated(labels: Association, sign: Array) -> int:
+    """Return how many pairs count although their group is not associated with the task.
+
+    The group has more than an equal share of the task, and no larger one than of all rows, or the
+    other way round (Wang and Russakovsky 2021, Sec. 3.2).
+    """
+    known = ~np.isnan(labels.value)
+    equal = 1 / labels.value.shape[0]
+    share, overall = labels.rate, labels.rate - labels.value
+    between = (np.minimum(equal, overall) < share) & (share < np.maximum(equal, overall))
+    return int((known & between).sum())
 
 
 mals_amplification = function_of(MALSAuditor)

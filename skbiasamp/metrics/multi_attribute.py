@@ -13,28 +13,21 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.formatting import points
-from skbiasamp.counts.cells import unweighted
+from skbiasamp.counts.cells import labels_of, unweighted
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sets import (
     OfSets,
     frequent_sets,
-    occurrences_of,
     patterns_of,
     set_names,
     superset_counts,
 )
-from skbiasamp.inference.hypothesis_tests import sign_p_values
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import (
-    association_sign,
-    over_share,
-    overall_rate,
-    share_sign,
-    sign_of_counts,
-)
+from skbiasamp.metrics.signs import association_sign, share_sign
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -157,13 +150,6 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         """Whether predictions are compared with the labels of the same rows."""
         return self.reference == "test" or (self.base == "test" and self.direction is not None)
 
-    def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
-        """Return the sets, and the training rows that hold them, which all resamples share."""
-        fixed = super()._chosen_from(train, test)
-        sets = fixed["sets"]
-        trained = occurrences_of(train, "task", "group", sets)
-        return fixed | {"trained": trained, "onto": OfSets(sets)}
-
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets of tasks that occur in both labels, as rows of booleans."""
         # Sets are chosen by how many rows have them, not by how much these rows weigh.
@@ -179,74 +165,45 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         # Small sets first, then in the order of the tasks.
         return {"sets": sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]}
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return how far predictions move sets of tasks, from training labels or those of rows."""
         sets, own = fixed["sets"], self._in_rows
-        in_train, all_train = fixed["trained"]
-        in_base, all_base = in_train, all_train
-        if own:
-            in_base, all_base = occurrences_of(test, "task", "group", sets)
-        rates = Rates(("group_pred", "task"), ("group", "task"))
-        labels = test if own else train
-        centre: tuple[Any, Any] = (1 / len(train.groups),) * 2
-        if self.direction == "A->T":
-            rates = Rates(("task_pred", "group"), ("task", "group"))
-            in_pred, all_pred = occurrences_of(test, "task_pred", "group", sets)
-            n, n_base = (table.count("group")[..., None] for table in (test, labels))
-            centre = _share(all_base, labels)[..., None, :], _share(all_pred, test)[..., None, :]
-        elif self.direction == "T->A":
-            in_pred, all_pred = occurrences_of(test, "task", "group_pred", sets)
-            n, n_base = all_pred[..., None, :], all_base[..., None, :]
-            centre = overall_rate(labels, "group"), overall_rate(test, "group_pred")
-        else:
-            group: SideName = "group_pred" if test.has("group_pred") else "group"
-            rates = rates._replace(observed=(group, "task_pred"))
-            in_pred, _ = occurrences_of(test, "task_pred", group, sets)
-            n, n_base = (counts.sum(axis=-2, keepdims=True) for counts in (in_pred, in_base))
-        slope = None
+        in_sets = OfSets(sets)
+        rows, trained = in_sets(test), in_sets(train)
+        sides: tuple[SideName, SideName] = ("task", "group")
+        predicted: tuple[SideName, SideName] = ("task_pred", "group")
+        if self.direction != "A->T":
+            sides, predicted = ("group", "task"), ("group_pred", "task")
         if self.direction is None:
-            whole = in_train.sum(axis=-2, keepdims=True)
-            sign = over_share(in_train, whole, len(train.groups), exact=train.whole)
+            predicted = "group_pred" if test.has("group_pred") else "group", "task_pred"
+        shares = self.direction is None
+        reference = _associate(trained, *sides, shares=shares)
+        labelled = _associate(rows, *sides, shares=shares) if own else reference
+        after = _associate(rows, *predicted, shares=shares)
+        if not own and (shares or not self._sampled):
+            labelled = labelled.as_known()
+        if shares:
+            sign = share_sign(trained)
         else:
-            counts = in_train, train.count("group"), all_train
-            sign = sign_of_counts(train.total, *counts, exact=train.whole)
-            slope = np.ones(sign.shape)
-        with np.errstate(invalid="ignore", divide="ignore"):  # no rows to condition on: NaN
-            before, observed = in_base / n_base, in_pred / n
+            sign = association_sign(trained)
         pairs = Pairs(
-            groups=train.groups,
-            tasks=set_names(train.tasks, sets),
-            n=n,
-            base=before,
-            observed=observed,
+            train.groups,
+            set_names(train.tasks, sets),
+            labelled=labelled,
+            predicted=after,
             sign=sign,
-            slope=slope,
-            size=True,
-            rates=rates if own else rates._replace(base=None),
-            onto=fixed["onto"],
-            undefined_as_zero=self.direction != "A->T",
-            centre=centre,
-            above_only=self.direction is None,
-            sampled=self._sampled,
+            reference=reference,
+            statistics={"n_combinations": len(sets)},
         )
-        statistics = {"variance": _variance(pairs.moved), "n_combinations": len(sets)}
-        return replace(pairs, divisor=self._divisor(pairs.moved, test), statistics=statistics)
-
-    def _divisor(self, moved: Array, test: Contingency) -> Any:
-        """Return the number of pairs of the mean, NaN if nothing is defined."""
-        if self.direction is None:
-            return float(moved.shape[-1]) or float("nan")
-        # A group without audited rows leaves the mean; one without training rows does not.
-        rows = test.count("group") if self.direction == "A->T" else np.ones(moved.shape[-2])
-        n_pairs = (rows > 0).sum(axis=-1) * float(moved.shape[-1])
-        divisor = np.where(np.isnan(moved).all(axis=(-2, -1)), np.nan, n_pairs)
-        return divisor if divisor.ndim else float(divisor)
+        moved = pairs.delta.value if not shares else sign * pairs.delta.value
+        return replace(
+            pairs,
+            aggregate=MeanSize(self._divisor(moved, test)),
+            statistics=pairs.statistics | {"variance": _variance(moved)},
+        )
 
     def _sign(self, labels: Contingency) -> Array:
         return share_sign(labels) if self.direction is None else association_sign(labels)
-
-    def _sign_p_values(self, labels: Contingency) -> Array:
-        return sign_p_values(labels, shares=self.direction is None)
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
@@ -278,9 +235,14 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         )
 
 
-def _share(count: Array, cells: Contingency) -> Array:
-    """Return counts as shares of all rows."""
-    return count / np.asarray(cells.total)[..., None]
+def _associate(
+    cells: Contingency, outcome: SideName, given: SideName, *, shares: bool
+) -> Association:
+    """Return associations; with `shares`, those of groups in a set add up to 1 if groups overlap."""
+    if not (shares and cells.indicator):
+        return associate(cells, outcome, given=given)
+    times = labels_of(cells, outcome).scores(np.ones(len(cells.groups)))
+    return associate(cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times)
 
 
 def _variance(values: Array) -> Any:
@@ -291,70 +253,4 @@ def _variance(values: Array) -> Any:
         return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
 
 
-class SignedMultiAttributeAuditor(MultiAttributeAuditor):
-    r"""Audit the signed mean of multi-attribute amplification (signed Multi→).
-
-    The sizes of Multi→ grow with noise, and do not say whether a model amplifies. This is the mean
-    of the same changes in the direction of the training correlations, as in `DirectionalAuditor`.
-
-    .. versionadded:: 0.1
-
-    Parameters
-    ----------
-    %(shared)s
-
-    Attributes
-    ----------
-    %(fitted)s
-
-    See Also
-    --------
-    skbiasamp.metrics.signed_multi_attribute_amplification : The value as a function.
-    skbiasamp.MultiAttributeAuditor : The mean size of the changes, as in the paper.
-
-    Notes
-    -----
-    .. math:: \frac{1}{|G||M|} \sum_{g,m} s_{gm} \Delta_{gm}
-
-    where s is the sign of the training correlation of group and set.
-
-    References
-    ----------
-    .. [1] Zhao, Andrews, Xiang. Men also do laundry: multi-attribute bias amplification.
-       ICML 2023.
-
-    Examples
-    --------
-    Three of four women cook and clean, and one of four men. The model predicts both for all women:
-
-    >>> from skbiasamp.metrics import SignedMultiAttributeAuditor
-    >>> both, none = [1, 1], [0, 0]
-    >>> labels = [both, both, both, none] * 10 + [both, none, none, none] * 10
-    >>> predicted = [both] * 40 + [both, none, none, none] * 10
-    >>> sex = ["f"] * 40 + ["m"] * 40
-    >>> auditor = SignedMultiAttributeAuditor(min_size=2, interval=None)
-    >>> auditor.fit(labels, sensitive_features=sex).score(labels, predicted, sensitive_features=sex)
-    0.125
-    """
-
-    metric = "signed multi-attribute"
-    kind = "signed"
-    definition = (
-        "Signed mean of multi-attribute bias amplification (changes as in Zhao et al., 2023): how "
-        "far predictions move sets of tasks in the direction of their association with the group."
-    )
-    question = "Do predictions exaggerate the association between groups and sets of tasks?"
-
-    @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
-        return []
-
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        return replace(super()._measure(train, test, **fixed), size=False, slope=None)
-
-    def _about_values(self, result: AuditResult) -> str:
-        return ""
-
-
 multi_attribute_amplification = function_of(MultiAttributeAuditor)
-signed_multi_attribute_amplification = function_of(SignedMultiAttributeAuditor)

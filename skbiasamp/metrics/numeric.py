@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,16 +11,14 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Members
-from skbiasamp._utils.formatting import CANNOT, amount, task_of
+from skbiasamp._utils.formatting import amount, task_of
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import column, labels_of, side_of, sides_of, with_sides
+from skbiasamp.counts.cells import labels_of, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.hypothesis_tests import normal_test
-from skbiasamp.inference.influence import variance_of
-from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.inference.association import associate
+from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import overall_rate
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 _ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats
@@ -139,6 +138,8 @@ class NumericAuditor(CooccurrenceAuditor):
     )
     null = "Groups differ as much in the predictions as in the labels: this mean change is 0."
     percent = False
+    has_formula = False
+    formula = "change"  # there is no other one
     unit = "standard deviations"
     pos_label = None
     definition = (
@@ -150,20 +151,19 @@ class NumericAuditor(CooccurrenceAuditor):
 
     # ------------------------------------------------------------------ the formula
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return the pairs, all in standard deviations from the training mean."""
         scale: Scale = fixed["scale"]
         scaled = scale.standardised(test)
+        labels = scaled if train is test else scale.standardised(train)
         return Pairs(
             test.groups,
             test.tasks,
-            n=test.count("group")[..., None],
-            base=scaled.rate("task", given="group"),
-            observed=scaled.rate("task_pred", given="group"),
+            labelled=associate(scaled, "task", given="group"),
+            predicted=associate(scaled, "task_pred", given="group"),
             sign=fixed["sign"],
-            rates=Rates(("task_pred", "group"), ("task", "group")),
-            onto=scale.standardised,
-            centre=(overall_rate(scaled, "task"), overall_rate(scaled, "task_pred")),
+            reference=associate(labels, "task", given="group"),
+            aggregate=MeanChange(bound=math.inf),
         )
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
@@ -175,22 +175,6 @@ class NumericAuditor(CooccurrenceAuditor):
         gap = scale.standardised(labels).rate("task", given="group")
         known = np.abs(gap) > _ROUNDING * (1 + np.abs(scale.mean) / scale.sd)  # no NaN is
         return np.where(known, np.sign(np.nan_to_num(gap)), 0).astype(int)
-
-    def _sign_p_values(self, labels: Contingency) -> Array:
-        """Test that each group and the other rows have one mean, with variances of their own."""
-        p_values = np.ones((len(labels.groups), len(labels.tasks)))
-        for i, j in np.ndindex(p_values.shape):
-            values, own = column(labels, "task", j), column(labels, "group", i)
-            gap, influence = 0.0, np.zeros(labels.n_cells)
-            for sign, rows in ((1, own), (-1, 1 - own)):
-                n = float(labels.weight @ rows)
-                if n:
-                    mean = float(labels.weight @ (rows * values)) / n
-                    gap += sign * mean
-                    influence += sign * rows * (values - mean) / n
-            if 0 < labels.weight @ own < labels.total:
-                p_values[i, j] = normal_test(gap, variance_of(labels, influence))
-        return np.where(np.isnan(p_values), 0.0, p_values)  # groups differ, and rows in them do not
 
     # ------------------------------------------------------------------ how it is run
 
@@ -221,7 +205,7 @@ class NumericAuditor(CooccurrenceAuditor):
     def _sentence(self, result: AuditResult) -> str:
         text = conclusion(result)
         pair = result.affected
-        if result.verdict == CANNOT or pair is None:
+        if pair is None:
             return text
         group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
         text += (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import points
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
@@ -99,19 +101,22 @@ class PercentageAuditor(CooccurrenceAuditor):
                 "{sensitive_pred}."
             )
 
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+    def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
         given: SideName = "task_pred" if test.has("task_pred") else "task"
-        before, equal = test.rate("group", given="task"), 1 / len(test.groups)
+        equal = 1 / len(test.groups)
+        before, after = (
+            _distances(test, *sides, equal) for sides in (("group", "task"), (predicted, given))
+        )
+        change = after - before
         return Pairs(
-            groups=test.groups,
-            tasks=test.tasks,
-            n=test.count(given)[..., None, :],
-            base=before,
-            observed=test.rate(predicted, given=given),
-            sign=np.where(before < equal, -1, 1),
-            growth="mean",
-            origin=equal,
+            test.groups,
+            test.tasks,
+            labelled=before,
+            predicted=after,
+            sign=np.ones(change.value.shape, dtype=int),
+            change=change,
+            delta=change,
         )
 
     # ------------------------------------------------------------------ what it says
@@ -121,6 +126,14 @@ class PercentageAuditor(CooccurrenceAuditor):
         amount = f"shares are {points(result.value)} {further} equal on average"
         text = conclusion(result, what="the groups' distance from equal shares", amount=amount)
         return text + most_affected(result, base="test")
+
+
+def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
+    """Return how far the groups' shares are from equal."""
+    shares = associate(cells, outcome, given=given, centre=False)
+    distance = shares.rate - equal
+    side = np.where(distance < 0, -1.0, 1.0)
+    return replace(shares * side, value=np.abs(distance))
 
 
 percentage_amplification = function_of(PercentageAuditor, without=("y_train", "sensitive_train"))

@@ -19,7 +19,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.inference.hypothesis_tests import significant
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
 from skbiasamp.render.slider import against_limit

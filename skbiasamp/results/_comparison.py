@@ -31,13 +31,14 @@ from skbiasamp.results.pair_tables import row_of, without_equal_values
 _MODELS = {
     "model": str,
     "value": float,
-    "estimate": NotRequired[float],
+    "published": NotRequired[float],
     "verdict": NotRequired[str],
+    "difference_verdict": NotRequired[str],
     "assuming": NotRequired[str],
     **dict.fromkeys(("low", "high", "difference", "difference_low", "difference_high"), float),
     **dict.fromkeys(("p_value", "p_adjusted", "changed"), Share),
 }
-MODEL_COLUMNS = tuple(name for name in _MODELS if name not in ("verdict", "assuming"))
+MODEL_COLUMNS = tuple(name for name in _MODELS if name not in ("verdict", "difference_verdict", "assuming"))
 _PAIRS = {"model": str, **PAIR, "difference": float, **TESTS}
 _PAIRS |= may_lack(float, "reference", "observed", "amplification", "low", "high")
 _CHURN = {"model": str, "group": Name, "n": Count, "changed": Count, "share": Share}
@@ -63,20 +64,18 @@ class ComparisonResult(Shown, OfMetric):
     reference : str
         The model that the others are compared with.
     table : DataFrame
-        One row a model, the reference first: ``model``, its published ``value``, its ``estimate``
-        with ``low`` and ``high`` (see `AuditResult`), the ``difference`` of its estimate to the
+        One row a model, the reference first: ``model``, its ``value`` with ``low`` and ``high``
+        and its ``published`` value (see `AuditResult`), the ``difference`` of its value to the
         reference's with ``difference_low`` and ``difference_high``, its ``p_value``,
         ``p_adjusted`` (for the number of models), ``verdict`` (of the model by itself, if it is
-        known), and ``changed``: the share of rows with another
-        prediction than the reference's, NaN if each model has rows of its own. If training labels
-        leave signs open, also ``turned_low`` and ``turned_high``: the interval of the difference
-        whatever the signs of these ``n_open_pairs`` are, at which a gate has to hold.
+        known), ``difference_verdict`` and ``changed``: the share of rows with another prediction
+        than the reference's, NaN if each model has rows of its own.
     pairs : DataFrame
         One row for each model, group and task: the rate in the predictions of the ``reference``
-        and of the model (``observed``), their ``difference``, the rows ``gained`` and ``lost`` and
-        McNemar's exact ``p_value`` of them, with ``p_adjusted`` for the number of pairs of this
-        model, not of all models; ``amplification`` (the difference in the direction of the
-        training correlation) with ``low`` and ``high``. For attackers: the quality that an attacker
+        and of the model (``observed``), their ``difference``, ``change`` (the difference compared
+        with that of all rows) with ``low``, ``high``, ``p_value`` (Student's t test) and
+        ``p_adjusted`` for the number of pairs of this model, not of all models, and
+        ``amplification`` (what the pair adds to the difference of the values). For attackers: the quality that an attacker
         reaches from the predictions of either.
     churn : DataFrame
         One row for each model and group: its rows ``n``, how many were ``changed``, their
@@ -118,7 +117,6 @@ class ComparisonResult(Shown, OfMetric):
     """
 
     _schema = "skbiasamp.ComparisonResult/2"
-    _older = ("skbiasamp.ComparisonResult/1",)  # whose intervals were those of values
     _last = ("verdicts", "sentences", "table", "pairs", "churn")
 
     metric: str
@@ -144,7 +142,7 @@ class ComparisonResult(Shown, OfMetric):
         return [model for model in self.table["model"] if model != self.reference]
 
     def difference(self, model: str) -> float:
-        """Return by how much a model's estimate exceeds the reference's.
+        """Return by how much a model's value exceeds the reference's.
 
         Parameters
         ----------
@@ -190,15 +188,13 @@ class ComparisonResult(Shown, OfMetric):
         Returns
         -------
         verdict : str
-            "amplifies more", "amplifies less", for attackers "reveals more" and "reveals less";
-            "no clear difference" or "not measured"; "cannot be known" (groups or labels are known
-            in part, and what is unknown decides); "reverses" if the model turns the association
-            of the labels around, and the reference does not. The adjusted test, too, has to find a
-            difference if there are several models.
+            "amplifies more", "amplifies less"; "adds more" and "adds less" (the labels show no
+            clear difference between groups, and the models add one); for attackers "reveals more"
+            and "reveals less"; "no clear difference" or "not measured"; "reverses" if the model
+            turns the association of the labels around, and the reference does not. The adjusted
+            test, too, has to find a difference if there are several models.
         """
         side, row = side_of_zero(*self.judged(model)), self._row(model)
-        if row.get("bound_low", 0) < 0 < row.get("bound_high", 0):
-            return words.CANNOT_KNOW
         if side in ("undefined", "unknown"):
             return words.NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
@@ -207,7 +203,8 @@ class ComparisonResult(Shown, OfMetric):
             return words.NO_DIFFERENCE
         if words.REVERSES == self.own_verdict(model) != self.own_verdict(self.reference):
             return words.REVERSES
-        return self.kind.verdict_of_difference(side)
+        named = row.get("difference_verdict")
+        return named if isinstance(named, str) else self.kind.verdict_of_difference(side)
 
     def own_verdict(self, model: str) -> str:
         """Return the verdict about a model by itself, as an audit of it gives; or "".
@@ -254,23 +251,16 @@ class ComparisonResult(Shown, OfMetric):
         if verdict == words.NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
-        elif verdict == words.CANNOT_KNOW:
-            least, most = row["bound_low"], row["bound_high"]
-            text = (
-                f"Which of {name} and {reference} amplifies more cannot be known: {shown} "
-                f"{row['assuming']}. In truth it may be any value from {number(least)} to "
-                f"{number(most)}."
-            )
         elif verdict == words.NO_DIFFERENCE:
             if low > 0 or high < 0:
                 p_value = row["p_adjusted"]
                 interval += f"; adjusted for {len(self.models)} models, p = {p_value:.2g}"
             text = f"No clear difference between {name} and {reference}: {shown} ({interval})."
         elif verdict == words.REVERSES:
-            own, other = (self._row(each)["estimate"] for each in (model, self.reference))
+            own, other = (self._row(each)["value"] for each in (model, self.reference))
             text = (
                 f"The model {name} reverses the association, and {reference} does not: {shown} "
-                f"({interval}). Its estimate is {number(own)}, that of {reference} {number(other)}."
+                f"({interval}). Its value is {number(own)}, that of {reference} {number(other)}."
             )
         else:
             about = " about the group" * self.kind.has_attacker
@@ -281,7 +271,7 @@ class ComparisonResult(Shown, OfMetric):
 
     def _most_affected(self, model: str) -> str:
         """Return whose rates differ most, if rows were gained and lost."""
-        if "gained" not in self.pairs:
+        if "change" not in self.pairs:
             return ""
         pairs: Any = self.pairs[self.pairs["model"] == model].dropna(subset=["difference"])
         pairs = pairs[pairs["difference"] != 0]
@@ -318,26 +308,12 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
-        unsaid = ("assuming", "turned_low", "turned_high", "n_open_pairs")
+        unsaid = ("assuming", "difference_verdict")
         shown = shown.drop(columns=list(unsaid), errors="ignore")
         shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
         return of_frame(title, shown, [self.sentence(model) for model in self.models])
-
-    @staticmethod
-    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
-        table = values["table"]
-        if "signed_difference" not in table:
-            return {"table": table.assign(estimate=table["value"])}
-        # Intervals of a size had no direction; the differences that verdicts were about had one.
-        moved = {
-            "difference": table["signed_difference"],
-            "difference_low": table["signed_low"],
-            "difference_high": table["signed_high"],
-        }
-        table = table.drop(columns=["signed_difference", "signed_low", "signed_high"])
-        return {"table": table.assign(**moved, estimate=math.nan, low=math.nan, high=math.nan)}
 
     def _wrong_field(self) -> str | None:
         models = list(self.table["model"])

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import pandas as pd
 
 from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
-from skbiasamp._utils.formatting import AMPLIFIES, CANNOT, DIRECTION_OF, NO_EFFECT, REVERSES
+from skbiasamp._utils.formatting import AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
@@ -267,7 +267,7 @@ class AuditReport(Report[AuditResult]):
         feature is predicted. In general the result with the lowest `rank` that can be measured.
         """
         return self._lowest_rank(
-            lambda result: not math.isnan(result.value) and result.verdict != CANNOT
+            lambda result: not math.isnan(result.value)
         )
 
     @property

@@ -25,8 +25,6 @@ from skbiasamp._io.json import (
 )
 from skbiasamp._utils.formatting import (
     ASSOCIATION,
-    CANNOT,
-    CANNOT_KNOW,
     DIRECTION_OF,
     NOT_MEASURED,
     group_of,
@@ -38,7 +36,7 @@ from skbiasamp.render.document import Document
 from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
 from skbiasamp.results._shown import Shown
 from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import COLUMNS, beside_all, row_of, uncounted
+from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 from skbiasamp.results.sensitivity import label_errors
 
 SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
@@ -101,44 +99,50 @@ class AuditResult(Shown, OfMetric):
         "A->T" (does the group shift the predicted task?), "T->A" (does the task shift the
         predicted group?), or None if the metric has no direction.
     value : float
-        The published number: the metric's formula, at the signs of the labels that were given.
-    estimate : float
-        What interval, test and verdict are about (`estimand` says it in a sentence). Of signed
-        metrics it is the *gap*: how much further group and task are associated in the predictions
-        than in the labels, at signs that share no noise with this change. It equals the value for
-        two groups, A→T and training labels. Otherwise ``value = gap + shift + selection +
-        small_pairs``, which are in `statistics`.
+        The judged number (`estimand` says it in a sentence): how much further group and task are
+        associated in the predictions than in the labels, in the direction of the labels.
     low, high : float
-        Confidence interval of the estimate, NaN if there is none. The value may lie outside.
+        Confidence interval of the value, NaN if there is none.
     confidence_level : float or None
         Level of the interval, None if none was requested.
     p_value : float
-        p-value of the test of `null`, the hypothesis that the estimate is 0. It is below
+        p-value of the test of `null`, the hypothesis that the value is 0. It is below
         1 − confidence_level if the interval excludes 0. NaN if there is none.
     n_samples : int or float
         Audited rows, or the sum of their weights.
     table : DataFrame
         One row for each pair of group and task, with its ``amplification``; co-occurrence metrics
         have all of these: ``n`` (rows that the rates are conditioned on),
-        ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
-        training correlation), ``delta`` (observed − base), ``amplification``, its ``low`` and
-        ``high``, ``p_value`` and ``p_adjusted``, ``sign_certain`` (whether the training
-        correlation is statistically distinguishable from 0), ``reliable`` (whether there are
-        10 rows or more) and ``sign_used`` (the sign in the estimate, 0 for pairs that do not
-        count there). NaN if a pair is undefined.
+        ``base`` and ``observed`` (the rate before and after prediction), ``delta`` (observed −
+        base), ``change`` (`delta` compared with that of all rows), ``sign`` (of the training
+        correlation), ``sign_weight`` (−1 to 1: the sign, as far as the labels are sure of it),
+        ``amplification`` (what the pair adds to the mean that is the value), ``low`` and
+        ``high`` (of `change`), ``p_value`` (Student's t test of `change`) and ``p_adjusted``,
+        ``low_simultaneous`` and ``high_simultaneous`` (of `change`, for all pairs at once),
+        ``direction_clear`` (whether the labels show the direction of the pair) and ``reliable``
+        (whether there are 10 rows or more). NaN if a pair is undefined.
     params : dict
         The auditor's parameters.
     statistics : dict
-        Further numbers of the metric: ``gap`` (the estimate), ``shift`` (a task, or a group, is
-        predicted more often for everybody), ``selection`` (what signs add that were fitted to the
-        same labels), ``small_pairs`` (pairs with fewer than 30 rows, which leave the estimate),
-        ``association_labels`` and ``association_predictions`` (their mean associations),
-        ``row_weighted`` (the estimate if every pair counts by its rows), ``turned_low`` and
-        ``turned_high`` (the interval, if signs may turn that training labels do not show in
-        ``n_open_pairs`` pairs: a gate has to hold at these), and others.
+        Further numbers of the metric: ``standard_error`` and ``degrees_of_freedom`` of the value,
+        ``shift`` (a task, or a group, is predicted more often for everybody) and ``selection``
+        (what signs add that were read from the audited labels), so that ``published = value +
+        shift + selection``, and others.
+    verdict : str
+        What the interval of the value says, in a fixed vocabulary: "amplifies" (it lies above 0),
+        "reduces" (below 0), "reverses" (below 0, and groups clearly differ in the predictions in
+        the opposite direction), "adds a difference" (the labels show no clear difference, the
+        predictions do), "no clear effect" (it includes 0) or "not measured" (undefined, or without
+        an interval). For attackers: "reveals more", "reveals less", "no clear effect" or "not
+        measured".
+    published : float
+        What the formula of the metric's paper gives, at the signs of the labels that were given.
+        It is `value` if the metric has no other formula.
+    published_low, published_high : float
+        Confidence interval of `published`, NaN if there is none.
     kind : {"signed", "size", "attack"}
-        How value and pairs are read: a signed mean, a value without a direction (such as a mean
-        of absolute changes; the estimate has one), or the gain of an attacker.
+        How value and pairs are read: a signed mean, a mean whose published value has no
+        direction, or the gain of an attacker.
     question : str
         The question that the metric answers.
     definition : str
@@ -154,8 +158,6 @@ class AuditResult(Shown, OfMetric):
         Why a pair without a sign adds 0 to the value.
     amplified : str
         What the model amplifies or reduces, by the verdict.
-    cannot : str
-        Why nothing can be amplified, if not for a lack of associations.
     pair_of : tuple of two str
         What a row of the table is about: a group and a task, or what the metric has in their place.
     settings : tuple of str
@@ -195,8 +197,7 @@ class AuditResult(Shown, OfMetric):
     """
 
     _schema = "skbiasamp.AuditResult/3"
-    _older = ("skbiasamp.AuditResult/2",)  # whose interval was that of the value
-    _last = ("words", "verdict", "affected", "table")
+    _last = ("words", "affected", "table")
 
     metric: str
     direction: str | None
@@ -221,22 +222,32 @@ class AuditResult(Shown, OfMetric):
     unit: str = ""
     uncounted: str = ""
     amplified: str = ASSOCIATION
-    cannot: str = ""
     pair_of: tuple[str, str] = ("group", "task")
     settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
     about: str = "the group"
     baseline: str = "equally accurate random labels"
     words: Annotated[pd.DataFrame, table_reader(_WORDS)] | None = None
-    estimate: Annotated[Any, reader(float)] = None  # the value
+    verdict: str = ""
+    published: Annotated[Any, reader(float)] = None  # the value
+    published_low: float = math.nan
+    published_high: float = math.nan
     estimand: str = ""
     null: str = ""
     citation: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.estimate is None:
-            object.__setattr__(self, "estimate", self.value)
+        if self.published is None:
+            object.__setattr__(self, "published", self.value)
+        if not self.verdict:
+            object.__setattr__(self, "verdict", self._verdict_of_sides())
+
+    def _verdict_of_sides(self) -> str:
+        """Return what the interval says, if labels have no directions to ask for."""
+        if math.isnan(self.value):
+            return NOT_MEASURED
+        return self.kind.verdict(side_of_zero(*self.judged), self.statistics)
 
     def __float__(self) -> float:
         return float(self.value)
@@ -251,25 +262,6 @@ class AuditResult(Shown, OfMetric):
             del self.__dict__[name]
             self.__dict__[f"_{name}"] = make
         return self
-
-    @cached_property
-    def verdict(self) -> str:
-        """What the interval of the estimate says, in a fixed vocabulary.
-
-        "amplifies" (it lies above 0), "reduces" (below 0), "reverses" (below 0, and in the
-        predictions the association has the other sign), "no clear effect" (it includes 0), "cannot
-        amplify" (labels are balanced: no pair has a sign), "cannot be known" (groups or labels are
-        known in part, and what is unknown decides) or "not measured" (undefined, or without an
-        interval). For attackers: "reveals more", "reveals less", "no clear effect" or "not
-        measured".
-        """
-        if self._undefined:
-            return NOT_MEASURED
-        if not self.kind.has_attacker and (self._column("sign", 1.0) == 0).all():
-            return CANNOT
-        if self.statistics.get("bound_low", 0) < 0 < self.statistics.get("bound_high", 0):
-            return CANNOT_KNOW
-        return self.kind.verdict(side_of_zero(*self.judged), self.statistics)
 
     @property
     def labelled(self) -> bool:
@@ -286,8 +278,8 @@ class AuditResult(Shown, OfMetric):
 
     @property
     def differs(self) -> bool:
-        """Whether estimate and published value are two numbers, to four digits."""
-        return not math.isnan(self.estimate) and abs(self.estimate - self.value) >= 5e-5
+        """Whether value and published value are two numbers, to four digits."""
+        return not math.isnan(self.value) and abs(self.published - self.value) >= 5e-5
 
     def _column(self, name: str, otherwise: float) -> Array:
         """Return a column of numbers; pandas takes ten times as long to compute with it."""
@@ -297,8 +289,8 @@ class AuditResult(Shown, OfMetric):
 
     @property
     def judged(self) -> tuple[float, float, float]:
-        """The estimate with its interval, which the verdict is about."""
-        return self.estimate, self.low, self.high
+        """The value with its interval, which the verdict is about."""
+        return self.value, self.low, self.high
 
     @cached_property
     def affected(self) -> dict[str, Any] | None:
@@ -318,7 +310,7 @@ class AuditResult(Shown, OfMetric):
             self._column(name, math.nan)
             for name in ("sign", "amplification", "p_adjusted", "low", "high")
         )
-        change = beside_all(self)
+        change = self._column("change", math.nan)
         pairs = np.flatnonzero(~uncounted(self.table) & (np.abs(change) > 0))
         if self.kind.has_attacker or not pairs.size:
             return None
@@ -327,8 +319,8 @@ class AuditResult(Shown, OfMetric):
         pairs = pairs[sure] if sure.any() else pairs
         along = pairs[np.sign(sign * change)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
         pairs = along if along.size else pairs
-        certain = pairs[self._column("sign_certain", 1.0)[pairs] != 0]
-        pairs = certain if certain.size else pairs
+        clear = pairs[self._column("direction_clear", 1.0)[pairs] != 0]
+        pairs = clear if clear.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(change if self.percent else amplification)[pairs]
         at = int(pairs[size.argmax()])
@@ -337,34 +329,31 @@ class AuditResult(Shown, OfMetric):
         return {**pair, "significant": bool(sure.any())}, float(change[at])
 
     def worst(self) -> dict[str, Any]:
-        """Return the largest amplification of all pairs, with an interval that is valid for it.
+        """Return the pair that changes most, with an interval that is valid for it.
 
-        The largest of many estimates is too large on average, and its own interval does not say
-        so. Audit with ``simultaneous=True``: the intervals of all pairs then hold at once.
+        The largest of many changes is too large on average, and its own interval does not say so:
+        intervals that hold for all pairs at once do.
 
         Returns
         -------
         worst : dict
-            ``group``, ``task`` and ``amplification`` of the pair with the largest amplification;
-            ``low`` and ``high``, the interval of the largest amplification that any pair has;
-            and ``n_above``, the number of pairs that amplify by their simultaneous intervals.
+            ``group``, ``task`` and ``change`` of the pair with the largest change in either
+            direction, ``low`` and ``high``, its simultaneous interval, and ``n_changed``, the
+            number of pairs whose simultaneous interval excludes 0.
         """
-        if "low_simultaneous" not in self.table:
-            raise InputError(
-                "There are no simultaneous intervals: audit with {simultaneous=True}, a "
-                "parameter of auditors that measure pairs of group and task."
-            )
-        known = self.table[self.table["amplification"].notna()].reset_index(drop=True)
+        if "low_simultaneous" not in self.table or self.confidence_level is None:
+            raise InputError("There are no simultaneous intervals: audit with an interval.")
+        known = self.table[self.table["change"].notna()].reset_index(drop=True)
         if known.empty:
             text = "No pair is defined, so none is the worst: see {name}.table."
             raise InputError(text, name="result")
-        pair = row_of(known, int(known["amplification"].to_numpy().argmax()))
+        pair = row_of(known, int(known["change"].abs().to_numpy().argmax()))
+        low, high = (known[f"{end}_simultaneous"] for end in ("low", "high"))
         return {
-            **{name: pair[name] for name in ("group", "task", "amplification")},
-            # The largest is at least what any pair surely has, and at most what any may have.
-            "low": float(known["low_simultaneous"].max()),
-            "high": float(known["high_simultaneous"].max()),
-            "n_above": int((known["low_simultaneous"] > 0).sum()),
+            **{name: pair[name] for name in ("group", "task", "change")},
+            "low": pair["low_simultaneous"],
+            "high": pair["high_simultaneous"],
+            "n_changed": int(((low > 0) | (high < 0)).sum()),
         }
 
     def smallest_effect(self, power: float = 0.8) -> float:
@@ -476,17 +465,6 @@ class AuditResult(Shown, OfMetric):
         frame.insert(0, "metric", self.metric)
         frame.insert(1, "direction", self.direction)
         return frame
-
-    @staticmethod
-    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
-        statistics = dict(values.get("statistics", {}))
-        changed = {"estimate": values["value"], "statistics": statistics}
-        if values.get("kind") == Kind.SIZE:  # its interval was that of the size
-            statistics |= {"value_low": values["low"], "value_high": values["high"]}
-            names = ("signed_mean", "signed_mean_low", "signed_mean_high")
-            ends = (statistics.get(name, math.nan) for name in names)
-            changed |= dict(zip(("estimate", "low", "high"), ends, strict=True))
-        return changed
 
     def _wrong_field(self) -> str | None:
         compared = (self.table[name].tolist() for name in self.columns if name in self.table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp.render.document import Document
@@ -14,7 +15,6 @@ from skbiasamp.results.pair_tables import uncounted
 
 _MOST = 10  # pairs
 _FLAGS = {
-    "sign_certain": "the training correlation is not statistically distinguishable from 0",
     "reliable": "fewer than 10 rows",
 }
 
@@ -27,8 +27,6 @@ def result_document(result: AuditResult) -> Document:
 def _title(result: AuditResult) -> str:
     value = "undefined" if math.isnan(result.value) else f"{result.value:+.4f}"
     text = f"{result.name}: {value}"
-    if result.differs:
-        text += f", estimate {result.estimate:+.4f}"
     if not math.isnan(result.low):
         text += f" [{result.low:+.4f}, {result.high:+.4f}]"
     if not math.isnan(result.p_value):
@@ -64,9 +62,10 @@ def _shown(result: AuditResult) -> pd.DataFrame:
     counted = table[~apart]
     lowered = [flag for flag in _FLAGS if flag in table and counted[flag].all()]
     again = ["p_adjusted", *SIMULTANEOUS]
-    alike = "sign_used" in table and (counted["sign_used"] == counted["sign"]).all()
-    if alike or math.isnan(result.low):
-        again.append("sign_used")
+    known = "sign_weight" in table and (table["sign_weight"] == table["sign"]).all()
+    again += ["sign_weight"] * known
+    alike = "change" in table and np.allclose(table["change"], table["delta"], equal_nan=True)
+    again += ["change"] * alike
     return table.drop(columns=[*again, *lowered], errors="ignore")
 
 

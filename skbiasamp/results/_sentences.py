@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import growth, level_of, listed, number, points
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp._utils.formatting import growth, level_of, number, points, task_of
 from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._result import AuditResult
+
+FEWEST_ROWS = 30  # of an attack
 
 
 def conclusion(
@@ -20,44 +21,27 @@ def conclusion(
     rates: bool = False,
     what: str = "the association",
     amount: str = "",
-    cannot: str = "",
 ) -> str:
     """Return the verdict with value and interval, and what limits it.
 
     `rates`: the value is a mean change of rates, and is also said in percentage points, or how the
-    difference between two groups changes. A metric of
-    something else than associations says `what` is amplified, by which `amount`, and why nothing
-    could be (`cannot`).
+    difference between two groups changes. A metric of something else than associations says `what`
+    is amplified, by which `amount`.
     """
     verdict = result.verdict
-    text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
-    if result.kind.has_attacker or verdict in (words.CANNOT, words.CANNOT_KNOW, words.NOT_MEASURED):
+    text = f"{_verdict(result, rates=rates, what=what, amount=amount)}."
+    if result.kind.has_attacker or verdict == words.NOT_MEASURED:
         return text
+    if verdict == words.ADDS:
+        return text + _added(result)
     gap = gap_of(result) if rates else ""
-    text += f" {gap}" * bool(gap)
-    if verdict == words.NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
-        size = (
-            f"a change of this difference by {points(2 * effect)}"
-            if gap
-            else f"an effect of {points(effect)}"
-        )
-        text += f" If there were {size}, 80 % of audits of this size would find it."
-    if not result.kind.is_signed:
-        return text
-    by_rows, (_, low, high) = result.statistics.get("row_weighted", math.nan), result.judged
-    if by_rows < low or by_rows > high:
-        text += (
-            f" If every pair counts by its rows, the estimate is {number(by_rows)}, outside this "
-            "interval: pairs with many rows change otherwise than those with few."
-        )
-    return text
+    return text + f" {gap}" * bool(gap)
 
 
-def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot: str) -> str:
+def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str) -> str:
     value, low, high = result.judged
-    mean = result.kind.mean
     unit = f" {result.unit}" * bool(result.unit)
-    shown = f"{mean}{number(value)}{unit}" + f", {amount}" * bool(amount)
+    shown = f"{number(value)}{unit}" + f", {amount}" * bool(amount)
     if rates and not gap_of(result):
         side = "along" if value >= 0 else "against"
         of = f" in the {reference_labels(result)}" * (reference_labels(result) != "labels")
@@ -66,39 +50,10 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
             size = f"less than {points(0.001)}"
         shown += f", on average {size} {side} the association{of}"
     verdict = result.verdict
-    if verdict == words.CANNOT:
-        return (
-            f"{words.BALANCED.capitalize()}: no group is associated with a task in the "
-            f"{reference_labels(result)}, so there is nothing to amplify. Leakage and DPA also "
-            "measure balanced labels, and MatchedPairsAuditor rows that come in matched pairs"
-            if not cannot
-            else f"{words.CANNOT.capitalize()}: {cannot}, so there is nothing to amplify"
-        )
     if verdict == words.NOT_MEASURED:
         if result._undefined:
             return "Not measured: no pair has both labels and predictions to compare"
-        reason = "no interval was requested"
-        if result.confidence_level is not None:
-            reason = "the data were summed in a way that gives no interval"
-            if result.kind.has_attacker:
-                reason = f"attackers need at least {FEWEST_ROWS} rows of similar weight"
-            if "sign_used" in result.table and abs(result.estimate) < 1e-12:
-                reason = (
-                    f"the {reference_labels(result)} and the predictions do not agree on which "
-                    "groups are associated with a task"
-                )
-                labelled = result.table[result.table["base"].notna()]
-                if labelled["group"].nunique() == 1:
-                    reason = "only one group has labels to compare with"
-            if result.statistics.get("n_groups") == 1:
-                reason = "only one group has rows"
-        return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
-    if verdict == words.CANNOT_KNOW:
-        least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
-        return (
-            f"Cannot be known: {shown} {result.statistics['assuming']}. In truth it may be any "
-            f"value from {number(least)} to {number(most)}, a width of {most - least:.4f}"
-        )
+        return f"Not measured: the value is {number(value)}, and {_why_no_interval(result)}"
     interval = interval_in_words(result.confidence_level, low, high)
     if verdict == words.NO_EFFECT:
         if low == high == 0:
@@ -109,38 +64,65 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
                 "on the predictions is not clearly better than a guess that ignores its input"
             )
         return f"{words.NO_EFFECT.capitalize()}: {shown} (the {interval} includes 0)"
+    if verdict == words.ADDS:
+        return (
+            f"The model {verdict}: groups differ in the predictions, and the "
+            f"{reference_labels(result)} show no clear difference (value {number(value)}, "
+            f"{interval})"
+        )
     about = f"about {result.about}" if result.kind.has_attacker else what
     return f"The model {verdict} {about}: {shown} ({interval})"
 
 
-# What the published value holds beside the estimate.
-_PARTS = {
-    "shift": "for what is predicted more or less often over all rows (shift)",
-    "selection": "for signs that were fitted to the same labels",
-    "small_pairs": "for pairs with fewer than 30 rows",
-}
-_UNLABELLED_SHIFT = "for what is more or less frequent over all rows than in the reference"
+def _why_no_interval(result: AuditResult) -> str:
+    """Return why there is a value and no verdict."""
+    if result.confidence_level is None:
+        return "no interval was requested"
+    if result.statistics.get("n_groups") == 1:
+        return "only one group has rows"
+    if result.kind.has_attacker:
+        return f"attackers need at least {FEWEST_ROWS} rows of similar weight"
+    if not math.isnan(result.low):
+        return "a size of changes has no direction"
+    return "the data were summed in a way that gives no interval"
+
+
+def _added(result: AuditResult) -> str:
+    """Return which group gets more, by how many percentage points, with its interval."""
+    table = result.table
+    changes = result._column("change", math.nan)
+    if "low_simultaneous" not in table or np.isnan(changes).all() or not result.percent:
+        return ""
+    at = int(np.nanargmax(np.abs(changes)))
+    pair = {name: table[name].iloc[at] for name in ("group", "task", "change")}
+    ends = sorted(abs(float(table[f"{end}_simultaneous"].iloc[at])) for end in ("low", "high"))
+    low, high = (number(100 * end, ".1f") for end in ends)
+    if table["low_simultaneous"].iloc[at] < 0 < table["high_simultaneous"].iloc[at]:
+        low = number(-100 * ends[0], ".1f")
+    more = "more" if pair["change"] > 0 else "less"
+    group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+    text = (
+        f" Compared with all rows, the model predicts {task} {points(pair['change'])} {more} often "
+        f"for the group {group} than the labels do "
+    )
+    if result.direction == "T->A":
+        text = (
+            f" Compared with all rows, the group {group} is predicted {points(pair['change'])} "
+            f"{more} often for rows labelled {task} than it occurs "
+        )
+    return f"{text}({level_of(result.confidence_level or 0.95)} interval {low} to {high})."
 
 
 def published(result: AuditResult) -> str:
-    """Return the published value and its parts, if it is another number than the estimate."""
-    if not result.differs or math.isnan(result.value):
+    """Return the published value and its interval, if it is another number than the value."""
+    if not result.differs or math.isnan(result.published):
         return ""
     of = "metric's paper" if result.citation else "metric"
-    text = f"The formula of the {of} gives {number(result.value)}"
-    known = {name: result.statistics.get(name) for name in _PARTS}
-    parts = {name: part for name, part in known.items() if isinstance(part, float)}
-    rest = result.value - result.estimate - sum(parts.values())
-    # A group without another one to compare it with has an estimate of 0, and no parts.
-    alone = result.verdict == words.NOT_MEASURED and result.confidence_level is not None
-    if not result.kind.is_signed or abs(rest) > 1e-9 or alone:
-        return f"{text}."
-    says = _PARTS if result.labelled else _PARTS | {"shift": _UNLABELLED_SHIFT}
-    named = [f"{number(part)} {says[name]}" for name, part in parts.items() if abs(part) >= 5e-5]
-    return (
-        f"{text}: {listed([f'the estimate of {number(result.estimate)}', *named])}. The verdict is "
-        "about the estimate."
-    )
+    text = f"The formula of the {of} gives {number(result.published)}"
+    if not math.isnan(result.published_low):
+        ends = " to ".join(map(number, (result.published_low, result.published_high)))
+        text += f" ({level_of(result.confidence_level or 0.95)} interval {ends})"
+    return f"{text}."
 
 
 def _gap(result: AuditResult) -> tuple[float, float] | None:
@@ -157,7 +139,7 @@ def _gap(result: AuditResult) -> tuple[float, float] | None:
 def is_half_of_gap(result: AuditResult) -> bool:
     """Return whether the estimate is the mean of the two changes that `gap_of` sums."""
     gap = _gap(result)
-    return gap is not None and abs(2 * result.estimate - (abs(gap[1]) - abs(gap[0]))) <= 2e-3
+    return gap is not None and abs(2 * result.value - (abs(gap[1]) - abs(gap[0]))) <= 2e-3
 
 
 def gap_of(result: AuditResult) -> str:

@@ -14,8 +14,6 @@ from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, rows_of
 from skbiasamp._utils.formatting import (
     ABOVE,
-    BALANCED,
-    CANNOT,
     INCONCLUSIVE,
     NOT_MEASURED,
     REVEALS_MORE,
@@ -28,7 +26,7 @@ from skbiasamp._utils.formatting import (
     printable,
     task_of,
 )
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.inference.power import smallest_effect
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
@@ -97,7 +95,7 @@ class GateCheck:
     def word(self) -> str:
         """The verdict with a limit, in a fixed vocabulary."""
         words = {PASSED: WITHIN, FAILED: ABOVE, INCONCLUSIVE: INCONCLUSIVE}
-        if self.verdict in (CANNOT, REVERSES):
+        if self.verdict == REVERSES:
             return self.verdict
         return words.get(self.outcome, self.verdict)
 

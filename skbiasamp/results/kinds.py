@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from math import inf, nan
+from math import inf
 from typing import Any
 
 from skbiasamp._utils import formatting as words
@@ -29,10 +29,9 @@ class Kind(StrEnum):
     )
     SIZE = (
         "size",
-        "The published value has no direction. The estimate has one: above 0 the associations "
-        "grow.",
-        "size of the change →",
-        "mean change ",
+        "Above 0 the associations grow. The published value is a size and has no direction.",
+        "← reduces  |  amplifies →",
+        "",
     )
     ATTACK = (
         "attack",
@@ -63,9 +62,6 @@ class Kind(StrEnum):
         if side == "unknown":
             return words.NOT_MEASURED
         above, below = words.AMPLIFIES, words.REDUCES
-        high = statistics.get("association_predictions_high", nan)
-        if statistics.get("association_labels", nan) > 0 > high:
-            below = words.REVERSES
         if self.has_attacker:
             is_clear = statistics.get("above_chance_low", inf) > 0
             above, below = words.REVEALS_MORE if is_clear else words.NO_EFFECT, words.REVEALS_LESS

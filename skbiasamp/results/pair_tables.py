@@ -17,16 +17,19 @@ COLUMNS = (
     "n",
     "base",
     "observed",
-    "sign",
     "delta",
+    "change",
+    "sign",
+    "sign_weight",
     "amplification",
     "low",
     "high",
     "p_value",
     "p_adjusted",
-    "sign_certain",
+    "low_simultaneous",
+    "high_simultaneous",
+    "direction_clear",
     "reliable",
-    "sign_used",
 )
 
 
@@ -70,11 +73,11 @@ def uncounted(table: pd.DataFrame) -> Array:
 
 
 def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without the published values, if each is the estimate to four digits."""
-    if "value" not in table or "estimate" not in table:
+    """Return a table without the published values, if each is the value to four digits."""
+    if "value" not in table or "published" not in table:
         return table
-    gap = np.asarray(table["value"] - table["estimate"], dtype=float)
-    return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
+    gap = np.asarray(table["value"] - table["published"], dtype=float)
+    return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="published")
 
 
 def pair_of(row: Mapping[str, Any]) -> str:
@@ -85,20 +88,3 @@ def pair_of(row: Mapping[str, Any]) -> str:
 def by_pair(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the rows of a table, as JSON has them, by their pairs."""
     return {pair_of(row): row for row in records(table)}
-
-
-SHARED = 0.005  # a smaller change of all rows is left in those of groups
-
-
-def beside_all(result: Any) -> Array:
-    """Return the change of each pair, less what three or more groups share in its task (A→T)."""
-    table = result.table
-    changes = result._column("delta", np.nan).copy()
-    if result.direction != "A->T" or not result.percent or "n" not in table:
-        return changes
-    for rows in table.groupby("task", sort=False, dropna=False).indices.values():
-        n = result._column("n", np.nan)[rows]
-        if len(rows) > 2 and n.sum() > 0:
-            shared = np.average(changes[rows], weights=n)
-            changes[rows] -= shared if abs(shared) >= SHARED else 0.0
-    return changes

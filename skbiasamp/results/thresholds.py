@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import group_of
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.document import Item, Section, Slider, Text
 from skbiasamp.results._json import records
 

@@ -10,7 +10,7 @@ from skbiasamp._input.errors import Said
 from skbiasamp._utils.formatting import amount, listed, number, points, rate, task_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import ALPHA, Audited, Findings, check
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate, moved_by_thresholds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skbiasamp._utils.formatting import listed, task_of
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import limit_of, listed, number, points
-from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.results import columns_alone, is_half_of_gap
