@@ -89,9 +89,6 @@ MAKERS = {
     "CrossAuditResult": lambda: skbiasamp.cross_audit(
         LogisticRegression(), X, HIRED, **BY, auditor=AUDITORS[0](), cv=2
     ),
-    "RashomonResult": lambda: skbiasamp.model_selection.audit_rashomon(
-        LogisticRegression(), X, HIRED, **BY, auditor=AUDITORS[0](), n_models=2, tolerance=1
-    ),
     "Explanation": lambda: skbiasamp.explain(HIRED, PREDICTED, **BY, random_state=0),
     "Gate": lambda: made("AuditReport").gate(0.1),
     "GateCheck": lambda: made("AuditReport").gate(0.1).checks[0],
