@@ -192,7 +192,6 @@ def own_of(of):
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
         "Contingency.with_positive": {"pos_label": [1, 0]},
         "function_of": {"auditor": [DirectionalAuditor], "without": [()]},
-        "log_report": {"report": [made("AuditReport")]},
     }.get(of, {})
 
 
