@@ -439,9 +439,6 @@ CLAIMS = {
         "word vectors | {} occupations": lambda: rows_of(datasets.load_occupations().frame),
         "red or green | {:,} |": lambda: rows_of(datasets.load_colored_digits().target),
     },
-    "migration": {
-        "an accuracy of {} as 1": lambda: (1 - 0.6,),
-    },
     "mitigation": {
         "| {} | {} | {} | {} |": "test_examples.py",
         "an amplification of {:.3f} and an accuracy of {:.3f}:": one_regression,
