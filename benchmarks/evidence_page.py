@@ -61,8 +61,7 @@ them.
 - Many looks at the same model: [watches](../benchmarks/results/watching.md) have their own numbers.
 
 Other simulations: [impact ratios](../benchmarks/results/impact-ratios.md),
-[certificates](../benchmarks/results/certificate.md), [equally accurate random
-labels](../benchmarks/results/equalisation.md), [adversarial
+[equally accurate random labels](../benchmarks/results/equalisation.md), [adversarial
 training](../benchmarks/results/adversarial.md).
 
 `python benchmarks/evidence.py --write docs/evidence.md` makes this page. Its parts were measured

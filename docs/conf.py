@@ -43,6 +43,7 @@ redirects = {
     "mals": "cooccurrence",
     "matched-pairs": "other-evidence#matched-pairs",
     "measured": "evidence",
+    "migration": "choosing",
     "multi-attribute": "cooccurrence",
     "numeric": "related",
     "coverage-impact": "reports",
@@ -96,9 +97,6 @@ def runs(example):
     return FILE not in example.read_text("utf-8") or (FOLDER / FILE).is_file()
 
 
-# The gallery looks up names in the package, the old ones too, here and in its workers.
-os.environ["PYTHONWARNINGS"] = "ignore:skbiasamp.:FutureWarning"
-warnings.filterwarnings("ignore", message="skbiasamp.", category=FutureWarning)
 # Examples run in two processes, which joblib replaces where an example left much behind.
 warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
 

@@ -15,47 +15,10 @@ _MODULES = {
     for alias in statement.names
 }
 
-# Names that were here, and where they are: they work from here until 0.3.0.
-_MOVED = {
-    **dict.fromkeys(
-        (
-            "BiasDisparityAuditor",
-            "DBACAuditor",
-            "DifferentialFairnessAuditor",
-            "LabelAuditor",
-            "MatchedPairsAuditor",
-            "PercentageAuditor",
-        ),
-        "metrics",
-    ),
-    **dict.fromkeys(
-        (
-            "AuditReport",
-            "AuditResult",
-            "ComparisonReport",
-            "ComparisonResult",
-            "Explanation",
-            "SelectionRates",
-            "Timeline",
-        ),
-        "results",
-    ),
-    "amplification_curve": "model_selection",
-}
-
 __all__ = sorted(set(_MODULES) - {"__version__"})
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        from skbiasamp._utils.warnings import warn
-
-        module = importlib.import_module(f"{__name__}.{_MOVED[name]}")
-        warn(
-            f"skbiasamp.{name} is now {module.__name__}.{name}. The old name works until 0.3.0.",
-            FutureWarning,
-        )
-        return getattr(module, name)
     if name not in _MODULES:
         raise AttributeError(f"module 'skbiasamp' has no attribute {name!r}")
     module = _MODULES[name]

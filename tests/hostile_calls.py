@@ -163,11 +163,6 @@ def own_of(of):
         masks = [None, images[:, 0] > 20, images[0, 0] > 9]
         regions = {"boxes": [[0, 0, 2, 2], [[0, 0, 1, 1], [1, 1, 3, 5]]], "masks": masks}
         return regions | {"X": [images], "attributions": [images], "scale": [0.1]}
-    if of.startswith("AmplificationController"):
-        rows = {"y": [HIRED], "sensitive_features": [SEX], "sensitive": [None]}
-        train = {"y_train": [None], "sensitive_train": [None], "scoring": ["accuracy"]}
-        fitted = {"estimator": [LogisticRegression().fit(X, HIRED)], "uncertified": ["warn"]}
-        return rows | train | fitted | {"limit": [0.02], "thresholds": [None, [0.5]]}
     if of == "prediction_powered_rates":
         many = {"y_pred": [PREDICTED * 20, SOFT * 20], "sensitive_features": [SEX * 20]}
         train = {"y_train": [None, HIRED], "sensitive_train": [None, SEX]}
@@ -197,7 +192,6 @@ def own_of(of):
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
         "Contingency.with_positive": {"pos_label": [1, 0]},
         "function_of": {"auditor": [DirectionalAuditor], "without": [()]},
-        "log_report": {"report": [made("AuditReport")]},
     }.get(of, {})
 
 

@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LICAuditor
-from skbiasamp.mitigation import AmplificationController, search
+from skbiasamp.mitigation import search
 from skbiasamp.monitoring import Store
 
 RUNS = {"a": PREDICTED, "b": HIRED}
@@ -89,9 +89,6 @@ MAKERS = {
     "CrossAuditResult": lambda: skbiasamp.cross_audit(
         LogisticRegression(), X, HIRED, **BY, auditor=AUDITORS[0](), cv=2
     ),
-    "RashomonResult": lambda: skbiasamp.model_selection.audit_rashomon(
-        LogisticRegression(), X, HIRED, **BY, auditor=AUDITORS[0](), n_models=2, tolerance=1
-    ),
     "Explanation": lambda: skbiasamp.explain(HIRED, PREDICTED, **BY, random_state=0),
     "Gate": lambda: made("AuditReport").gate(0.1),
     "GateCheck": lambda: made("AuditReport").gate(0.1).checks[0],
@@ -101,9 +98,6 @@ MAKERS = {
     "SelectionRates": lambda: skbiasamp.selection_rates(PREDICTED, y_true=HIRED, **BY),
     "Timeline": lambda: skbiasamp.audit_over(
         WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()
-    ),
-    "Certificate": lambda: (
-        AmplificationController(LogisticRegression().fit(X, HIRED)).fit(X, HIRED, **BY).certificate_
     ),
     "words": lambda: LICAuditor(n_draws=1, cv=2, interval=None, random_state=0).audit(
         ["a woman with a bike", "a man with a bike"] * 20,

@@ -624,17 +624,6 @@ def found_mitigations():
     return searched
 
 
-@scenario
-def certificate():
-    rows = table(4000, 9, growth=0.02)
-    model = BernoulliNB().fit(features(rows) > [0.5, 1], rows["cook"])
-    return (
-        mitigation.AmplificationController(model, limit=0.2, random_state=0)
-        .fit(features(rows) > [0.5, 1], rows["cook"], sensitive_features=rows["sex"])
-        .certificate_
-    )
-
-
 def answers_like(seed, ways):
     rng = np.random.default_rng(seed)
     item = np.arange(400)
@@ -657,17 +646,6 @@ def answers():
 def answers_that_differ():
     first, second = answers_like(1, WAYS), answers_like(2, [0.05, 0.75, 0.15, 0.05])
     return AnswerReport(text.answer_scores(first, second))
-
-
-@scenario
-def nothing_certified():
-    rows = table(400, 9, growth=0.3)
-    model = BernoulliNB().fit(features(rows) > [0.5, 1], rows["cook"])
-    controller = mitigation.AmplificationController(
-        model, limit=0.01, random_state=0, uncertified="warn"
-    )
-    controller.fit(features(rows) > [0.5, 1], rows["cook"], sensitive_features=rows["sex"])
-    return controller.certificate_
 
 
 @scenario

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score, f1_score, fbeta_score, make_scorer
 from sklearn.model_selection import cross_val_score
@@ -226,7 +227,37 @@ def test_what_it_cannot_do_it_refuses():
         model.fit(X[["skill"]], y, sensitive_features=[None, *X["sex"][1:]])
     with pytest.raises(ValueError, match=r"scoring must score decisions, .* got 'roc_auc': "):
         fitted(X, y, scoring="roc_auc")
+    with pytest.raises(
+        ValueError, match=r"y must hold the two classes .* on; got labels 1 and 2, and .* on 0 and"
+    ):
+        fitted(X, y)[0].fit(X[["skill"]], y + 1, sensitive_features=X["sex"])
     with pytest.raises(ValueError, match="'limit' parameter of Amplification"):
         AmplificationThresholdClassifier(LogisticRegression(), limit=-1).fit(
             X[["skill"]], y, sensitive_features=X["sex"]
         )
+
+
+class Skill(ClassifierMixin, BaseEstimator):
+    """Fitted classifier whose score is its only feature."""
+
+    classes_ = np.array([0, 1])
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+
+    def fit(self, X, y):
+        raise AssertionError("it is fitted already")
+
+    def predict(self, X):
+        return (self.decision_function(X) >= 0).astype(int)
+
+
+def test_scores_that_are_missing_decide_nothing():
+    X, y = world(400)
+    missing = X["skill"].mask(np.arange(400) == 7).to_frame()
+    model = AmplificationThresholdClassifier(Skill(), cv="prefit", limit=0.9)
+    text = r"gives no score \(NaN\) for 1 row, at position 7\. Impute"
+    with pytest.raises(ValueError, match=text):
+        model.fit(missing, y, sensitive_features=X["sex"])
+    with pytest.raises(ValueError, match=text):
+        model.fit(X[["skill"]], y, sensitive_features=X["sex"]).predict(missing)

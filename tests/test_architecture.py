@@ -35,7 +35,6 @@ LAYERS = [
     "report",
     "monitoring",
     "testing",
-    "integrations",
     "cli",
     "__main__",
 ]

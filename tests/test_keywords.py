@@ -1,12 +1,11 @@
-"""Names of keywords and of public names: unknown ones, and those of the last release."""
+"""Names of keywords that are unknown, and public names."""
 
 import inspect
-from pathlib import Path
 
 import pytest
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, metrics, model_selection, results, testing
+from skbiasamp import Contingency, DirectionalAuditor, model_selection, testing
 
 SEX = ["f"] * 400 + ["m"] * 400
 HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
@@ -45,55 +44,10 @@ FIRST_YEAR = {
     "testing",
     "text",
 }
-MOVED = {
-    "BiasDisparityAuditor": metrics,
-    "DBACAuditor": metrics,
-    "DifferentialFairnessAuditor": metrics,
-    "LabelAuditor": metrics,
-    "MatchedPairsAuditor": metrics,
-    "PercentageAuditor": metrics,
-    "AuditReport": results,
-    "AuditResult": results,
-    "ComparisonReport": results,
-    "ComparisonResult": results,
-    "Explanation": results,
-    "SelectionRates": results,
-    "Timeline": results,
-    "amplification_curve": model_selection,
-}
 
 
 def test_the_public_names_are_those_of_a_first_year_user():
     assert set(skbiasamp.__all__) == FIRST_YEAR
-
-
-@pytest.mark.parametrize("name", MOVED)
-def test_a_moved_name_works_and_says_where_it_is(name):
-    where = MOVED[name].__name__
-    words = rf"^skbiasamp\.{name} is now {where}\.{name}\. The old name works until 0\.3\.0\.$"
-    with pytest.warns(FutureWarning, match=words) as told:
-        assert getattr(skbiasamp, name) is getattr(MOVED[name], name)
-    assert told[0].filename == __file__
-    assert name not in skbiasamp.__all__
-
-
-def test_the_old_name_of_auditor_works_until_the_version_in_the_docs():
-    migration = (Path(__file__).resolve().parents[1] / "docs" / "migration.md").read_text("utf-8")
-    assert "`auditors=` and moved names work until 0.3.0" in migration
-    how = {"sensitive_features": SEX, "random_state": 0}
-    expected = skbiasamp.audit(HIRED, PREDICTED, auditor=QUIET, **how)
-    with pytest.warns(FutureWarning, match="auditors= of audit is now auditor=.* until 0.3.0"):
-        report = skbiasamp.audit(HIRED, PREDICTED, auditors=QUIET, **how)
-    assert report.summary.equals(expected.summary)
-    models = {"a": HIRED, "b": PREDICTED}
-    with pytest.warns(FutureWarning, match="auditors= of compare is now auditor="):
-        assert list(skbiasamp.compare(HIRED, models, auditors=QUIET, **how)) == [
-            QUIET.fit(HIRED, sensitive_features=SEX)
-            .audit(HIRED, PREDICTED, sensitive_features=SEX)
-            .name
-        ]
-    with pytest.raises(TypeError, match="Pass auditor= to audit, without auditors="):
-        skbiasamp.audit(HIRED, PREDICTED, auditor=QUIET, auditors=QUIET, **how)
 
 
 @pytest.mark.parametrize(

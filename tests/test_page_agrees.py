@@ -11,7 +11,6 @@ from sklearn.naive_bayes import BernoulliNB
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LICAuditor, mitigation
 from skbiasamp.metrics import MatchedPairsAuditor
-from skbiasamp.model_selection import audit_rashomon
 
 
 def items(document, kind):
@@ -363,28 +362,6 @@ def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
     (card,) = items(audit.to_document(), "Card")
     assert card.headline.startswith("The model amplifies the difference in '1'")
     assert "disadvantage" not in card.headline
-
-
-def test_one_good_model_is_in_the_singular():
-    """Its amplification was "between" one number and the same."""
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 2, 400)
-    X = rng.normal(size=(400, 2)) + group[:, None]
-    y = (X[:, 0] + rng.normal(size=400) > 0.5).astype(int)
-    result = audit_rashomon(
-        BernoulliNB(),
-        X,
-        y,
-        sensitive_features=group,
-        auditor=DirectionalAuditor(interval="analytic"),
-        param_distributions={"binarize": [0.0, 0.5, 1.0, 1.5]},
-        n_models=4,
-        tolerance=0.0,
-        random_state=0,
-    )
-    assert result.classes["n_good"].item() == 1
-    assert "1 of 4 models of 'BernoulliNB' scores within" in result.sentence
-    assert f"Its amplification is {result.classes['lowest'].item():+.4f}." in result.sentence
 
 
 def test_a_finding_names_groups_as_the_rest_of_the_page_does():

@@ -47,8 +47,6 @@ def make(kind, **options):
     options |= {name: value for name, value in QUICK.items() if name in known}
     if "estimator" in known:
         options["estimator"] = LogisticRegression()
-    if kind is mitigation.AmplificationController:  # it takes a fitted classifier, of any X here
-        options["estimator"] = DummyClassifier(strategy="stratified", random_state=0).fit(X, Y)
     if callable(kind(**options)):
         options["auditor"] = DirectionalAuditor(reference="test")
     return kind(**options)
@@ -208,14 +206,11 @@ def test_bad_input_of_mitigations(kind, changed, message):
         if "X" not in changed:
             pytest.skip("has no labels and no groups")
         given = {"X": given["X"]}
-    if kind is mitigation.AmplificationController and "X" in changed:
-        pytest.skip("the fitted classifier reads X")
     if hasattr(model, "fit_resample") and "one class" in message:
         pytest.skip("groups can be balanced in one class")
     # X and labels are read by the classifier inside first, with errors of its own.
     first = set(changed) != {"sensitive_features"}
     inner = first and kind in (
-        mitigation.AmplificationController,
         mitigation.AmplificationThresholdClassifier,
         mitigation.CorpusConstraintClassifier,
         mitigation.MixedClassifier,

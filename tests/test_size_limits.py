@@ -18,11 +18,7 @@ from skbiasamp import (
     cross_audit,
     metrics,
 )
-from skbiasamp.mitigation import (
-    AmplificationController,
-    AmplificationThresholdClassifier,
-    search,
-)
+from skbiasamp.mitigation import AmplificationThresholdClassifier, search
 from skbiasamp.model_selection import amplification_curve
 
 IDS = np.arange(10_000)
@@ -85,8 +81,6 @@ def test_estimators_ask_for_fewer_groups():
         with pytest.raises(ValueError, match=r"got 21 values.* pass 20 or fewer: merge small ones"):
             call(groups)
         call(merged)
-    with pytest.raises(ValueError, match=r"got 21 values.* pass 20 or fewer: merge small ones"):
-        AmplificationController(model).fit(X, y, sensitive_features=groups)
 
 
 def test_the_command_has_the_option(tmp_path, capsys):

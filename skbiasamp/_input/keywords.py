@@ -1,4 +1,4 @@
-"""Names of keywords: unknown ones, and those that have a new name."""
+"""Names of keywords that a function does not know."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 from skbiasamp._input.errors import InputTypeError, meant
-from skbiasamp._utils.warnings import warn
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,11 +18,8 @@ def chosen(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: arguments[name] for name in names}
 
 
-def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function name itself and the nearest word if a keyword is unknown.
-
-    `renamed` are old names and their new ones: the old name works until 0.3.0, with a warning.
-    """
+def keywords() -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function name itself and the nearest word if a keyword is unknown."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name, known = function.__qualname__, list(signature(function).parameters)
@@ -31,15 +27,6 @@ def keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             __tracebackhide__ = True  # by pytest: the failure is of the function
-            for old in renamed.keys() & kwargs.keys():
-                new = renamed[old]
-                if new in kwargs:
-                    raise InputTypeError(f"Pass {new}= to {name}, without {old}=, its old name.")
-                warn(
-                    f"{old}= of {name} is now {new}=. The old name works until 0.3.0.",
-                    FutureWarning,
-                )
-                kwargs[new] = kwargs.pop(old)
             for word in (each for each in kwargs if each not in known):
                 text = "{function}() has no parameter {word!r}{meant}"
                 close = meant(word, known)

@@ -20,8 +20,6 @@ _EXTRAS = (
     "pyspark",
     "torch",
     "skorch",
-    "mlflow",
-    "mlflow-skinny",
 )
 
 

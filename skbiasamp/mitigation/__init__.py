@@ -2,7 +2,6 @@
 
 from skbiasamp.mitigation._adversarial import AdversarialClassifier
 from skbiasamp.mitigation._balance import RatioBalancer
-from skbiasamp.mitigation._controller import AmplificationController
 from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
 from skbiasamp.mitigation._domains import DomainIndependentClassifier
 from skbiasamp.mitigation._mixture import MixedClassifier
@@ -13,15 +12,12 @@ from skbiasamp.mitigation._region_mask import RegionMask
 from skbiasamp.mitigation._repair import DataRepair
 from skbiasamp.mitigation._search import search
 from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
-from skbiasamp.results.certificate import Certificate
 from skbiasamp.results.mitigation_search import MitigationSearch
 
 __all__ = [
     "AdversarialClassifier",
-    "AmplificationController",
     "AmplificationParity",
     "AmplificationThresholdClassifier",
-    "Certificate",
     "CorpusConstraintClassifier",
     "DataRepair",
     "DomainIndependentClassifier",

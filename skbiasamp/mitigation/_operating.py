@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._input.errors import InputError, speaking
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
-from skbiasamp.inference.hypothesis_tests import sign_p_values
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.signs import association_sign
 from skbiasamp.mitigation._pairs import WITHOUT_POLICIES
 
 _BENEFITS = np.linspace(0.05, 0.95, 19)  # of a true positive; a false one costs the rest of 1
 _HALVINGS = 30
-_SHOWN, _MOST_OPEN = 0.05, 10  # p-value that shows a sign; groups whose sign is not shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,37 +150,11 @@ class ScoredRows:
         return np.array([[value, score(counts)], [error, (slopes**2 @ (squares + rare**2)) ** 0.5]])
 
 
-def labels_of_groups(y: Any, attribute: Any, positive: Any, weight: Any = None) -> Contingency:
+def labels_of_groups(y: Any, attribute: Any, positive: Any, weight: Any) -> Contingency:
     """Return the counts of labels that give each group the sign of its association."""
     auditor = DirectionalAuditor(pos_label=positive, interval=None)
     with speaking(WITHOUT_POLICIES, y_train="y"):
         return auditor.fit(y, sensitive_features=attribute, sample_weight=weight).contingency_
-
-
-def signs_of_groups(labels: Contingency) -> Array:
-    """Return the sign of each group's association with the positive class."""
-    return association_sign(labels)[:, 0]
-
-
-def possible_signs(labels: Contingency) -> list[Array]:
-    """Return the signs that groups may have, if labels do not show some of them (at 5 %)."""
-    sign = signs_of_groups(labels)
-    p_values = sign_p_values(labels, shares=False)[:, 0]
-    open_ = np.flatnonzero((p_values > _SHOWN) & (sign != 0))
-    if len(open_) > _MOST_OPEN:
-        smallest = open_[labels.count("group")[open_].argsort(kind="stable")[:3]]
-        raise InputError(
-            "The labels do not show in which {n} groups the label is more frequent than in all "
-            "rows, such as {names}, and a proof allows for {most} such groups. Merge the small "
-            "ones into one group, or pass {y_train} with more rows.",
-            n=len(open_),
-            names=quote([labels.groups[i] for i in smallest]),
-            most=_MOST_OPEN,
-        )
-    turned = np.tile(sign, (2 ** len(open_), 1))
-    turned[:, open_] = list(product((-1, 1), repeat=len(open_)))
-    # Associations of all groups sum to 0: they cannot have one sign.
-    return [signs for signs in turned if signs.min() < 0 < signs.max()] or [sign]
 
 
 Score = Callable[[Array], float]  # of the counts of `Operating.confusion`

@@ -20,13 +20,8 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitivePredictor
 from skbiasamp.counts.passed import between
-from skbiasamp.mitigation._operating import (
-    Score,
-    ScoredRows,
-    labels_of_groups,
-    score_of,
-    signs_of_groups,
-)
+from skbiasamp.metrics.signs import association_sign
+from skbiasamp.mitigation._operating import Score, ScoredRows, labels_of_groups, score_of
 from skbiasamp.mitigation._pairs import as_index, read_groups
 from skbiasamp.model_selection.responses import (
     GIVES_SCORES,
@@ -97,7 +92,6 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     See Also
     --------
     skbiasamp.BaseRateThresholdClassifier : Predict as often as labelled; it can amplify more.
-    AmplificationController : Prove on further rows that the amplification is within a limit.
 
     Notes
     -----
@@ -173,7 +167,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
             read_groups(attribute, len(y), self.groups_),
             y == self.classes_[1],
             weight,
-            signs_of_groups(labels),
+            association_sign(labels)[:, 0],
         )
         score = score_of(self.scoring, self.classes_)
         self._thresholds, size = self._chosen(rows, score)

@@ -4,7 +4,6 @@ from skbiasamp.model_selection._class_scores import class_scorers
 from skbiasamp.model_selection._cross_audit import cross_audit
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
-from skbiasamp.model_selection._rashomon import RashomonResult, audit_rashomon
 from skbiasamp.model_selection._scorer import amplification_scorer
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 
@@ -13,10 +12,8 @@ __all__ = [
     "BaseRateThresholdClassifier",
     "CrossAuditResult",
     "CrossComparisonResult",
-    "RashomonResult",
     "amplification_curve",
     "amplification_scorer",
-    "audit_rashomon",
     "class_scorers",
     "cross_audit",
 ]

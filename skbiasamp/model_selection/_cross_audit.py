@@ -179,7 +179,7 @@ def cross_audit(
             kind=type(estimator).__name__,
         )
     models = audited_models(estimator if several else {"": estimator}, auditor)
-    attribute = attribute_of(models.values(), X, sensitive_features, "cross_audit")
+    attribute = attribute_of(models.values(), X, sensitive_features)
     strata = fold_strata(stratify, y, attribute)
     rng = check_random_state(random_state)
     cv = list(cv) if isinstance(cv, Iterator) else cv  # for all repeats
@@ -247,7 +247,7 @@ def audited_models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, Aud
     return models
 
 
-def attribute_of(models: Any, X: Any, sensitive_features: Any, function: str) -> Any:
+def attribute_of(models: Any, X: Any, sensitive_features: Any) -> Any:
     """Return the sensitive feature that all models are audited by."""
     named = {repr(model.sensitive): model for model in models if model.sensitive is not None}
     if len(named) > 1:
@@ -260,9 +260,8 @@ def attribute_of(models: Any, X: Any, sensitive_features: Any, function: str) ->
     attribute = model._sensitive(X, sensitive_features, "fit", required=False)
     if attribute is None:
         raise InputError(
-            "{function} needs the sensitive feature: pass {sensitive_features}, for example "
-            "X['sex'], or an AuditedClassifier(..., sensitive='sex').",
-            function=function,
+            "cross_audit needs the sensitive feature: pass {sensitive_features}, for example "
+            "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
         )
     return attribute
 

@@ -36,7 +36,7 @@ from skbiasamp.results.gate import Limit
 __all__ = ["audit", "compare", "described_files", "selection_rates"]
 
 
-@keywords(auditors="auditor")
+@keywords()
 @filling
 def audit(
     y_true: Any,

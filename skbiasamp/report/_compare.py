@@ -30,7 +30,7 @@ from skbiasamp.report.partly_known import PartlyKnown
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
-@keywords(auditors="auditor")
+@keywords()
 @filling
 def compare(
     y_true: Any,

@@ -1,1 +1,0 @@
-"""Other libraries: each module needs the extra of its name."""
