@@ -6,7 +6,7 @@ from evidence_trials import ANALYTIC, RESAMPLES, Outcome, Row, at_signs, outcome
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp.metrics import MatchedPairsAuditor, prediction_powered_rates
+from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.text import answer_scores
 
 MOST = 200  # data sets of whole reports, which take longer
@@ -135,21 +135,6 @@ def between_tables(shape, n, gap, step=0.0, a_prompt=1, compared=False):
 # --------------------------------------------------------------------------- known in part
 
 
-def few_labels(n, n_labelled, gap):
-    """Return the trial of the difference of two groups, with a machine that errs more in one."""
-
-    def trial(rng):
-        group = rng.integers(0, 2, n)
-        people = (rng.random(n) < 0.4 + gap * group).astype(float)
-        errs = rng.random(n) < np.where(group, 0.2, 0.1)
-        machine = np.where(errs, 1 - people, people).astype(int)
-        people[rng.permutation(n) >= n_labelled] = np.nan
-        table = prediction_powered_rates(machine, labelled=people, sensitive_features=group).table
-        return of_table(table.iloc[0], -gap, p_value=table["p_value"][0])
-
-    return trial
-
-
 def proxied(n, step, related, assumed):
     """Return the trial of groups that are known with a probability, calibrated.
 
@@ -266,11 +251,6 @@ def kinds():
         trial = between_tables(shape, n, gap, step, a_prompt, compared)
         yield Row(made, "; ".join(parts), trial, "amplifies" if step else "")
     part = "Few human labels, groups with probabilities, labels that a decision hides"
-    for n_labelled, gap in ((100, 0.0), (300, 0.0), (300, 0.15)):
-        effect = f"a difference of {100 * gap:g} pp" if gap else "no difference"
-        text = f"3,000 rows, {n_labelled} human labels; {effect}"
-        trial = few_labels(3_000, n_labelled, gap)
-        yield Row(part, text, trial, "reduces" if gap else "")
     for step, related, assumed in (
         (0.0, False, True),
         (0.06, False, True),

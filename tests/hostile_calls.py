@@ -168,10 +168,6 @@ def own_of(of):
         train = {"y_train": [None], "sensitive_train": [None], "scoring": ["accuracy"]}
         fitted = {"estimator": [LogisticRegression().fit(X, HIRED)], "uncertified": ["warn"]}
         return rows | train | fitted | {"limit": [0.02], "thresholds": [None, [0.5]]}
-    if of == "prediction_powered_rates":
-        many = {"y_pred": [PREDICTED * 20, SOFT * 20], "sensitive_features": [SEX * 20]}
-        train = {"y_train": [None, HIRED], "sensitive_train": [None, SEX]}
-        return many | train | {"labelled": [(HIRED + [None] * len(HIRED)) * 10]}
     if of in ("read_answers", "answer_scores"):
         path = Path(tempfile.mkdtemp(), "answers.jsonl")
         path.write_text(json.dumps(ITEM | {"model": 1}), encoding="utf-8")

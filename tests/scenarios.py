@@ -396,29 +396,6 @@ def one_result():
 
 
 @scenario
-def few_labels():
-    rows = table(1500, 8)
-    return skbiasamp.audit(
-        None,
-        rows["cook_new"],
-        sensitive_features=rows["sex"],
-        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
-        **trained(TRAIN()),
-        random_state=0,
-    )
-
-
-@scenario
-def labels_of_some_rows():
-    rows = table(1500, 8)
-    return metrics.prediction_powered_rates(
-        rows["cook_new"],
-        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
-        sensitive_features=rows["sex"],
-    )
-
-
-@scenario
 def selection_rates():
     rows = ROWS()
     return skbiasamp.selection_rates(

@@ -32,7 +32,6 @@ PARAMETER_OF = {
     "decision": "decision",
     "check": "check",
     "pair": "pairs",
-    "labelled": "labelled",
     "given": "given",
 }
 # The options of the columns of labels and predictions, by the side they are.

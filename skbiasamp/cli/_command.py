@@ -60,7 +60,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         command_line.error(wrong)
     options.tables = _own_files(command_line, options)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
-    of_audit = options.command == "audit" and (options.train or options.labelled)
+    of_audit = options.command == "audit" and options.train
     if options.pair or of_audit or options.tables:
         needed = [name for name in needed if name != "target"]  # predictions alone will do
     lacking = [name for name in needed if getattr(options, name) is None]

@@ -99,7 +99,7 @@ def check_gaps(
 ) -> None:
     """Raise if there are no rows, or if values are missing."""
     # Groups that are known of some rows, texts that say nothing, and labels that a decision made.
-    may_miss = {"check", "given", "labelled", "target_text", "text"}
+    may_miss = {"check", "given", "target_text", "text"}
     may_miss |= {"target"} if any(given.side == "decision" for given in named) else set()
     may_miss |= {"sensitive", "sensitive_prediction"} if missing != "error" else set()
     option_of = {column: given for given in named for column in given.columns}

@@ -190,10 +190,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             "strata, such as department: what they contribute to amplification, and within them",
             nargs="+",
         ),
-        "--labelled": _value(
-            "labels of people for some rows, if a machine labelled all rows in --prediction",
-            nargs=1,
-        ),
         "--check": _value(
             "the group of rows where it is known, with --groups probabilities", nargs=1
         ),

@@ -29,7 +29,7 @@ from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
 
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
-_OF_ROWS = {"score", "weight", "decision", "check", "pair", "labelled", "cluster", "given"}
+_OF_ROWS = {"score", "weight", "decision", "check", "pair", "cluster", "given"}
 
 
 _AUDIT_USAGE = """\
@@ -86,7 +86,7 @@ _OF_COMPARE = {
 
 def add_audit(commands: Any) -> None:
     """Add the command to the parser."""
-    own = "--favourable --score --labelled --check --model-name"
+    own = "--favourable --score --check --model-name"
     add_command(commands, "audit", _audit, f"{_SHARED} {own}", _OF_AUDIT, usage=_AUDIT_USAGE)
 
 

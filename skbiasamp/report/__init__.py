@@ -52,7 +52,6 @@ def audit(
     sample_weight: Any = None,
     clusters: Any = None,
     pairs: Any = None,
-    labelled: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -120,10 +119,6 @@ def audit(
         One id per row: rows that share it differ in nothing but their group, as prompts in which
         only the name was swapped. The report then compares groups within pairs, for which no labels
         are needed. All other intervals take the rows of a pair as a cluster.
-    labelled : array-like of shape (n_samples,) or column name, default=None
-        The labels of people, missing in all rows that people did not read, if a machine made
-        `y_pred`. Rates, differences between groups and A->T are then those of people's labels: see
-        `skbiasamp.metrics.prediction_powered_rates`. Leave `y_true` out.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
         labels if `y_train` is None.
@@ -204,7 +199,7 @@ def _audited(asked: Asked) -> AuditReport:
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, labels, columns, evidence = read_evidence(rows, asked, train)
+        rows, labels, columns, evidence = read_evidence(rows, asked)
         # Parts of a value are of rows that are kept apart, and so is the value.
         test = _count_rows(rows, labels, columns, train, joint=in_parts or None, **how)
         weights = labels.get("sample_weight")
@@ -229,7 +224,7 @@ def _audited(asked: Asked) -> AuditReport:
         return result if partly is None else partly.bounded(auditor, result, random_state)
 
     chosen = _auditors_of(own, test, train, scored, evidence)
-    results = run_each("audit", chosen, random_state, measured) | evidence.results
+    results = run_each("audit", chosen, random_state, measured)
     tables = evidence.tables | _tables_of_groups(asked, test, chosen)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
@@ -300,12 +295,10 @@ def _auditors_of(
     evidence: OtherEvidence,
 ) -> list[tuple[Any, Contingency | None, Contingency, str]]:
     """Return the auditors with their training and audited rows, and what their names end with."""
-    if "labelled" in evidence.tables and own is not None:
-        raise InputError("{labelled} has results of its own: leave {auditor} out.")
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
     no_labels = not test.has("task") and train is None
-    if "labelled" in evidence.tables or (evidence.is_alone and no_labels):
+    if evidence.is_alone and no_labels:
         return []
     able = allowed(test) if evidence.partly is None else allowed(test)[:1]  # others have no bounds
     chosen = [(at_once(auditor), train, test, "") for auditor in able]

@@ -171,7 +171,7 @@ def _compare(asked: Asked) -> ComparisonReport:
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
     with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, data, columns, evidence = read_evidence(rows, asked, train)
+        rows, data, columns, evidence = read_evidence(rows, asked)
         matched = evidence.tables.get("matched", pd.DataFrame())
         if evidence.is_alone and rows is None and train is None:
             return _of_pairs_alone(matched, data, asked)

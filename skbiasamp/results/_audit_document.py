@@ -424,7 +424,7 @@ def _errors(report: AuditReport) -> Section:
     title = "Who bears the errors?" if kind != "texts" else "Rows of each group"
     if not labelled:
         title = "How often is each task in each group?"
-    without = _NO_ERRORS if report.primary and report.labelled.empty else _NOT_ALL_LABELLED
+    without = _NO_ERRORS if report.primary else _NOT_ALL_LABELLED
     explained = Text(_ERRORS if labelled else without, link=("terms", "Definitions"))
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
