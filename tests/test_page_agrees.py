@@ -372,8 +372,6 @@ def test_one_good_model_is_in_the_singular():
 
 
 def test_a_finding_names_groups_as_the_rest_of_the_page_does():
-    text = text_of(SCENARIOS["labels_of_selected_rows"]().to_document())
-    assert "of the group sex = man and 42.9 % of the group sex = woman." in text
     text = text_of(SCENARIOS["trained_labels"]().to_document())
     assert re.search(r"if [\d.]+ % of the rows of the group sex = (wo)?man (should|are)", text)
 

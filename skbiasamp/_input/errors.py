@@ -29,8 +29,6 @@ PARAMETER_OF = {
     "score": "y_score",
     "weight": "sample_weight",
     "cluster": "clusters",
-    "decision": "decision",
-    "check": "check",
     "pair": "pairs",
     "given": "given",
 }

@@ -62,7 +62,6 @@ _HEADLINES = {
     words.REVEALS_LESS: f"The model reveals less {_LESS_THAN}.",
     words.NO_EFFECT: f"{words.NO_EFFECT.capitalize()}: this audit does not show amplification.",
     words.CANNOT: "Cannot amplify: {cannot}.",
-    words.CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     words.NOT_MEASURED: "Not measured.",
 }
 
