@@ -17,7 +17,6 @@ AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 ADDS_MORE, ADDS_LESS = "adds more", "adds less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, NOT_MEASURED = "no clear effect", "not measured"
-CANNOT_KNOW = "cannot be known"
 # The verdicts with a limit.
 WITHIN, ABOVE, INCONCLUSIVE = "within the limit", "above the limit", "inconclusive"
 ASSOCIATION = "the association between group and task in its labels"
@@ -32,7 +31,6 @@ SIDE_OF = {
     **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), "below"),
     **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
     ABOVE: "above",
-    CANNOT_KNOW: "across",
     NOT_MEASURED: "undefined",
 }
 

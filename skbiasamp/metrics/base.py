@@ -6,7 +6,6 @@ import copy
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -44,7 +43,6 @@ INTERNAL = frozenset(
         "learn_reference",
         "learn_signs",
         "pairs_of",
-        "rewritten",
         "values_of_draws",
     }
 )
@@ -444,9 +442,6 @@ class BaseAuditor(Declaration):
         """Return a copy whose choices are made from the reference."""
         return copy.copy(self)
 
-    def rewritten(self, result: AuditResult, **changed: Any) -> AuditResult:
-        """Return a result of this auditor with other numbers, and the sentence about them."""
-        return replace(result, **changed)._make_later(sentence=copy.copy(self)._sentence)
 
     def learn_signs(self, pooled: Contingency) -> Self:
         """Return a copy with the signs of pooled rows, if those of a reference were learned."""

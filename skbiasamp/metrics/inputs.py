@@ -85,8 +85,6 @@ def count_labels(
             meant=meant(unknown[0], [*labels, *COLUMNS]),
             columns=quote(COLUMNS),
         )
-    if named and how.get("groups") == "probabilities":
-        y_true, labels, named = row_by_row(y_true, labels, named)
     if named or isinstance(y_true, str | PathLike):
         check_frame_columns(named, labels.values())
         asked = {**named, "like": like, **how, **(engine or {})}

@@ -176,13 +176,6 @@ def audit_over(
     asked = Asked(locals(), audit_over)
     check_option("every", every, (*EVERY, None))
     check_watch(asked)
-    if groups == "probabilities":
-        text = (
-            "{groups='probabilities'} cannot be watched: rows move between periods at random, and "
-            "a row that belongs to several groups would move in parts. Audit each period, or watch "
-            "rows whose groups are known."
-        )
-        raise InputError(text)
     columns = asked.columns
     strata = tuple(names_of(given))
     if strata and sensitive_prediction is not None:

@@ -38,8 +38,7 @@ class Asked(SimpleNamespace):
     @property
     def beside(self) -> dict[str, Any]:
         """What is known of rows besides labels: values, or names of columns."""
-        known = {name: vars(self).get(name) for name in ("labelled", "decision", "check")}
-        known["pair"] = self.pairs if self.pair is None else self.pair
+        known = {"pair": self.pairs if self.pair is None else self.pair}
         return {name: values for name, values in known.items() if values is not None}
 
     @property

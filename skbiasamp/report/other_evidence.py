@@ -1,4 +1,4 @@
-"""Rows that say more than labels do: pairs, labels of people, groups and labels known in part."""
+"""Rows that say more than labels do: matched pairs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError
-from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.metrics.few_labels import prediction_powered_rates
+from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.matched_pairs import within_pairs
 from skbiasamp.report.asked import Asked
-from skbiasamp.report.partly_known import PartlyKnown, probable_groups, selected_labels
-from skbiasamp.results import AuditResult, Finding
 
 
 @dataclass
@@ -20,11 +17,7 @@ class OtherEvidence:
     """What is known of single rows besides labels, and what a report says of it."""
 
     given: Any  # strata: values of rows, or names of columns
-    partly: PartlyKnown | None = None
-    results: dict[str, AuditResult] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    without: str = ""  # why other metrics are left out, if they are
 
     @property
     def is_alone(self) -> bool:
@@ -33,22 +26,14 @@ class OtherEvidence:
 
 
 def read_evidence(
-    rows: Any, asked: Asked, train: Contingency | None
+    rows: Any, asked: Asked
 ) -> tuple[Any, dict[str, Any], dict[str, Any], OtherEvidence]:
     """Return rows, labels and columns as they can be counted, and what else is known of rows."""
     given, columns, how, beside = asked.data, asked.columns, asked.how, asked.beside
-    selected, probable = asked.labels == "selected", how["groups"] == "probabilities"
-    for name, is_used, option in (
-        ("decision", selected, "labels='selected'"),
-        ("check", probable, "groups='probabilities'"),
-    ):
-        if name in beside and not is_used:
-            raise InputError(f"{{name}} is used with {{{option}}} only.", name=name)
     evidence = OtherEvidence(asked.given)
-    if not (beside or selected or probable) or (probable and is_contingency(rows)):
+    if not beside:
         return rows, given, columns, evidence
-    if beside:
-        check_single(PARAMETER_OF[next(iter(beside))], rows)
+    check_single(PARAMETER_OF[next(iter(beside))], rows)
     if columns:
         rows, given, columns = row_by_row(rows, given, asked.needed)
         evidence.given = given.pop("given", asked.given)
@@ -60,29 +45,6 @@ def read_evidence(
         matched = within_pairs(own, asked.random_state, how)
         evidence.tables["matched"] = matched.table
         given = given | {"clusters": pairs}
-    if (human := beside.get("labelled")) is not None:
-        check_single("labelled", rows, how)
-        if any(v is not None for v in (rows, pairs, given["sample_weight"], given["clusters"])):
-            text = "{labelled} needs rows that are independent, and no {y_true} beside it."
-            raise InputError(text)
-        own = {name: given[name] for name in ("y_pred", "sensitive_features")}
-        powered = prediction_powered_rates(
-            **own, labelled=human, y_train=train, pos_label=how["pos_label"]
-        )
-        evidence.tables |= {"labelled": powered.table, "labelled_rates": powered.rates}
-        if powered.amplification is not None:
-            evidence.results[powered.amplification.name] = powered.amplification
-        evidence.findings += [Finding("few human labels", text) for text in powered.notes]
-        evidence.without = "they need a label of each row"
-    if selected and probable:
-        raise InputError("{labels='selected'} needs known groups, and these have probabilities.")
-    if probable:
-        evidence.partly = probable_groups(rows, given, beside.get("check"), how)
-    if selected:
-        rows, given, evidence.partly = selected_labels(rows, given, beside.get("decision"), how)
-    if evidence.partly is not None:
-        evidence.findings += evidence.partly.findings
-        evidence.without = "what is unknown gives them no bounds"
     return rows, given, columns, evidence
 
 

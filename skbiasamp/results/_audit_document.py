@@ -62,7 +62,6 @@ _HEADLINES = {
     words.REVEALS_LESS: f"The model reveals less {_LESS_THAN}.",
     words.NO_EFFECT: f"{words.NO_EFFECT.capitalize()}: this audit does not show amplification.",
     words.CANNOT: "Cannot amplify: {cannot}.",
-    words.CANNOT_KNOW: "These rows cannot show whether the model amplifies {amplified}.",
     words.NOT_MEASURED: "Not measured.",
 }
 
@@ -424,7 +423,7 @@ def _errors(report: AuditReport) -> Section:
     title = "Who bears the errors?" if kind != "texts" else "Rows of each group"
     if not labelled:
         title = "How often is each task in each group?"
-    without = _NO_ERRORS if report.primary and report.labelled.empty else _NOT_ALL_LABELLED
+    without = _NO_ERRORS if report.primary else _NOT_ALL_LABELLED
     explained = Text(_ERRORS if labelled else without, link=("terms", "Definitions"))
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")

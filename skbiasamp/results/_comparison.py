@@ -34,11 +34,10 @@ _MODELS = {
     "published": NotRequired[float],
     "verdict": NotRequired[str],
     "difference_verdict": NotRequired[str],
-    "assuming": NotRequired[str],
     **dict.fromkeys(("low", "high", "difference", "difference_low", "difference_high"), float),
     **dict.fromkeys(("p_value", "p_adjusted", "changed"), Share),
 }
-MODEL_COLUMNS = tuple(name for name in _MODELS if name not in ("verdict", "difference_verdict", "assuming"))
+MODEL_COLUMNS = tuple(name for name in _MODELS if not name.endswith("verdict"))
 _PAIRS = {"model": str, **PAIR, "difference": float, **TESTS}
 _PAIRS |= may_lack(float, "reference", "observed", "amplification", "low", "high")
 _CHURN = {"model": str, "group": Name, "n": Count, "changed": Count, "share": Share}
@@ -308,8 +307,7 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
-        unsaid = ("assuming", "difference_verdict")
-        shown = shown.drop(columns=list(unsaid), errors="ignore")
+        shown = shown.drop(columns="difference_verdict", errors="ignore")
         shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")

@@ -454,8 +454,6 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
         "difference is clear.",
     }
     limits = (own_rows if report.context.get("own_rows") else same_rows) | _LIMITS
-    if texts := report.context.get("partly_known"):
-        limits["Rows known in part"] = " ".join(texts)
     if len(report.models) > 1:
         limits["Several models"] = (
             f"p-values are adjusted for {len(report.models)} comparisons with the reference. "

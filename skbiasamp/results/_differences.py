@@ -1,4 +1,4 @@
-"""Differences between the rates of groups, with what their intervals rest on."""
+"""Differences between groups within matched pairs, with what their intervals rest on."""
 
 from __future__ import annotations
 
@@ -20,21 +20,19 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Bullets, Document, Section
 from skbiasamp.results._content import LIMITS, in_points, interval_in_words
-from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged, frame_table
 from skbiasamp.results.pair_tables import row_of
 
 _SHOWN = ("model", "group", "other", "task", "n_pairs", "mean", "mean_other", "difference", "low",
           "high", "p_value", "ratio")  # fmt: skip
-_HEADINGS = {"n": "Rows", "n_pairs": "Pairs", "n_labelled": "Labelled rows",
-             "mean_other": "Mean of other", "p_value": "p-value"}  # fmt: skip
+_HEADINGS = {"n_pairs": "Pairs", "mean_other": "Mean of other", "p_value": "p-value"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupDifferences(Paged):
-    """Differences between groups: of matched pairs, or of rates that people labelled in part.
+    """Differences between groups within matched pairs.
 
-    `MatchedPairsAuditor.audit` and `prediction_powered_rates` return it.
+    `MatchedPairsAuditor.audit` returns it.
 
     .. versionadded:: 0.2
 
@@ -43,19 +41,15 @@ class GroupDifferences(Paged):
     table : DataFrame
         One row for each two groups and task: ``group`` and ``other``, the ``mean`` of each and
         their ``difference`` (group minus other), with ``standard_error``, interval (``low``,
-        ``high``), ``p_value``, ``p_adjusted`` and the ``test``. Matched pairs also have
-        ``n_pairs`` that have both groups and ``n_unmatched`` that have one of them, in how many
-        pairs the group is ``higher`` and ``lower``, and the ``ratio`` with its interval.
+        ``high``), ``p_value``, ``p_adjusted`` and the ``test``, ``n_pairs`` that have both groups
+        and ``n_unmatched`` that have one of them, in how many pairs the group is ``higher`` and
+        ``lower``, and the ``ratio`` with its interval.
     confidence_level : float
         Level of the intervals.
     group_columns : tuple
         Names of the sensitive columns, empty if they have none.
     percent : bool
         Whether predictions are 0 or 1, so that means are shares.
-    rates : DataFrame or None
-        The rate of each group and task with its interval, if labels are of people and machines.
-    amplification : AuditResult or None
-        The directional amplification A→T of these rates, if there are training labels.
     title : str
         What was audited.
     notes : tuple of str
@@ -76,8 +70,6 @@ class GroupDifferences(Paged):
     confidence_level: float
     group_columns: tuple[Any, ...] = ()
     percent: bool = True
-    rates: pd.DataFrame | None = None
-    amplification: AuditResult | None = None
     title: str = "Differences between groups"
     notes: tuple[str, ...] = ()
 
@@ -93,15 +85,12 @@ class GroupDifferences(Paged):
         return " ".join(self._sentences())
 
     def _sentences(self) -> list[str]:
-        rows = (row_of(self.table, i) for i in range(len(self.table)))
-        sentences = [] if self.amplification is None else [self.amplification.sentence]
-        return [*sentences, *map(self._of_row, rows)]
+        return [self._of_row(row_of(self.table, i)) for i in range(len(self.table))]
 
     def _of_row(self, row: dict[str, Any]) -> str:
         group, other = (group_of(row[name], self.group_columns) for name in ("group", "other"))
         task = f", '{task_of(row['task'])}'" if self.table["task"].nunique() > 1 else ""
-        n_pairs = row.get("n_pairs")
-        if n_pairs == 0:
+        if row["n_pairs"] == 0:
             return f"No pair has both {group} and {other}."
         if "model" in row:
             return self._of_model(row, f"{group} minus {other}{task}")
@@ -114,13 +103,10 @@ class GroupDifferences(Paged):
         sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
         if math.isnan(row["low"]):
             sure = "Too few pairs for an interval"
-        what = f"the rate of {group} is {size} {side} than that of {other}"
-        if n_pairs is not None:
-            what = f"within {n_pairs:,.0f} pairs, predictions for {group} are {size} {side} "
-            what += f"than for {other} on average"
         return (
-            f"{sure}{task}: {what} ({self._tested(row)}). The "
-            f"{'rates' if n_pairs is None else 'means'} are {first} and {second}."
+            f"{sure}{task}: within {row['n_pairs']:,.0f} pairs, predictions for {group} are {size} "
+            f"{side} than for {other} on average ({self._tested(row)}). The means are {first} and "
+            f"{second}."
         )
 
     def _of_model(self, row: dict[str, Any], what: str) -> str:
@@ -163,10 +149,6 @@ class GroupDifferences(Paged):
         }
         differences = self.table[shown].assign(**named).rename(columns=names)
         tables = [frame_table(differences, "Differences of two groups", _heading)]
-        if self.rates is not None:
-            groups = [group_of(group, columns) for group in self.rates["group"]]
-            rates = self.rates.assign(group=groups)
-            tables.append(frame_table(rates, "Rates of each group", _heading))
         sentences = Bullets.of(self._sentences())
         notes = Bullets.of(self.notes)
         sections = [Section("Result", [sentences], "verdict", leading=True)]
@@ -179,7 +161,7 @@ def _heading(name: str) -> str:
 
 
 def differences_section(differences: GroupDifferences | None) -> Section:
-    """Return what matched pairs, or labels of people, say if there are any."""
+    """Return what matched pairs say if there are any."""
     document = Document("", []) if differences is None else differences.to_document()
     items = [item for part in document.sections for item in part.items]
     return Section(document.title, items, "pairs", leading=True)

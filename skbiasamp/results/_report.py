@@ -43,15 +43,11 @@ _BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED
 _CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
 _PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
 
-_OF_TWO = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
-_OF_TWO |= dict.fromkeys(("mean", "mean_other", "difference"), float)
-_OF_TWO |= dict.fromkeys(("standard_error", "low", "high"), float)
-_OF_PAIRS = _OF_TWO | dict.fromkeys(("n_pairs", "n_unmatched", "higher", "lower"), float)
+_OF_PAIRS = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
+_OF_PAIRS |= dict.fromkeys(("mean", "mean_other", "difference"), float)
+_OF_PAIRS |= dict.fromkeys(("standard_error", "low", "high"), float)
+_OF_PAIRS |= dict.fromkeys(("n_pairs", "n_unmatched", "higher", "lower"), float)
 _MATCHED = table_reader(_OF_PAIRS | dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float))
-_LABELLED = table_reader(_OF_TWO)
-_OF_PEOPLE = {**PAIR, "n": Count, "n_labelled": Count, "standard_error": float}
-_OF_PEOPLE |= dict.fromkeys(("rate", "low", "high", "weight", "machine", "human"), Share)
-_LABELLED_RATES = table_reader(_OF_PEOPLE)
 MODELS_MATCHED = table_reader({"model": str} | _OF_PAIRS)
 
 R = TypeVar("R", AuditResult, ComparisonResult)
@@ -118,21 +114,15 @@ class Report(Paged, Stored, Mapping[str, R]):
 
     @property
     def differences(self) -> GroupDifferences | None:
-        """Differences within matched pairs, or between groups by labels of people and machines.
-
-        None if there are neither pairs nor labels of people.
-        """
-        table, rates, title = self.matched, None, "Groups compared within pairs"
-        if table.empty and isinstance(self, AuditReport):
-            table, rates = self.labelled, self.labelled_rates
-            title = "Rates by human and machine labels"
+        """Differences within matched pairs, or None if there are no pairs."""
+        table = self.matched
         if table.empty:
             return None
         means = table[["mean", "mean_other"]].to_numpy()
         least = -1 if "model" in table else 0  # of a model, they are differences
         percent = bool(((means >= least) & (means <= 1)).all())
         columns = tuple(self.context.get("group_columns", ()))
-        return GroupDifferences(table, 0.95, columns, percent, rates, title=title)
+        return GroupDifferences(table, 0.95, columns, percent, title="Groups compared within pairs")
 
     @property
     def _of_differences(self) -> str:
@@ -195,9 +185,6 @@ class AuditReport(Report[AuditResult]):
     matched : DataFrame
         Groups compared within matched pairs, if there are pairs: the table of
         `MatchedPairsAuditor`.
-    labelled, labelled_rates : DataFrame
-        Differences between groups and their rates, if people labelled some rows and a machine all:
-        `table` and `rates` of `skbiasamp.metrics.prediction_powered_rates`.
     by_column : DataFrame
         The first metric by each sensitive column alone, if there are several: estimate, interval,
         p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
@@ -252,8 +239,6 @@ class AuditReport(Report[AuditResult]):
     data_files: list[DataFile] = field(default_factory=list)
     selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
     matched: Annotated[pd.DataFrame, _MATCHED] = field(default_factory=pd.DataFrame)
-    labelled: Annotated[pd.DataFrame, _LABELLED] = field(default_factory=pd.DataFrame)
-    labelled_rates: Annotated[pd.DataFrame, _LABELLED_RATES] = field(default_factory=pd.DataFrame)
     by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
     curve: Annotated[pd.DataFrame, table_reader(_CURVE)] = field(default_factory=pd.DataFrame)
