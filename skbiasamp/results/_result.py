@@ -65,7 +65,7 @@ _SHOWN = (
 _STATISTICS = object_reader(_SHOWN, rest=Annotated[Any, nan_if_none])
 
 # What a result says of the pair that is affected most.
-_OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
+_OF_PAIR = (*COLUMNS[:7], "sign", "low", "high", "p_adjusted")
 
 
 class _Later:

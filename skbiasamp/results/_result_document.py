@@ -63,9 +63,11 @@ def _shown(result: AuditResult) -> pd.DataFrame:
     lowered = [flag for flag in _FLAGS if flag in table and counted[flag].all()]
     again = ["p_adjusted", *SIMULTANEOUS]
     known = "sign_weight" in table and (table["sign_weight"] == table["sign"]).all()
-    again += ["sign_weight"] * known
+    if known:
+        again.append("sign_weight")
     alike = "change" in table and np.allclose(table["change"], table["delta"], equal_nan=True)
-    again += ["change"] * alike
+    if alike:
+        again.append("change")
     return table.drop(columns=[*again, *lowered], errors="ignore")
 
 
