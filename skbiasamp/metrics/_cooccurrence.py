@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
@@ -282,9 +282,28 @@ class CooccurrenceAuditor(BaseAuditor):
         return models
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
-        models = self._pairs_of_models(cells)
+        rows = {model: of_model(cells, model) for model in cells.models}
+        return self._comparison(self._pairs_of_models(cells), rows, cells, reference)
+
+    def compare_tables(
+        self, tables: Mapping[str, Contingency], reference: str
+    ) -> ComparisonResult:
+        """Compare models with rows of their own, by how far each is from the training rows."""
+        models = {model: self.pairs_of(rows, warns=True)[1] for model, rows in tables.items()}
+        result = self._comparison(models, tables, tables[reference], reference, same_rows=False)
+        return replace(result, n_samples=sum(rows.total for rows in tables.values()))
+
+    def _comparison(
+        self,
+        models: Mapping[str, Pairs],
+        rows: Mapping[str, Contingency],
+        cells: Contingency,
+        reference: str,
+        *,
+        same_rows: bool = True,
+    ) -> ComparisonResult:
+        """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
-        rows = of_model(cells, reference)
 
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]
@@ -292,10 +311,8 @@ class CooccurrenceAuditor(BaseAuditor):
             number = self._number(between, level)
             change = between.change
             columns: dict[str, Array] = {
-                **{key: getattr(own, key) for key in ("n", "sign")},
-                "base": own.base,
+                **{key: getattr(own, key) for key in ("n", "sign", "base", "observed")},
                 "reference": other.observed,
-                "observed": own.observed,
                 "difference": own.observed - other.observed,
                 "change": change.value,
                 "amplification": number.amplifications,
@@ -309,15 +326,39 @@ class CooccurrenceAuditor(BaseAuditor):
             return gap, pair_names(own.groups, own.tasks) | flat
 
         numbers = {
-            name: numbers_of_model(self._result_of(pairs, rows)) for name, pairs in models.items()
+            name: numbers_of_model(self._result_of(pairs, rows[name]))
+            for name, pairs in models.items()
         }
-        result = comparison_result(self, cells, reference, numbers, difference_of)
+        result = comparison_result(
+            self, cells, reference, numbers, difference_of, same_rows=same_rows
+        )
         verdicts = {
-            name: _verdict_of_difference(models[name], models[reference], result.judged(name), self)
+            name: self._verdict_of_difference(
+                models[name], models[reference], result.judged(name)
+            )
             for name in result.models
         }
         table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
         return replace(result, table=table)
+
+    def _verdict_of_difference(
+        self, own: Pairs, other: Pairs, judged: tuple[float, float, float]
+    ) -> str:
+        """Return what the interval of the difference to another model says."""
+        between = own.beside(other)
+        number = self._number(between, None)
+        ends = dict(zip(("value", "low", "high"), judged, strict=True))
+        known = replace(number, **ends)
+        verdict = between.verdict(known, published=self.formula == "published")
+        if verdict == words.ADDS:
+            sizes = [np.nansum(np.abs(pairs.change.value)) for pairs in (own, other)]
+            return words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS
+        return {
+            words.AMPLIFIES: words.AMPLIFIES_MORE,
+            words.REDUCES: words.AMPLIFIES_LESS,
+            words.REVERSES: words.AMPLIFIES_LESS,
+            words.NO_EFFECT: words.NO_DIFFERENCE,
+        }.get(verdict, verdict)
 
     def _runs(self, cells: Contingency) -> Runs:
         models = self._pairs_of_models(cells)
@@ -463,22 +504,3 @@ def _mean(associations: Sequence[Association]) -> Association:
         total = total + association
     rate = np.mean([association.rate for association in associations], axis=0)
     return replace(total * (1 / len(associations)), rate=rate)
-
-
-def _verdict_of_difference(
-    own: Pairs, other: Pairs, judged: tuple[float, float, float], auditor: CooccurrenceAuditor
-) -> str:
-    """Return what the interval of the difference to another model says."""
-    between = own.beside(other)
-    number = auditor._number(between, None)
-    ends = dict(zip(("value", "low", "high"), judged, strict=True))
-    verdict = between.verdict(replace(number, **ends), published=auditor.formula == "published")
-    if verdict == words.ADDS:
-        sizes = [np.nansum(np.abs(pairs.change.value)) for pairs in (own, other)]
-        return words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS
-    return {
-        words.AMPLIFIES: words.AMPLIFIES_MORE,
-        words.REDUCES: words.AMPLIFIES_LESS,
-        words.REVERSES: words.AMPLIFIES_LESS,
-        words.NO_EFFECT: words.NO_DIFFERENCE,
-    }.get(verdict, verdict)

@@ -132,12 +132,9 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
-        # Tasks that were summed one by one have no rows to resample.
-        interval = "analytic" if test.summed == "tasks" else "bootstrap"
-        directions = [] if scores else directions_of(test)
         if not test.has("task"):
-            return [cls("A->T", base="train", interval=interval)]
-        return [cls(direction, interval=interval) for direction in directions]
+            return [cls("A->T", base="train")]
+        return [cls(direction) for direction in ([] if scores else directions_of(test))]
 
     # ------------------------------------------------------------------ the formula
 
@@ -239,6 +236,13 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return conclusion(result, rates=True) + most_affected(
             result, base=self.base if isinstance(self.base, str) else "own"
         )
+
+
+def compares_tables(auditor: Any) -> bool:
+    """Whether an auditor measures rates that are compared with those of training rows."""
+    if not isinstance(auditor, DirectionalAuditor) or auditor.direction != "A->T":
+        return False
+    return isinstance(auditor.base, str) and auditor.base == "train" and auditor.sign is None
 
 
 directional_amplification = function_of(DirectionalAuditor)

@@ -141,7 +141,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         if scores or not several or test.soft("task_pred") or test.summed is not None:
             return []
         # Sets of labels are many, and most of them rare.
-        return [cls(min_count=10, interval="analytic", n_resamples=199, adjust="fdr")]
+        return [cls(min_count=10, adjust="fdr")]
 
     # ------------------------------------------------------------------ the formula
 

@@ -15,7 +15,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, of_model
 from skbiasamp.inference.shares import mean_change_interval
-from skbiasamp.metrics.directional import compare_tables, compares_tables
+from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
@@ -300,7 +300,8 @@ def _compare_own_rows(
             raise InputError(text, able=able[0], seen=auditor)
 
     def measured(auditor: Any, _: Contingency) -> ComparisonResult:
-        return compare_tables(auditor, tables, reference)
+        compared: ComparisonResult = auditor.compare_tables(tables, reference)
+        return compared
 
     every = [(auditor, train, first, "") for auditor in asked.own or able]
     return run_each("comparison", every, asked.random_state, measured)

@@ -17,7 +17,7 @@ from skbiasamp.counts.cells import column, naming_side, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.intervals import FEW
+from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import (
     RowSets,
     Shares,
@@ -209,7 +209,7 @@ def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd
         {
             "column": name,
             "groups": result.table["group"].nunique(),
-            **{key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")},
+            **{key: getattr(result, key) for key in ("value", "low", "high", "p_value")},
             "verdict": adjusted_verdict(result, p),
             "p_adjusted": p,
         }
