@@ -18,7 +18,7 @@ ADDS_MORE, ADDS_LESS = "adds more", "adds less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, NOT_MEASURED = "no clear effect", "not measured"
 # The verdicts with a limit.
-WITHIN, ABOVE, INCONCLUSIVE = "within the limit", "above the limit", "inconclusive"
+WITHIN, OUTSIDE, INCONCLUSIVE = "within the limit", "outside the limit", "inconclusive"
 ASSOCIATION = "the association between group and task in its labels"
 ALARM, NO_ALARM = "alarm", "no alarm"
 DIRECTION_OF = {
@@ -30,7 +30,7 @@ SIDE_OF = {
     **dict.fromkeys((ALARM, AMPLIFIES, ADDS, AMPLIFIES_MORE, REVEALS_MORE), "above"),
     **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), "below"),
     **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
-    ABOVE: "above",
+    OUTSIDE: "above",
     NOT_MEASURED: "undefined",
 }
 

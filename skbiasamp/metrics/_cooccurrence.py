@@ -443,6 +443,8 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics["degrees_of_freedom"] = number.degrees_of_freedom
         if test.clusters is not None:
             statistics["n_clusters"] = test.clusters.total
+        if missing := self._missing_groups(test):
+            statistics["missing_groups"] = missing
         ends: dict[str, Any] = {"published": pairs.published}
         if level is not None and self.has_formula and not alone:
             own = pairs.measured_as_published(level)
@@ -485,6 +487,14 @@ class CooccurrenceAuditor(BaseAuditor):
                 "reliable": pairs.is_reliable,
             }
         return pair_table(pairs.groups, pairs.tasks, **columns)
+
+    def _missing_groups(self, test: Contingency) -> list[Any]:
+        """Return the groups of the training labels that have no audited rows."""
+        if not (self._fitted and self.reference == "train" and self._uses_groups):
+            return []
+        trained, audited = (cells.count("group") > 0 for cells in (self.contingency_, test))
+        names = zip(test.groups, trained, audited, strict=True)
+        return [name for name, before, after in names if before and not after]
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""

@@ -194,7 +194,7 @@ def search(
     >>> result.table[["candidate", "estimate", "low", "high", "status"]].round(3)
       candidate  estimate    low   high            status
     0     mixed     0.004 -0.014  0.023  within the limit
-    1      none     0.156  0.139  0.172   above the limit
+    1      none     0.156  0.139  0.172   outside the limit
     2  balanced       NaN    NaN    NaN     stopped early
     >>> result.best, type(result.best_).__name__
     ('mixed', 'MixedClassifier')

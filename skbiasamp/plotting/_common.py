@@ -258,7 +258,7 @@ class PairsDisplay(TableDisplay):
     def _tested(self) -> Array | None:
         """Return which pairs are significant, or None if there is neither test nor interval.
 
-        A pair whose sign is uncertain may change in the other direction than is drawn.
+        A pair without a clear direction may change in the other direction than is drawn.
         """
         p_adjusted, low, high = map(self._numbers, ("p_adjusted", "low", "high"))
         if np.isnan([p_adjusted, low, high]).all():
@@ -267,9 +267,19 @@ class PairsDisplay(TableDisplay):
 
     @property
     def _uncertain(self) -> Array:
-        """Return which pairs have an uncertain sign."""
-        certain = self.table.get("sign_certain", pd.Series(True, self.table.index))
-        return np.array([value is False for value in certain.tolist()], bool)
+        """Return which pairs have no clear direction in the labels."""
+        clear = self.table.get("direction_clear", pd.Series(True, self.table.index))
+        return np.array([value is False for value in clear.tolist()], bool)
+
+    @property
+    def _along(self) -> tuple[Array, Array, Array]:
+        """Return the change of each pair along the association in the labels, with its interval."""
+        low, high = self._numbers("low"), self._numbers("high")
+        if "change" not in self.table:
+            return self._numbers("amplification"), low, high
+        sign = self._numbers("sign")
+        ends = np.sort([sign * low, sign * high], axis=0)
+        return sign * self._numbers("change"), ends[0], ends[1]
 
     @property
     def _unclear(self) -> str:
@@ -278,14 +288,14 @@ class PairsDisplay(TableDisplay):
             text = "interval includes 0"
         else:
             text = f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
-        return text + ", or direction uncertain" * bool(self._uncertain.any())
+        return text + ", or direction unclear" * bool(self._uncertain.any())
 
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, in_words(result.name))))
-    value = "undefined" if math.isnan(result.value) else number(result.estimate)
+    value = "undefined" if math.isnan(result.value) else number(result.value)
     if not math.isnan(result.low):
         value += f" [{number(result.low)}, {number(result.high)}]"
     return f"{names}: {result.verdict}\n{value} {result.unit}".rstrip()

@@ -141,7 +141,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
     def _of(cls, results: list[ComparisonResult], ax: Any, options: dict[str, Any]) -> Self:
         rows = []
         for result in results:
-            values = dict(zip(result.table["model"], result.table["estimate"], strict=True))
+            values = dict(zip(result.table["model"], result.table["value"], strict=True))
             for model, verdict in result.verdicts.items():
                 numbers = (*result.judged(model), verdict, values[model], values[result.reference])
                 rows.append((result.name, model, *numbers))

@@ -61,13 +61,13 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
     >>> sex = ["f"] * 400 + ["m"] * 400
     >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
     >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
-    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
     >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> display = AmplificationDisplay(result.table, title="hired")
-    >>> display.table[["group", "task", "amplification", "low", "high"]].round(4)
-      group  task  amplification     low    high
-    0     f     1          0.100  0.0721  0.1310
-    1     m     1          0.125  0.0945  0.1578
+    >>> display.table[["group", "task", "change", "low", "high"]].round(4)
+      group  task  change     low    high
+    0     f     1 -0.1125 -0.1365 -0.0885
+    1     m     1  0.1125  0.0885  0.1365
 
     Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
     """
@@ -97,7 +97,7 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
         every_label, heading, common = self._labels()
         labels = [every_label[at] for at in drawn]
         self._rows(ax, labels, max(len(drawn), 1))
-        value, low, high = (self._numbers(name)[drawn] for name in ("amplification", "low", "high"))
+        value, low, high = (numbers[drawn] for numbers in self._along)
         tested = self._tested
         sure: Array = np.ones(len(drawn), bool) if tested is None else tested[drawn]
         self._draw_intervals(value, low, high, colours_of(value), clear=sure, filled=sure)

@@ -88,7 +88,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.values = self._laid_out(self._numbers("amplification"), np.nan)
+        self.values = self._laid_out(self._along[0], np.nan)
         tested = self._tested
         self.significant = None if tested is None else self._laid_out(tested, False)
 

@@ -74,9 +74,9 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("amplification", signed(value));
     const [low, high] = ends(value, reach[1], reach[2]);
     say("amplification-interval", [low, high].map(signed).join(" to "));
-    const beyond = high < -limit ? "above the limit (reduces)" : "above the limit";
-    const isBeyond = low > limit || high < -limit;
-    say("limit", Math.max(-low, high) <= limit ? "within the limit" : isBeyond ? beyond : "inconclusive");
+    const isOutside = low > limit || high < -limit;
+    const isWithin = Math.max(-low, high) <= limit;
+    say("limit", isWithin ? "within the limit" : isOutside ? "outside the limit" : "inconclusive");
     figure.querySelectorAll('[data-say="rate"]').forEach((cell, i) => {
       cell.textContent = percent(rates[i]);
     });

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
+from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
 from skbiasamp.render.document import Slider
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
@@ -96,5 +96,5 @@ def against_limit(low: float, high: float, limit: float) -> str:
     if max(-low, high) <= limit:
         return WITHIN
     if high < -limit:
-        return f"{ABOVE} (reduces)"
-    return ABOVE if low > limit else INCONCLUSIVE
+        return OUTSIDE
+    return OUTSIDE if low > limit else INCONCLUSIVE

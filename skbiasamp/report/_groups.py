@@ -191,7 +191,7 @@ def selection_table(
 
 
 def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd.DataFrame:
-    """Return one row for each of several sensitive columns: estimate, interval and verdict.
+    """Return one row for each of several sensitive columns: value, interval and verdict.
 
     It is of the first auditor that was chosen, if its value is signed. A verdict allows for
     all columns: p-values are adjusted by Holm's method.

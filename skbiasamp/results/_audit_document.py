@@ -61,7 +61,7 @@ _HEADLINES = {
     words.REVERSES: "The model reverses {amplified}.",
     words.REVEALS_LESS: f"The model reveals less {_LESS_THAN}.",
     words.NO_EFFECT: f"{words.NO_EFFECT.capitalize()}: this audit does not show amplification.",
-    words.CANNOT: "Cannot amplify: {cannot}.",
+    words.ADDS: "The model adds a difference that the labels do not explain.",
     words.NOT_MEASURED: "Not measured.",
 }
 
@@ -93,7 +93,7 @@ _WHY = {
     "T->A": "It asks the reverse: whether the label shifts the predicted group.",
     None: "It compares the groups' shares of the rows for which a task is predicted. They change "
     "too if a task is predicted more or less often for everybody.",
-    "size": "It counts changes of all pairs, whichever way they go.",
+    "size": "It counts sets of tasks that occur together.",
 }
 
 
@@ -179,11 +179,9 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
     rest = rest.removeprefix(gap).strip()
     if rest.startswith("Largest"):
         change, _, rest = rest.partition(": ")
-    if gap and result.verdict == words.NO_EFFECT:
-        gap = f"Chance alone can explain this: {gap[0].lower()}{gap[1:]}"
     sure = _how_sure(result, lead.partition(": ")[2].rstrip("."))
     columns, headline, compared = report.by_column, _headline(report, result), report._compared
-    word = _word(result) if compared is None else compared.word
+    word = result.verdict if compared is None else compared.word
     if alone := [name for names in columns_alone(report).values() for name in names]:
         headline, gap, rest = _of_columns(report), gap_of_largest(report, alone[0]), ""
         sure = f"{_sure_of(columns, alone)} All columns together: {sure}"
@@ -201,7 +199,7 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
     ]
     return Card(
         word,
-        words.SIDE_OF[result.verdict if word in (words.BALANCED, words.ABOVE) else word],
+        words.SIDE_OF[result.verdict if word == words.OUTSIDE else word],
         report.verdict,
         headline=headline,
         name="" if columns.empty else "all columns together",
@@ -214,15 +212,15 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
 
 
 def _how_sure(result: AuditResult, stated: str) -> str:
-    """Return estimate, interval and test; `stated` is what the sentence has of the first two."""
+    """Return value, interval and test; `stated` is what the sentence has of the first two."""
     if result.confidence_level is None:
         return (
-            f"estimate {number(result.estimate)} without an interval, so chance cannot be ruled "
+            f"value {number(result.value)} without an interval, so chance cannot be ruled "
             "out."
         )
     # A metric of a user's own file may say it in another way.
     stated = stated or (
-        f"estimate {number(result.estimate)}, confidence interval {interval_of(result)}"
+        f"value {number(result.value)}, confidence interval {interval_of(result)}"
     )
     rows, p = f"{count(result.n_samples)} rows.", p_value(result.p_value)
     tested = f"measured from {rows}"
@@ -236,7 +234,7 @@ def _how_sure(result: AuditResult, stated: str) -> str:
 
 
 def _of_limit(report: AuditReport, result: AuditResult) -> str:
-    """Return how the estimate compares with the limit, and what the limit allows."""
+    """Return how the value compares with the limit, and what the limit allows."""
     limit, compared = report.limit, report._compared
     assert limit is not None and compared is not None
     text = compared._against(limit)
@@ -244,7 +242,7 @@ def _of_limit(report: AuditReport, result: AuditResult) -> str:
         text += f" It lets the difference between the groups change by {points(2 * limit)}."
     if not is_half_of_gap(result):  # the change of the difference has its interval
         interval = ends(compared.low, compared.high) or "–"
-        text += f" Estimate and interval: {number(result.estimate)} ({interval})."
+        text += f" Value and interval: {number(compared.value)} ({interval})."
     return text
 
 
@@ -268,10 +266,10 @@ def _association(context: Mapping[str, Any], columns: Sequence[Any]) -> str:
 
 
 def _sure_of(by_column: pd.DataFrame, names: Sequence[str]) -> str:
-    """Return estimate, interval and adjusted p-value of sensitive columns."""
+    """Return value, interval and adjusted p-value of sensitive columns."""
     rows = records(by_column[by_column["column"].isin(names)])
     return " ".join(
-        f"{name_of(row['column'])}: {number(row['estimate'])} (confidence interval "
+        f"{name_of(row['column'])}: {number(row['value'])} (confidence interval "
         f"{ends(row['low'], row['high'])}, adjusted p-value {p_value(row['p_adjusted'])})."
         for row in rows
     )
@@ -295,12 +293,6 @@ def _everybody(report: AuditReport) -> Text | None:
         f"'{task}' is predicted for {rate(after)} of all rows, and {rate(before)} are labelled so "
         f"({in_people(after - before)}). The verdict compares groups with each other.",
         "Over all rows:",
-    )
-
-
-def _word(result: AuditResult) -> str:
-    return (
-        words.BALANCED if result.verdict == words.CANNOT and not result.cannot else result.verdict
     )
 
 
@@ -371,7 +363,7 @@ def _metrics(report: AuditReport, numbered: Mapping[str, str]) -> Iterator[Secti
     )
     if len(others) > 1:
         explained += f" Their p-values and verdicts are adjusted for {len(others)} metrics (Holm)."
-    caption = "Other metrics: estimate and interval, 0 marked"
+    caption = "Other metrics: value and interval, 0 marked"
     details = [
         Section(
             f"{heading(name)}: {_asks(report, name)}",
@@ -389,7 +381,7 @@ def _metric(
     name: str, result: AuditResult, key: str, *, conclusion: bool = False, limited: str = ""
 ) -> Section:
     """Return what one metric says: numbers, sentence, pairs and words."""
-    numbers, at, title = [number(result.estimate)], key.removeprefix("audit"), metric_name(name)
+    numbers, at, title = [number(result.value)], key.removeprefix("audit"), metric_name(name)
     if result.confidence_level is not None:
         numbers.append(f"{level_of(result.confidence_level)} interval {interval_of(result)}")
     if not math.isnan(result.p_value):
@@ -402,7 +394,7 @@ def _metric(
         [
             Text(question, link=(f"term-{key}", f"Definition of {title}"), quiet=True),
             Figures(
-                _word(result), words.SIDE_OF[result.verdict], numbers + [limited] * bool(limited)
+                result.verdict, words.SIDE_OF[result.verdict], numbers + [limited] * bool(limited)
             ),
             None if sentence is None else Text(sentence),
             Text(beside) if beside else None,

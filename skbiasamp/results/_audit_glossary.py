@@ -69,7 +69,6 @@ def with_words_of(text: str, result: AuditResult) -> str:
         about=result.about,
         baseline=result.baseline,
         amplified=result.amplified,
-        cannot=result.cannot or "group and task are balanced in the labels",
     )
 
 

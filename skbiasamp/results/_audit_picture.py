@@ -15,9 +15,10 @@ from skbiasamp.results._content import count, in_points
 from skbiasamp.results._json import as_json
 from skbiasamp.results._report import AuditReport, columns_alone
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results.pair_tables import SHARED, by_pair, pair_of
+from skbiasamp.results.pair_tables import by_pair, pair_of
 
 _MOST_BARS = 6  # groups of the picture
+_SHARED = 0.005  # a smaller change of all rows is left in those of groups
 _ENDS = ("base_rate", "predicted_rate")
 _MEANS = (*_ENDS, "change")
 
@@ -42,7 +43,7 @@ def bars_of(report: AuditReport, result: AuditResult) -> Bars | None:
     n_rows, shared = len(rows), 0.0
     if n_rows > 2:
         shared = sum(row["n"] * row["change"] for row in rows) / sum(row["n"] for row in rows)
-        shared *= abs(shared) >= SHARED
+        shared *= abs(shared) >= _SHARED
 
         def by_rows_changed(row: dict[str, Any]) -> tuple[bool, float]:
             return row["group"] != pair["group"], -row["n"] * abs(row["change"])
@@ -142,6 +143,6 @@ def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
     level = result.confidence_level or 0.95
     if not significant(pair.get("p_adjusted"), pair.get("low"), pair.get("high"), level):
         return words.NO_EFFECT
-    if pair.get("sign_certain") is False:
-        return "direction uncertain"
+    if pair.get("direction_clear") is False:
+        return "direction unclear"
     return words.AMPLIFIES if pair["amplification"] > 0 else words.REDUCES

@@ -66,11 +66,12 @@ def summary_table(
     rows = records(report.summary.assign(p_adjusted=adjusted).loc[names].reset_index())
     published = {
         "Published value": lambda row: Cell(
-            number(row["value"]) if report[row["audit"]].differs else "the same", row["value"]
+            number(row["published"]) if report[row["audit"]].differs else "the same",
+            row["published"],
         )
     }
     columns = table_columns(
-        *("Verdict", "Estimate", "Interval", "p-value", "Adjusted p" * (len(report) > 2)),
+        *("Verdict", "Value", "Interval", "p-value", "Adjusted p" * (len(report) > 2)),
         published if any(report[name].differs for name in names) else {},
     )
 
@@ -88,13 +89,13 @@ def columns_table(
     if by_column.empty:
         return None
     rows = records(by_column)
-    numbers = {key: as_json(getattr(combined, key)) for key in ("estimate", "low", "high")}
+    numbers = {key: as_json(getattr(combined, key)) for key in ("value", "low", "high")}
     rows.append(
         {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
         | {"groups": combined.table["group"].nunique(), **numbers}
     )
     groups: Cells = {"Groups": shown("groups", count)}
-    columns = table_columns("Verdict", groups, "Estimate", "Interval", "Adjusted p", _limit(limit))
+    columns = table_columns("Verdict", groups, "Value", "Interval", "Adjusted p", _limit(limit))
     return estimates_table(
         rows,
         columns,
@@ -119,7 +120,7 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     if slider is not None:
         _, accuracy = Slider.numbers(slider.above)
         _, down, up = np.array(slider.reach)[:, 1:]
-        low, high = curve["estimate"] - down, curve["estimate"] + up
+        low, high = curve["value"] - down, curve["value"] + up
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
         intervals = "intervals hold for all thresholds together"
@@ -131,7 +132,7 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     shown_at = {*known.values(), *(nearest_to(curve, share) for share in _SHARES)}
     return estimates_table(
         records(curve.assign(at=range(len(curve))).iloc[sorted(shown_at)]),
-        table_columns(columns, "Estimate", "Interval", _limit(report.limit)),
+        table_columns(columns, "Value", "Interval", _limit(report.limit)),
         lambda row: {
             "name": f"above {amount(row['threshold'])}",
             "notes": [note for note, at in known.items() if at == row["at"]],
@@ -152,16 +153,18 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     rows.sort(key=has_few_rows)
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
+    drawn_column = "change" if "change" in rows[0] else "amplification"
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         """Colour a pair if it is significant, by the same rule as in plots."""
-        value, low, high = (row[end] for end in ("amplification", "low", "high"))
+        value, low, high = (row[end] for end in (drawn_column, "low", "high"))
         drawn = interval_mark(value, low, high)
-        if row.get("sign_certain") is False:
+        if row.get("direction_clear") is False:
             drawn |= {"side": "across", "says": f"direction uncertain, {drawn['says']}"}
         elif drawn["side"] not in ("undefined", "unknown", "zero"):
             sure = significant(row["p_adjusted"], low, high, level)
-            drawn["side"] = ("above" if value > 0 else "below") if sure else "across"
+            along = value * (row.get("sign") or 1.0) if drawn_column == "change" else value
+            drawn["side"] = ("above" if along > 0 else "below") if sure else "across"
             drawn["says"] = f"{'significant' if sure else 'not significant'}, {drawn['says']}"
         if uncounted in row["notes"]:
             drawn["says"] = uncounted
@@ -171,6 +174,8 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     compared = {title: shown(key, form) for key, title in result.columns.items() if key in rows[0]}
     if result.percent and rows[0].get("delta") is not None:
         compared["Change, percentage points"] = shown("delta", in_points)
+    if result.percent and rows[0].get("change") is not None:
+        compared["Compared with all rows"] = shown("change", in_points)
     columns = compared | {"Amplification": shown("amplification")}
     # Shares of two groups mirror each other: their numbers are those of the metric.
     sizes = {abs(row["amplification"] or 0) for row in rows}
@@ -179,11 +184,11 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
     explained = ""
     if result.kind.is_signed and "delta" in rows[0]:
-        explained = ". Amplification is the change along the association: above 0 it widens"
-        if any("sign uncertain" in row["notes"] for row in rows):
-            explained += ". If the sign is uncertain, read the change instead"
-        if abs(result.statistics.get("shift", 0.0)) >= 5e-5:
-            explained += ", what all rows share included"
+        explained = (
+            ". The interval is of the change compared with all rows. Amplification is this change "
+            "along the association, as far as the labels are sure of its direction: its mean is "
+            "the value"
+        )
     return Table.of(
         rows,
         columns,
@@ -197,7 +202,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         + f" (amplification in {result.unit})" * bool(result.unit)
         + explained,
         first=heading,
-        marks="Amplification and interval",
+        marks="Change and interval" if drawn_column == "change" else "Amplification and interval",
     )
 
 
@@ -210,10 +215,10 @@ def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
     numbers = dict.fromkeys(("amplification", "low", "high", "p_adjusted"))
     if row.get("sign") == 0 == row["amplification"]:
         return row | numbers | {"notes": (uncounted,)}  # blank, whatever the row holds
-    flags = {"reliable": "few rows", "sign_certain": "sign uncertain"}
+    flags = {"reliable": "few rows", "direction_clear": "direction unclear"}
     notes = tuple(note for flag, note in flags.items() if row.get(flag) is False)
     low, high = (row.get(f"{end}_simultaneous") for end in ("low", "high"))
-    known = row.get("sign_certain") is not False
+    known = row.get("direction_clear") is not False
     if known and low is not None and high is not None and (low > 0 or high < 0):
         notes += ("also clear if all pairs are judged together",)
     return numbers | row | {"notes": notes}

@@ -135,7 +135,7 @@ def _steps(report: ComparisonReport) -> list[Text]:
         steps.append(Text(text, "Probabilities.", action))
     choice = "A difference that was used to choose a model is too large on average."
     amplify = [
-        f"{name_of(row['model'])} ({number(row['estimate'])})"
+        f"{name_of(row['model'])} ({number(row['value'])})"
         for row in records(primary.table)
         if row.get("verdict") == words.AMPLIFIES
     ]
@@ -221,7 +221,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         labels: shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
-        change: with_interval("estimate", partial(number, form=signs), ("low", "high")),
+        change: with_interval("value", partial(number, form=signs), ("low", "high")),
     }
     task = only_task(row["task"] for row in rows) or "each task"
     explained = {
@@ -252,7 +252,7 @@ def _change(row: dict[str, Any], *, percent: bool) -> dict[str, float | None]:
 def _drawn(*change: float | None, percent: bool = True) -> dict[str, float | None]:
     """Return a change and its interval as a table draws them, of rates in percentage points."""
     scaled = [None if end is None else end * (100 if percent else 1) for end in change]
-    return dict(zip_longest(("estimate", "low", "high"), scaled))
+    return dict(zip_longest(("value", "low", "high"), scaled))
 
 
 def _changes_table(rows: Any, columns: Cells, named: Any, **options: Any) -> Table:
@@ -336,7 +336,7 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
         columns,
         lambda row: {
             "name": named(row),
-            "says": f"{number(row['estimate'], '+.2f')} percentage points",
+            "says": f"{number(row['value'], '+.2f')} percentage points",
         },
         id=table_id,
         caption=f"{name_of(model)}: accuracy and error rates of each group",
@@ -368,7 +368,7 @@ def _accuracy(report: ComparisonReport) -> Item | None:
         [row | _drawn(*map(row.get, ends_of)) for row in rows],
         {
             "Accuracy": shown("accuracy", rate),
-            "Difference": shown("estimate", form),
+            "Difference": shown("value", form),
             "Interval": lambda row: Cell(ends(row["low"], row["high"], form) or "–", row["low"]),
         },
         lambda row: (
@@ -397,7 +397,7 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
         cell = verdict_cell(row["verdict"])
         return replace(cell, text=cell.text + "*" * row["doubtful"])
 
-    values: Cells = {"Estimate": shown("own"), "Difference": shown("estimate")}
+    values: Cells = {"Value": shown("own"), "Difference": shown("value")}
     table = estimates_table(
         rows,
         table_columns(values, "Interval", "Adjusted p", {"Verdict": verdict}),
@@ -429,13 +429,13 @@ def _compared(name: str, result: ComparisonResult) -> Iterator[dict[str, Any]]:
     for row in records(result.table):
         model: str = row["model"]
         ends: tuple[Any, ...] = (None, None, None)
-        own = {"metric": metric_name(name), "model": model, "own": row["estimate"]}
+        own = {"metric": metric_name(name), "model": model, "own": row["value"]}
         if model != result.reference:
             ends, verdict = result.judged(model), result.verdict(model)
             _, low, high = ends
             excludes = low > 0 or high < 0
             own |= {"verdict": verdict, "doubtful": excludes and verdict == words.NO_DIFFERENCE}
-        shown_ends = zip(("estimate", "low", "high"), as_json(ends), strict=True)
+        shown_ends = zip(("value", "low", "high"), as_json(ends), strict=True)
         yield {**own, "p_adjusted": row["p_adjusted"], **dict(shown_ends)}
 
 

@@ -243,7 +243,7 @@ def verdict_cell(verdict: str) -> Cell:
 
 _COLUMNS: Cells = {
     "Verdict": lambda row: verdict_cell(row["verdict"]),
-    "Estimate": shown("estimate"),
+    "Value": shown("value"),
     "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
     "p-value": shown("p_value", p_value),
     "Adjusted p": shown("p_adjusted", p_value),
@@ -283,10 +283,10 @@ def estimates_table(
     rows: Sequence[Mapping[str, Any]],
     columns: Cells,
     named: Callable[[Any], Mapping[str, Any]],
-    ends: Sequence[str] = ("estimate", "low", "high"),
+    ends: Sequence[str] = ("value", "low", "high"),
     **options: Any,
 ) -> Table:
-    """Return rows with estimates and intervals on one axis; a verdict colours a mark.
+    """Return rows with values and intervals on one axis; a verdict colours a mark.
 
     `named` returns the name of a row, and what else its mark has. `ends` are the columns that are
     drawn.
@@ -296,7 +296,7 @@ def estimates_table(
         verdict = {"side": SIDE_OF[row["verdict"]]} if "verdict" in row else {}
         return interval_mark(*map(row.get, ends)) | verdict | {**named(row)}
 
-    return Table.of(rows, columns, mark, **{"marks": "Estimate and interval", **options})
+    return Table.of(rows, columns, mark, **{"marks": "Value and interval", **options})
 
 
 def interval_mark(value: Any, low: Any, high: Any) -> dict[str, Any]:

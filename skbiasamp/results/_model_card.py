@@ -82,6 +82,4 @@ def _base(result: AuditResult) -> str:
 
 def _left_out(result: AuditResult) -> str:
     n = int(result.table["delta"].isna().sum()) if "delta" in result.table else 0
-    few = result.statistics.get("n_small_pairs", 0)
-    parts = [f"{n} undefined pairs"] * (n > 0) + [f"{few:.0f} pairs of few rows"] * (few > 0)
-    return ", ".join(parts) or "none"
+    return f"{n} undefined pairs" if n else "none"

@@ -37,7 +37,7 @@ _RATES = table_reader(PAIR | RATES)
 _GROUPS = table_reader({"group": Name, "n": Count, "share": Share, **RATES})
 _SELECTED = {"by": str, "category": Name, "task": Name, "n": Count, "selected": Count, **RATES}
 _SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, "counted"))
-_NUMBERS = dict.fromkeys(("estimate", "low", "high"), float)
+_NUMBERS = dict.fromkeys(("value", "low", "high"), float)
 _TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
 _BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
 _CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
@@ -186,14 +186,14 @@ class AuditReport(Report[AuditResult]):
         Groups compared within matched pairs, if there are pairs: the table of
         `MatchedPairsAuditor`.
     by_column : DataFrame
-        The first metric by each sensitive column alone, if there are several: estimate, interval,
+        The first metric by each sensitive column alone, if there are several: value, interval,
         p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
         about the combinations of all columns.
     explanation : Explanation or None
         Where the first metric's value comes from, if scores, strata or attributions were passed.
     curve : DataFrame
         Directional A->T at thresholds of the scores, if there are scores of one task: the
-        ``threshold``, the ``predicted_rate`` above it, ``estimate``, ``low`` and ``high``, and the
+        ``threshold``, the ``predicted_rate`` above it, ``value``, ``low`` and ``high``, and the
         ``base_rate`` of the labels.
     passed : DataFrame
         One row for each group and threshold of `curve`, and one without threshold for all rows:
@@ -285,12 +285,12 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row for each result: published value, estimate, interval, p-value and verdict.
+        """One row for each result: value, interval, p-value, published value and verdict.
 
         The primary result was chosen before looking. The verdicts of the others are adjusted for
         their number: `p_adjusted`.
         """
-        columns = ("value", "estimate", "low", "high", "p_value")
+        columns = ("value", "low", "high", "p_value", "published")
         rows = [{key: getattr(result, key) for key in columns} for result in self.values()]
         verdicts = [adjusted_verdict(self[name], p) for name, p in self.p_adjusted.items()]
         index = pd.Index(list(self), name="audit")

@@ -137,7 +137,7 @@ def _gap(result: AuditResult) -> tuple[float, float] | None:
 
 
 def is_half_of_gap(result: AuditResult) -> bool:
-    """Return whether the estimate is the mean of the two changes that `gap_of` sums."""
+    """Return whether the value is the mean of the two changes that `gap_of` sums."""
     gap = _gap(result)
     return gap is not None and abs(2 * result.value - (abs(gap[1]) - abs(gap[0]))) <= 2e-3
 

@@ -13,9 +13,11 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, rows_of
 from skbiasamp._utils.formatting import (
-    ABOVE,
+    ADDS,
+    ADDS_MORE,
     INCONCLUSIVE,
     NOT_MEASURED,
+    OUTSIDE,
     REVEALS_MORE,
     REVERSES,
     WITHIN,
@@ -32,7 +34,7 @@ from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 
 PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
-# With this probability the rows that are named decide, if the estimate is the truth.
+# With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
 MOST_ROWS = 1e12  # more are not worth naming
 
@@ -45,8 +47,9 @@ class GateCheck:
     ----------
     name : str
         The result, the model of a comparison, or the worst pair.
-    estimate, low, high : float
-        The number with its confidence interval.
+    value, low, high : float
+        The number with its confidence interval. If the verdict is *adds a difference*, the largest
+        change of a pair, with an interval that holds for all pairs at once.
     confidence_level : float
         Level of the interval.
     verdict : str
@@ -56,16 +59,14 @@ class GateCheck:
         outside, or the model reverses the association. "inconclusive": neither. "not measured":
         there is no interval.
     rows : float
-        If inconclusive, the number of rows that decides with a probability of 80 %, if the
-        estimate is the truth; inf if the estimate lies on the limit. Else NaN.
+        If inconclusive, the number of rows that decides with a probability of 80 %, if the value
+        is the truth; inf if the value lies on the limit. Else NaN.
     sentence : str
         What the result says.
     n_samples : float
         The rows that were audited. Fewer than 30 cannot tell how many would decide.
-    n_small_pairs : int
-        Pairs of group and task with fewer than 30 rows, or none, which the estimate leaves out.
-    n_open_pairs : int
-        Pairs whose sign the labels do not show, if the interval allows for either.
+    missing : tuple of str
+        Groups of the training labels that have no audited rows: the check is then inconclusive.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class GateCheck:
     """
 
     name: str
-    estimate: float
+    value: float
     low: float
     high: float
     confidence_level: float
@@ -88,19 +89,18 @@ class GateCheck:
     rows: float
     sentence: str
     n_samples: float = math.nan
-    n_small_pairs: int = 0
-    n_open_pairs: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
         """The verdict with a limit, in a fixed vocabulary."""
-        words = {PASSED: WITHIN, FAILED: ABOVE, INCONCLUSIVE: INCONCLUSIVE}
+        words = {PASSED: WITHIN, FAILED: OUTSIDE, INCONCLUSIVE: INCONCLUSIVE}
         if self.verdict == REVERSES:
             return self.verdict
         return words.get(self.outcome, self.verdict)
 
     def _against(self, limit: float | None) -> str:
-        """Return a sentence about the estimate and the limit.
+        """Return a sentence about the number and the limit.
 
         Parameters
         ----------
@@ -119,31 +119,28 @@ class GateCheck:
         """How many rows would decide."""
         if self.outcome != INCONCLUSIVE:
             return ""
-        if self.n_open_pairs:
+        if self.missing:
+            n = len(self.missing)
             return (
-                f"The interval allows for {_pairs(self.n_open_pairs)} whose sign the labels do "
-                "not show"
+                f"The training labels have the group{'s' * (n > 1)} {listed([*self.missing])}, and "
+                "the audited rows have not"
             )
-        # How many decide depends on the estimate, which is mostly chance here.
+        # How many decide depends on the value, which is mostly chance here.
         if math.isnan(self.rows):
             return ""
         if self.n_samples < FEWEST_ROWS:
             return f"{rows_of(self.n_samples)} cannot tell how many would decide this"
         if self.rows > MOST_ROWS:
-            return "The estimate lies on the limit: no number of rows decides"
+            return "The value lies on the limit: no number of rows decides"
         return f"About {round_up(self.rows):,} rows would decide this"
 
     def __str__(self) -> str:
         if self.outcome == UNDEFINED:
-            reason = "undefined" if math.isnan(self.estimate) else "no confidence interval"
+            reason = "undefined" if math.isnan(self.value) else "no confidence interval"
             return f"{self.name}: {reason}"
-        if self.verdict == CANNOT:
-            return f"{self.name}: exactly 0, {BALANCED}. Nothing could be amplified."
         interval = f"{level_of(self.confidence_level)} interval {self.low:+.4f} to {self.high:+.4f}"
-        text = f"{self.name}: {self.estimate:+.4f}, {interval}, {self.verdict}: {self.outcome}"
-        small = f"{_pairs(self.n_small_pairs)} with fewer than {FEWEST_ROWS} rows left out"
-        small *= bool(self.n_small_pairs)
-        return ". ".join(filter(None, (text, self._needed, small)))
+        text = f"{self.name}: {self.value:+.4f}, {interval}, {self.verdict}: {self.outcome}"
+        return ". ".join(filter(None, (text, self._needed)))
 
 
 @dataclass(frozen=True)
@@ -245,7 +242,7 @@ class Gate(Exported):
             return f"Not measured: there is no {of}."
         failed = {check.name: check for check in self.with_outcome(outcome)}
         reversing = [name for name, check in failed.items() if check.verdict == REVERSES]
-        below = [name for name in names if name not in reversing and failed[name].estimate < 0]
+        below = [name for name in names if name not in reversing and failed[name].value < 0]
         above = [name for name in names if name not in [*reversing, *below]]
         reasons = [f"the interval of {listed(above)} {outside}"] if above else []
         if below:
@@ -297,9 +294,9 @@ class Limit(NamedTuple):
             return FAILED
         return PASSED if least <= low and high <= self.size else INCONCLUSIVE
 
-    def rows(self, result: Any, estimate: float, low: float, high: float) -> float:
-        """Return how many rows decide, if the estimate is the truth."""
-        distance = abs((estimate if self.one_sided else abs(estimate)) - self.size)
+    def rows(self, result: Any, value: float, low: float, high: float) -> float:
+        """Return how many rows decide, if the value is the truth."""
+        distance = abs((value if self.one_sided else abs(value)) - self.size)
         return rows_to_find(result, distance, (low, high))
 
 
@@ -324,7 +321,7 @@ def gate_of(
     one_sided: bool,
     primary: str | None = None,
 ) -> Gate:
-    """Compare results with a limit: of audits their estimates, of comparisons the differences.
+    """Compare results with a limit: of audits their values, of comparisons the differences.
 
     Unless `on` names some, these are the first by rank and the one that gives the verdict.
     """
@@ -346,7 +343,7 @@ def gate_of(
         if others is None and primary is not None and primary not in names:
             names += _chosen(results, [results[primary].metric])
         for name in names:
-            checks += _estimates(name, results[name], allowed)
+            checks += _values(name, results[name], allowed)
     return Gate(allowed.size, one_sided, tuple(checks))
 
 
@@ -374,57 +371,63 @@ def _chosen(results: Mapping[str, Any], named: Iterable[str] | None) -> list[str
     return list(chosen)
 
 
-def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
+def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     """Yield the check of a result, or of each model that is compared."""
-    if isinstance(result, ComparisonResult):
-        judged = [
-            (
-                f"{name}, {name_of(model)}",
-                *result.judged(model),
-                verdict,
-                result.sentence(model),
-                dict(result._row(model)),
-            )
-            for model, verdict in result.verdicts.items()
-        ]
-        clear = result.kind.verdict_of_difference("above")
-    else:
-        judged = [(name, *result.judged, result.verdict, result.sentence, result.statistics)]
-        clear = REVEALS_MORE if result.kind.has_attacker else ""
     limit.check_reached(name, result)
-    for title, estimate, low, high, verdict, sentence, turned in judged:
-        # Above the limit by its interval alone: the attacker is not above chance, or the test that
-        # is adjusted for several models finds no difference.
-        sure = low <= 0 or clear in ("", verdict)
-        check = _checked(title, result, (estimate, low, high), verdict, sentence, limit, sure=sure)
-        yield replace(_at_open_signs(check, turned, limit), n_small_pairs=_small_pairs(result))
+    if not isinstance(result, ComparisonResult):
+        check = _added(name, result, limit) if result.verdict == ADDS else None
+        if check is None:
+            clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
+            sure = result.low <= 0 or clear
+            judged = result.judged
+            check = _checked(name, result, judged, result.verdict, result.sentence, limit, sure=sure)
+        yield _with_all_groups(check, result)
+        return
+    clear_word = result.kind.verdict_of_difference("above")
+    for model, verdict in result.verdicts.items():
+        judged = result.judged(model)
+        # Above the limit by its interval alone: the test that is adjusted for several models finds
+        # no difference.
+        sure = judged[1] <= 0 or verdict in (clear_word, ADDS_MORE)
+        title = f"{name}, {name_of(model)}"
+        yield _checked(title, result, judged, verdict, result.sentence(model), limit, sure=sure)
 
 
-def _at_open_signs(check: GateCheck, turned: Mapping[str, Any], limit: Limit) -> GateCheck:
-    """Return a check that passes whatever the signs are that training labels do not show."""
-    low, high = (turned.get(f"turned_{end}", math.nan) for end in ("low", "high"))
-    if check.outcome != PASSED or math.isnan(low) or limit.outcome(low, high) == PASSED:
+def _added(name: str, result: Any, limit: Limit) -> GateCheck | None:
+    """Return the check of a model that adds a difference: of the changes, not of the value.
+
+    The labels show no direction in which a value could be small.
+    """
+    table = result.table
+    if "low_simultaneous" not in table or table["change"].isna().all():
+        return None
+    both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
+    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
+    known = [interval for interval in intervals if not math.isnan(interval[0])]
+    outcomes = [both.outcome(*interval) for interval in known]
+    at = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
+    row = table.iloc[at]
+    judged = tuple(float(row[key]) for key in ("change", "low_simultaneous", "high_simultaneous"))
+    check = _checked(name, result, judged, result.verdict, result.sentence, both)
+    return replace(check, outcome=_worst(outcomes))
+
+
+def _with_all_groups(check: GateCheck, result: Any) -> GateCheck:
+    """Return a check that does not pass if groups of the training labels were not audited."""
+    missing = tuple(map(result.group_name, result.statistics.get("missing_groups", ())))
+    if check.outcome != PASSED or not missing:
         return check
-    n_open_pairs = int(turned["n_open_pairs"])
-    return replace(check, low=low, high=high, outcome=INCONCLUSIVE, n_open_pairs=n_open_pairs)
+    return replace(check, outcome=INCONCLUSIVE, missing=missing)
 
 
 def _pairs(n: int) -> str:
     return f"{n} pair{'s' * (n != 1)}"
 
 
-def _small_pairs(result: Any) -> int:
-    """Return how many pairs an estimate leaves out because of few rows, or none."""
-    if isinstance(result, ComparisonResult) or not {"delta", "n"} <= {*result.table}:
-        return 0
-    without = result.table["delta"].isna() & (result.table["n"] < FEWEST_ROWS)
-    return int(result.statistics.get("n_small_pairs", 0) + without.sum())
-
-
 def _checked(
     name: str,
     result: Any,
-    judged: tuple[float, float, float],
+    judged: tuple[float, ...],
     verdict: str,
     sentence: str,
     limit: Limit,
@@ -451,7 +454,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
     if "low_simultaneous" not in result.table:
         raise InputError(
             "{on} worst needs intervals that hold for all pairs at once, and {name} has none. Pass "
-            "an auditor of pairs of group and task with simultaneous=True, and rows to count.",
+            "an auditor of pairs of group and task, and rows to count.",
             name=name,
         )
     limit.check_reached(name, result)
@@ -459,34 +462,29 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
     intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
     outcomes = [limit.outcome(*interval) for interval in intervals]
     outcome = _worst(outcomes)
-    size = table["amplification"] if limit.one_sided else table["amplification"].abs()
+    size = table["change"] if limit.one_sided else table["change"].abs()
     size = size.fillna(0)  # an undefined pair may be the worst one
     pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
     title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-    estimate, low, high = (
-        float(pair[column]) for column in ("amplification", "low_simultaneous", "high_simultaneous")
-    )
+    columns = ("change", "low_simultaneous", "high_simultaneous")
+    value, low, high = (float(pair[column]) for column in columns)
     n = outcomes.count(FAILED)
     outside = f"{_pairs(n)} outside the limit"
     verdict = REVERSES if result.verdict == REVERSES else outside
-    return _checked(title, result, (estimate, low, high), verdict, result.sentence, limit)
+    return _checked(title, result, (value, low, high), verdict, result.sentence, limit)
 
 
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
     """Yield the checks of single pairs, each by its own interval and adjusted p-value."""
     level = result.confidence_level or 0.95
     for pair in table.to_dict("records"):
-        estimate, low, high = (float(pair[name]) for name in ("amplification", "low", "high"))
+        judged = tuple(float(pair[name]) for name in ("change", "low", "high"))
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
         verdict = REVERSES if result.verdict == REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.
         sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-        check = _checked(title, result, (estimate, low, high), verdict, "", limit, sure=sure)
-        turned = {}
-        if pair.get("sign_certain") == 0:  # it may be reduced or amplified as much
-            turned = {"turned_low": min(low, -high), "turned_high": max(high, -low)}
-        yield _at_open_signs(check, turned | {"n_open_pairs": 1}, limit)
+        yield _checked(title, result, judged, verdict, "", limit, sure=sure)
 
 
 def round_up(rows: float) -> int:

@@ -13,7 +13,7 @@ from skbiasamp._utils import formatting as words
 class Kind(StrEnum):
     """How the value of a metric is read. A kind equals its name: metrics declare it, files hold it.
 
-    `reading` explains a value, `sides` labels an axis of values, and `mean` names the estimate if
+    `reading` explains a value, `sides` labels an axis of values, and `mean` names the value if
     it is not the value.
     """
 

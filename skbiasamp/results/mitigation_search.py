@@ -58,7 +58,7 @@ class MitigationSearch(Paged):
         ``change``, ``change_low``, ``change_high``: change of the size of the amplification, with
         an interval that holds for all candidates together; the score; ``loss``, ``loss_low``,
         ``loss_high``: what it loses of the score on the same folds; ``seconds`` to train and audit
-        one fold; ``status``: "within the limit", "inconclusive", "above the limit" (the interval
+        one fold; ``status``: "within the limit", "inconclusive", "outside the limit" (the interval
         is outside on either side), "stopped early" or "failed"; ``needs_group``: whether it needs
         the sensitive feature to predict.
     measures : DataFrame

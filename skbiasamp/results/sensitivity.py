@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def bears_errors(result: AuditResult) -> bool:
-    """Return whether it is known how the estimate of a result follows each rate of its base."""
+    """Return whether it is known how the value of a result follows each rate of its base."""
     base = result.params.get("base")
     rates = result.kind.is_signed and result.percent and result.direction == "A->T"
     if base is None or not rates:
@@ -29,7 +29,7 @@ def bears_errors(result: AuditResult) -> bool:
     # The overall rate moves by the group's share. Training rows have other shares, which do not
     # matter if the signs of a task add up to 0, as those of two groups do.
     from_training = isinstance(base, str) and base == "train"
-    return not from_training or bool((by_task["sign_used"].sum() == 0).all())
+    return not from_training or bool((by_task["sign_weight"].sum() == 0).all())
 
 
 def label_errors(result: AuditResult) -> pd.DataFrame:
@@ -45,8 +45,8 @@ def label_errors(result: AuditResult) -> pd.DataFrame:
     ends = np.array([result.low, result.high])
     distance = ends[np.abs(ends).argmin()] if result.verdict in DIRECTION_OF else math.nan
     # A label that changes moves the rate of its group, and by the group's share that of everybody.
-    total = pairs.groupby("task", sort=False)["sign_used"].transform("sum")
-    slope = (pairs["sign_used"] - pairs["n"] / result.n_samples * total) / len(pairs)
+    total = pairs.groupby("task", sort=False)["sign_weight"].transform("sum")
+    slope = (pairs["sign_weight"] - pairs["n"] / result.n_samples * total) / len(pairs)
     slope, base = slope * (1 if distance > 0 else -1), pairs["base"].to_numpy(float)
     too_low = (slope > 0).to_numpy()
     possible, moves = np.where(too_low, 1 - base, base), np.abs(slope).to_numpy()
@@ -87,4 +87,4 @@ def _least(distance: float, gains: Array, labels: Array) -> float:
 
 def _defined(result: AuditResult) -> pd.DataFrame:
     table = result.table
-    return table[table["amplification"].notna()] if "sign_used" in table else table[:0]
+    return table[table["amplification"].notna()] if "sign_weight" in table else table[:0]

@@ -91,9 +91,9 @@ def _at_base_rate(audited: Audited) -> Said | str:
         return (
             f"If scores above {amount(nearest['threshold'])} count, the model predicts it for "
             f"{rate(nearest['predicted_rate'])} of rows, and directional A->T is "
-            f"{number(nearest['estimate'])} ({number(nearest['low'])} to "
+            f"{number(nearest['value'])} ({number(nearest['low'])} to "
             f"{number(nearest['high'])} at this threshold alone)"
-            f"{_than_now(audited, nearest['estimate'])}. {again}"
+            f"{_than_now(audited, nearest['value'])}. {again}"
         )
     if binary:
         return Said(
@@ -103,13 +103,13 @@ def _at_base_rate(audited: Audited) -> Said | str:
     return f"Compare the model with one that predicts each task as often as it is labelled. {again}"
 
 
-def _than_now(audited: Audited, estimate: float) -> str:
+def _than_now(audited: Audited, value: float) -> str:
     """Return whether a threshold brings the amplification closer to 0."""
     result = moved_by_thresholds(audited.report)
-    if result is None or np.isnan(result.estimate):
+    if result is None or np.isnan(result.value):
         return ""
-    closer = "closer" if abs(estimate) < abs(result.estimate) else "not closer"
-    return f", {closer} to 0 than {number(result.estimate)} now"
+    closer = "closer" if abs(value) < abs(result.value) else "not closer"
+    return f", {closer} to 0 than {number(result.value)} now"
 
 
 @check("error rates", rank=65, place="next")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from skbiasamp._utils.formatting import listed, task_of
-from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.results import AuditResult
 
@@ -25,8 +24,6 @@ def _raised(result: AuditResult, flag: str) -> list[str]:
     if flag not in pairs:
         return []
     raised = np.array([value is False for value in pairs[flag]], dtype=bool)
-    if flag == "sign_certain":
-        raised &= np.asarray(pairs["sign"] != 0)
     pairs = pairs[raised]
     return [
         f"({result.group_name(group)}; {task_of(task)})"
@@ -34,14 +31,14 @@ def _raised(result: AuditResult, flag: str) -> list[str]:
     ]
 
 
-@check("uncertain signs", rank=100, place="next", reads=PAIRS)
-def uncertain_signs(audited: Audited) -> Findings:
+@check("unclear directions", rank=100, place="next", reads=PAIRS)
+def unclear_directions(audited: Audited) -> Findings:
     """Amplification and reduction could be the other way round."""
     return _flagged(
         audited,
-        "sign_certain",
-        "{have} a correlation in the {labels} that is not statistically distinguishable from 0, so "
-        "it is not known whether {their changes widen or narrow} the association",
+        "direction_clear",
+        "{have} no clear direction in the {labels}, so it is not known whether {their changes widen "
+        "or narrow} the association",
         "Report {these changes} without a direction, or measure more {rows}.",
     )
 
@@ -72,24 +69,6 @@ def _flagged(audited: Audited, flag: str, what: str, action: str) -> Findings:
         f"{len(pairs)} of {len(audited.report[name].table)} pairs of {name} "
         f"{what.format_map(words)}: {listed(pairs, 3)}.",
         action.format_map(words),
-    )
-
-
-@check("small groups", rank=95, place="next")
-def small_groups(audited: Audited) -> Findings:
-    """Groups with too few rows for the estimate."""
-    groups = audited.report.groups
-    small = groups[groups["n"] < FEWEST_ROWS].sort_values("n")
-    if small.empty or len(small) == len(groups):
-        return
-    named = [
-        f"{audited.group(group)} ({n:,.15g})"
-        for group, n in zip(small["group"], small["n"], strict=True)
-    ]
-    yield (
-        f"Groups with fewer than {FEWEST_ROWS} rows: {listed(named, _MOST_NAMED)}. Their pairs "
-        "leave the estimate.",
-        "Merge them with other groups, or leave them out, before you audit again.",
     )
 
 

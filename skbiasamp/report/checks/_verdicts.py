@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import limit_of, listed, number, points
+from skbiasamp._utils.formatting import limit_of, listed, number
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.results import columns_alone, is_half_of_gap
-from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up, rows_to_find
-
-
-@check("balanced data", rank=20, place="verdict")
-def balanced_data(audited: Audited) -> Findings:
-    """Labels are balanced, so that some metrics are 0 by construction."""
-    blind = audited.names(lambda result: result.verdict == words.CANNOT and not result.cannot)
-    if not blind or is_constant(audited.signs):
-        return
-    attacks = audited.names(lambda result: result.kind.has_attacker)
-    others = listed(attacks or ["a metric with an attacker"])
-    yield (
-        "Cannot amplify (labels are balanced): no group is associated with a task in the "
-        f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
-        f"Use {others} instead: attackers also find what a model adds to balanced labels.",
-    )
+from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up
 
 
 @check("mitigation", rank=85, place="next")
@@ -67,8 +52,8 @@ def of_limit(audited: Audited) -> Findings:
     if report.limit is None or report.primary is None:
         return
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
-    estimate, low, high = map(number, (of_primary.estimate, of_primary.low, of_primary.high))
-    ends, limit = f"{estimate} ({low} to {high})", limit_of(report.limit)
+    value, low, high = map(number, (of_primary.value, of_primary.low, of_primary.high))
+    ends, limit = f"{value} ({low} to {high})", limit_of(report.limit)
     if of_primary.outcome == FAILED:
         yield (
             f"The model does not keep the limit of {limit}: {ends}.",
@@ -77,10 +62,10 @@ def of_limit(audited: Audited) -> Findings:
     if of_primary.outcome != words.INCONCLUSIVE:
         return
     rows, until = "", "more rows are audited"
-    if of_primary.n_open_pairs:
-        until = "more training labels show the signs of its pairs"
+    if of_primary.missing:
+        until = f"rows of {listed([*of_primary.missing])} are audited"
     if audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS:
-        rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the estimate stays so."
+        rows = f" About {round_up(of_primary.rows):,} rows in all decide, if the value stays so."
     yield (
         f"These rows do not show whether the model keeps the limit of {limit}: {ends}.",
         f"Do not release it by this limit before {until}.{rows}",
@@ -93,24 +78,17 @@ def precision(audited: Audited) -> Findings:
     report, primary = audited.report, audited.primary
     if primary is None or primary.verdict != words.NO_EFFECT or columns_alone(report):
         return
-    estimate, low, high = primary.judged
+    _, low, high = primary.judged
     if not low < high:
         return
-    values, what = f"values from {number(low)} to {number(high)}", "amplification"
-    shown = [f"{size:.4f}" for size in (abs(estimate), primary.smallest_effect())]
+    values = f"values from {number(low)} to {number(high)}"
     if is_half_of_gap(primary):
         ends = " to ".join(number(200 * end, "+.1f") for end in (low, high))
         values = f"changes of the difference from {ends} percentage points"
-        what = "change"
-        shown = [points(2 * size) for size in (abs(estimate), primary.smallest_effect())]
-    rows, many = rows_to_find(primary, abs(estimate)), ""
-    if primary.n_samples < rows < MOST_ROWS and report.limit is None:
-        many = f": about {round_up(rows):,} rows like these in all would find {shown[0]}"
     yield (
         f"{words.NO_EFFECT.capitalize()} does not mean no effect: {values} "
-        f"agree with these rows ({report.primary}). If the true {what} were {shown[1]}, 80 % "
-        "of audits of this size would find it.",
-        f"Audit more rows if a value in this range would matter{many}.",
+        f"agree with these rows ({report.primary}).",
+        "Audit more rows if a value in this range would matter.",
     )
 
 
