@@ -118,6 +118,12 @@ class Measured(NamedTuple):
         return Measured(self.value - other.value, self.influence - other.influence)
 
 
+def mean_of(cells: Contingency, values: Array) -> Measured:
+    """Return the mean of a number of each cell."""
+    mean = float(cells.weight @ values) / cells.total
+    return Measured(mean, (values - mean) / cells.total)
+
+
 def _moments(cells: Contingency, influence: Array) -> tuple[float, float]:
     """Return sums of squares, and of fourth powers, of what independent rows or clusters add."""
     moved, times = unit_sums(cells, influence)

@@ -34,6 +34,7 @@ from skbiasamp.inference.value_parts import (
     StrataRows,
     change_of_stratum,
     changes_of_decisions,
+    mean_of,
     numbers_of,
 )
 from skbiasamp.results import AuditResult
@@ -71,15 +72,16 @@ class Whole(NamedTuple):
     def published(self, task: int | None = None) -> list[dict[str, Any]]:
         """Return the parts of the published value: the change, the shift and the selection."""
         pairs, weights, sign = self.pairs, self._of(task), np.asarray(self.pairs.sign, dtype=float)
-        shift = pairs.delta - pairs.change
-        number = estimate(shift, Signs.known(sign), weights, confidence_level=LEVEL)
+        cells = pairs.predicted.samples[0].cells
+        more = numbers_of(cells, DECISION) - numbers_of(cells, LABEL)
+        shift = mean_of(cells, more @ (weights * sign).sum(axis=0))
         noise = sign * pairs.change.value - pairs.measured(None).amplifications
         selection = float(np.nansum(weights * noise))
         # It is a property of these rows, and has an interval only if it cannot be there.
         end = np.nan if pairs.signs.source is not None else 0.0
         return [
             self.row("change", pairs.change, task),
-            {**_row("shift", number), "verdict": None},
+            {"part": "shift", **shift.row(cells, LEVEL), "verdict": None},
             {"part": "selection", "value": selection, "low": end, "high": end, "verdict": None},
         ]
 
