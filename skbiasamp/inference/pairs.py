@@ -58,7 +58,15 @@ class MeanChange:
 
 @dataclass(frozen=True)
 class MeanSize(MeanChange):
-    """The published value is the mean *size* of the changes; the value has their direction."""
+    """The published value is the mean *size* of the changes; the value has their direction.
+
+    Parameters
+    ----------
+    only_signed : bool, default=False
+        Whether the sizes of pairs with the sign 0 do not count.
+    """
+
+    only_signed: bool = False
 
     def published(self, sign: Array, delta: Array) -> float:
         return super().published(self._directions(sign, delta), delta)
@@ -66,9 +74,9 @@ class MeanSize(MeanChange):
     def slopes(self, sign: Array, delta: Array) -> Array:
         return super().slopes(self._directions(sign, delta), delta)
 
-    @staticmethod
-    def _directions(sign: Array, delta: Array) -> Array:
-        return np.where(sign == 0, 0.0, np.sign(known_or_zero(delta)))
+    def _directions(self, sign: Array, delta: Array) -> Array:
+        directions = np.sign(known_or_zero(delta))
+        return np.where(sign == 0, 0.0, directions) if self.only_signed else directions
 
 
 @dataclass(frozen=True, eq=False)
