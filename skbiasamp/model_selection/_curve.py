@@ -26,6 +26,7 @@ from skbiasamp.metrics.score_order import check_class
 from skbiasamp.model_selection._curve_numbers import Scored
 from skbiasamp.results.exports import Exported, paper_of
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AmplificationCurve(Exported):
     """Bias amplification at every threshold, as returned by `amplification_curve`.
@@ -156,7 +157,7 @@ def amplification_curve(
     %(sample_weight)s
     ties : {"zero", "negative"}, default="zero"
         Sign of a pair that is exactly independent in the training labels. "zero": 0, so that it
-        cannot amplify. "negative": −1, as in the printed formula [1]_.
+        adds nothing. "negative": −1, as in the printed formula [1]_.
     limits : tuple of float, default=None
         Lower and upper limit of the integral. None: 0 and 1 if all scores are between them, else
         the smallest and the largest score.

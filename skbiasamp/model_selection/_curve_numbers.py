@@ -95,10 +95,10 @@ class Scored:
         own = cells.weight[:, None]
         shared = np.zeros(self.ranks.shape)
         for group, factor in enumerate(self.weights * self.signs.slope):
-            inside = self.inside[:, group, None]
+            inside, part = self.inside[:, group, None], self.member[:, [group]] * term.share[group]
             moved = factor * times[:, None] * term.influence(group, every)
             shared += moved * (inside - centre)
-            shared -= own * self.member[:, [group]] * term.share[group] * (moved * inside).sum(axis=0)
+            shared -= own * part * (moved * inside).sum(axis=0)
             shared += own * centre**2 * moved.sum(axis=0)
         return shared
 
@@ -143,10 +143,14 @@ class Scored:
             first = (by_own * own).sum(axis=-1)
             both = -2 * (by_own * rest).sum(axis=-1)
             last = (by_rest * rest).sum(axis=-1)
-            powers = np.stack([first, both, last], axis=-1)
-            squared = [first**2, 2 * first * both, both**2 + 2 * first * last, 2 * both * last, last**2]
-            squares[at] = np.einsum("kdp,kdp->k", every[..., :3], powers)
-            fourth[at] = np.einsum("kdp,kdp->k", every[..., 3:], np.stack(squared, axis=-1))
+            powers = [first, both, last]
+            mixed = both**2 + 2 * first * last
+            squared = [first**2, 2 * first * both, mixed, 2 * both * last, last**2]
+            for total, known, factors in (
+                (squares, every[..., :3], powers),
+                (fourth, every[..., 3:], squared),
+            ):
+                total[at] = np.einsum("kdp,pkd->k", known, np.stack(factors))
         jackknife = self.pairs.change.samples[0].jackknife
         unseen = (weights**2 * self.pairs.change.unseen)[counted_pairs(signs, weights)]
         return jackknife * squares + unseen.sum(), jackknife**2 * fourth + (unseen**2).sum() / 2
@@ -154,8 +158,8 @@ class Scored:
     def _means(self) -> tuple[Array, Array]:
         """Return the mean change of each group and task, and of each task, at each threshold."""
         cells, (n_groups, n_tasks) = self.cells, self.weights.shape
-        every = np.concatenate([self.member * self.term.share, np.ones((len(self.member), 1))], axis=1)
-        every[:, -1] /= cells.total
+        every = np.full((cells.n_cells, n_groups + 1), 1 / float(cells.total))
+        every[:, :-1] = self.member * self.term.share
         every *= cells.weight[:, None]
         means = np.zeros((self.n + 1, n_groups + 1, n_tasks))
         for task in range(n_tasks):
