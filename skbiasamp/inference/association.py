@@ -99,7 +99,7 @@ class Term:
         inside = self.given.column(condition) * self.share[condition]
         inside = inside * self.leverage[..., condition]
         times = self.times * np.ones(1)
-        rate = np.nan_to_num(self.rate[condition, outcomes])
+        rate = known_or_zero(self.rate[condition, outcomes])
         own = inside[:, None] * (values - np.multiply.outer(times, rate))
         if not self.centre:
             return np.asarray(own)
@@ -126,7 +126,7 @@ class Term:
         else:
             both = common(self.outcome, other.outcome)
         sums = pair_sums(self.given, both, cells.weight)
-        inside = sums - self.n[:, None] * np.nan_to_num(self.rate * other.rate)
+        inside = sums - self.n[:, None] * known_or_zero(self.rate * other.rate)
         own = (self.leverage * self.share)[:, None]
         overall = 1 / cells.total
         factor = own * (own - (int(self.centre) + int(other.centre)) * overall)
@@ -511,6 +511,11 @@ def associate(
         return Association(value, rate, size, (sample,), by_group)
     turned = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
     return Association(*turned, (sample,), by_group)
+
+
+def known_or_zero(values: Array) -> Array:
+    """Return numbers with 0 in place of undefined ones."""
+    return np.where(np.isnan(values), 0.0, values)
 
 
 def are_same(labels: Labels, other: Labels) -> bool:

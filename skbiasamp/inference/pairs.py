@@ -11,7 +11,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._utils.formatting import NOT_MEASURED
-from skbiasamp.inference.association import Association
+from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.value import Direction, Estimate, Signs, estimate
 
 FEW = 10  # rows of a pair that is reliable
@@ -42,7 +42,8 @@ class MeanChange:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
             return math.nan
-        return float(np.nansum(self.weights(delta) * np.where(sign == 0, 0.0, sign * delta)))
+        parts = self.weights(delta) * np.where(sign == 0, 0.0, sign * delta)
+        return float(known_or_zero(parts).sum())
 
     def slopes(self, sign: Array, delta: Array) -> Array:
         """Return how the published value follows each change of a rate."""
@@ -67,7 +68,7 @@ class MeanSize(MeanChange):
 
     @staticmethod
     def _directions(sign: Array, delta: Array) -> Array:
-        return np.where(sign == 0, 0.0, np.sign(np.nan_to_num(delta)))
+        return np.where(sign == 0, 0.0, np.sign(known_or_zero(delta)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +123,11 @@ class Pairs:
         known: dict[str, Any] = {}
         if self.change is None:
             known["change"] = self.predicted - self.labelled
-        if self.delta is None:
-            known["delta"] = self.predicted.without_centre() - self.labelled.without_centre()
         reference, change = self.reference, self.change or known["change"]
         sign = self.sign
         if sign is None:
             assert reference is not None
-            sign = np.sign(np.nan_to_num(reference.value)).astype(int)
+            sign = np.sign(known_or_zero(reference.value)).astype(int)
             known["sign"] = sign
         if self.signs is None:
             shared = reference is not None and reference.shares_rows(change)
@@ -152,16 +151,28 @@ class Pairs:
         return self.predicted.rate
 
     @cached_property
+    def moved(self) -> Association:
+        """The change of each pair's rate, which the published value is made of."""
+        if self.delta is not None:
+            return self.delta
+        return self.predicted.without_centre() - self.labelled.without_centre()
+
+    @cached_property
+    def rate_change(self) -> Array:
+        """By how much the rate of each pair changes."""
+        return self.observed - self.base if self.delta is None else self.delta.value
+
+    @cached_property
     def published(self) -> float:
         """The number that the metric's paper defines."""
-        return self.aggregate.published(self.sign, self.delta.value)
+        return self.aggregate.published(self.sign, self.rate_change)
 
     @cached_property
     def shift(self) -> float:
         """What the published value has of tasks, or groups, predicted more often for everybody."""
-        shift = self.delta.value - self.change.value
-        slopes = self.aggregate.slopes(self.sign, self.delta.value)
-        return float(np.nansum(slopes * shift))
+        shift = self.rate_change - self.change.value
+        slopes = self.aggregate.slopes(self.sign, self.rate_change)
+        return float(known_or_zero(slopes * shift).sum())
 
     def measured(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the value with its interval."""
@@ -169,11 +180,11 @@ class Pairs:
 
     def measured_as_published(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the published value with its interval, at signs that are taken as given."""
-        slopes = self.aggregate.slopes(self.sign, self.delta.value)
+        slopes = self.aggregate.slopes(self.sign, self.rate_change)
         bound = self.aggregate.bound
         signs = Signs.known(np.sign(slopes))
         how: dict[str, Any] = {"confidence_level": confidence_level, "bound": bound}
-        return estimate(self.delta, signs, np.abs(slopes), **how)
+        return estimate(self.moved, signs, np.abs(slopes), **how)
 
     @cached_property
     def direction(self) -> Direction:
@@ -187,7 +198,7 @@ class Pairs:
         if isinstance(self.aggregate, MeanSize):
             return NOT_MEASURED  # a size has no direction
         signs = Signs.known(self.sign)
-        return replace(self.direction, change=self.delta, signs=signs).verdict(number)
+        return replace(self.direction, change=self.moved, signs=signs).verdict(number)
 
     @property
     def is_reliable(self) -> Array:
@@ -202,5 +213,5 @@ class Pairs:
             self,
             labelled=other.predicted,
             change=self.change - other.change,
-            delta=self.delta - other.delta,
+            delta=self.moved - other.moved,
         )

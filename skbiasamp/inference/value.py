@@ -16,7 +16,7 @@ from scipy import special
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils import formatting as words
-from skbiasamp.inference.association import Association
+from skbiasamp.inference.association import Association, known_or_zero
 
 FEWEST_ROWS = 30  # of an attack, and of a group that pages show first
 # A direction is clear beyond so many standard errors.
@@ -52,7 +52,7 @@ class Signs:
         changes in the other third share no noise with them. `above`: pairs above 0 count, and
         those below do not.
         """
-        values = np.where(labels.variance > 0, special.erf(np.nan_to_num(labels.z)), 0.0)
+        values = np.where(labels.variance > 0, special.erf(known_or_zero(labels.z)), 0.0)
         return cls((1 + values) / 2 if above else values, labels, above)
 
     @property
@@ -68,7 +68,7 @@ class Signs:
         labels = self.source
         if labels is None:
             return np.zeros(self.values.shape)
-        slope = (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-np.nan_to_num(labels.z) ** 2)
+        slope = (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-known_or_zero(labels.z) ** 2)
         return np.divide(slope, labels.sd, out=np.zeros(slope.shape), where=labels.variance > 0)
 
     def shared(self, change: Association) -> Array:
@@ -132,7 +132,7 @@ def estimate(
     amplifications = np.where(signs.values == 0, 0.0, signs.values * change.value)
     amplifications = np.where(defined, amplifications - signs.shared(change), np.nan)
     parts = weights * amplifications
-    value = float(np.nansum(parts)) if defined.any() else math.nan
+    value = float(known_or_zero(parts).sum()) if defined.any() else math.nan
     low = high = p_value = error = df = math.nan
     if confidence_level is not None and defined.any() and change.is_joint:
         squares, fourth = _spread(change, signs, weights)
@@ -302,7 +302,7 @@ class Direction:
         """Which pairs have a clear direction."""
         if self.labels is None:
             return np.asarray(self.signs.values != 0)
-        return np.asarray(np.abs(np.nan_to_num(self.labels.z)) > CLEAR)
+        return np.asarray(np.abs(known_or_zero(self.labels.z)) > CLEAR)
 
     def verdict(self, number: Estimate) -> str:
         """Return what an interval says, with the name that its direction allows."""
@@ -313,7 +313,7 @@ class Direction:
             level = 0.95 if self.signs.source is not None else 0.99
             adds = not self.is_known and are_joint(self.change, level)
             return words.ADDS if adds else words.NO_EFFECT
-        parts = np.nan_to_num(number.parts)
+        parts = known_or_zero(number.parts)
         carried = parts[self.clear & (parts != 0)].sum() / number.value
         if not self.is_known or carried < 0.5:
             return words.ADDS
@@ -323,9 +323,9 @@ class Direction:
 
     def _reverses(self, parts: Array) -> bool:
         """Return whether predictions are associated against the clear directions (one-sided 5 %)."""
-        sign = self.signs.values if self.labels is None else np.nan_to_num(self.labels.value)
+        sign = self.signs.values if self.labels is None else known_or_zero(self.labels.value)
         along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
-        mean = float((along * np.nan_to_num(self.predicted.value)).sum())
+        mean = float((along * known_or_zero(self.predicted.value)).sum())
         variance = sum(
             float(moved**2 @ times) for moved, times, _ in self.predicted.project(along)
         )

@@ -370,9 +370,9 @@ class CooccurrenceAuditor(BaseAuditor):
             of_names = [models[name] for name in names]
             parts = {
                 key: _mean([getattr(pairs, key) for pairs in of_names])
-                for key in ("predicted", "change", "delta")
+                for key in ("predicted", "change", "moved")
             }
-            return replace(first, **parts)
+            return replace(first, delta=parts.pop("moved"), **parts)
 
         def own_rows(names: Sequence[str]) -> tuple[float, float]:
             """Return the mean variance of single runs, and what all of them share."""
@@ -445,10 +445,9 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics["n_clusters"] = test.clusters.total
         if missing := self._missing_groups(test):
             statistics["missing_groups"] = missing
-        ends: dict[str, Any] = {"published": pairs.published}
+        ends = None
         if level is not None and self.has_formula and not alone:
-            own = pairs.measured_as_published(level)
-            ends |= {"published_low": own.low, "published_high": own.high}
+            ends = partial(pairs.measured_as_published, level)
         return self._made(
             test,
             value=number.value,
@@ -458,7 +457,8 @@ class CooccurrenceAuditor(BaseAuditor):
             verdict=verdict,
             table=partial(self._table, pairs, number, level),
             statistics=statistics,
-            **ends,
+            published=pairs.published,
+            published_ends=ends,
         )
 
     def _table(self, pairs: Pairs, number: Estimate, level: float | None) -> pd.DataFrame:
@@ -468,7 +468,7 @@ class CooccurrenceAuditor(BaseAuditor):
             "n": pairs.n,
             "base": pairs.base,
             "observed": pairs.observed,
-            "delta": pairs.delta.value,
+            "delta": pairs.rate_change,
             "change": change.value,
             "sign": pairs.sign,
             "sign_weight": pairs.signs.values,

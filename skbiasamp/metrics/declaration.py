@@ -94,8 +94,13 @@ class Declaration(ABC, WithOptions):
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
 
-    def _made(self, test: Contingency, *, table: Any, **parts: Any) -> AuditResult:
-        """Return a result of audited rows; a function may make the table when it is read."""
+    def _made(
+        self, test: Contingency, *, table: Any, published_ends: Any = None, **parts: Any
+    ) -> AuditResult:
+        """Return a result of audited rows.
+
+        A function may make the table, and the interval of the published value, when it is read.
+        """
         nan = float("nan")
         numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
         if not test.has("task"):
@@ -104,7 +109,10 @@ class Declaration(ABC, WithOptions):
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(table=table, **self._declaration_for(AuditResult), **numbers | parts)
-        later = {"table": lambda _: table()} if callable(table) else {}
+        later: dict[str, Any] = {"table": lambda _: table()} if callable(table) else {}
+        if published_ends is not None:
+            later["published_low"] = lambda _: published_ends().low
+            later["published_high"] = lambda _: published_ends().high
         return self._declared(result, test.group_columns, **later)
 
     def _declared(self, result: AuditResult, columns: Any, **later: Any) -> AuditResult:

@@ -195,7 +195,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             reference=reference,
             statistics={"n_combinations": len(sets)},
         )
-        moved = pairs.delta.value if not shares else sign * pairs.delta.value
+        moved = sign * pairs.rate_change if shares else pairs.rate_change
         return replace(
             pairs,
             aggregate=MeanSize(self._divisor(moved, test)),

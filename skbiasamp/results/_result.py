@@ -230,8 +230,8 @@ class AuditResult(Shown, OfMetric):
     words: Annotated[pd.DataFrame, table_reader(_WORDS)] | None = None
     verdict: str = ""
     published: Annotated[Any, reader(float)] = None  # the value
-    published_low: float = math.nan
-    published_high: float = math.nan
+    published_low: float = _Later(math.nan)  # type: ignore[assignment]
+    published_high: float = _Later(math.nan)  # type: ignore[assignment]
     estimand: str = ""
     null: str = ""
     citation: str = ""
@@ -254,7 +254,8 @@ class AuditResult(Shown, OfMetric):
 
     def __getstate__(self) -> dict[str, Any]:
         # In this order: reading them makes them.
-        return {"table": self.table, "sentence": self.sentence, **self.__dict__}
+        made = ("table", "sentence", "published_low", "published_high")
+        return {name: getattr(self, name) for name in made} | self.__dict__
 
     def _make_later(self, **made: Callable[[AuditResult], Any]) -> Self:
         """Let functions of the result make the table, and write the sentence, when it is read."""
