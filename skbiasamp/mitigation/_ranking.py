@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
+from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
 from skbiasamp._utils.warnings import collected
 from skbiasamp.model_selection.folds import over_folds, pooled_comparison
 from skbiasamp.results import ComparisonResult
@@ -22,7 +22,7 @@ _NUMBERS = (
     *("value", "low", "high", "change", "change_low", "change_high"),
     *("rows_changed", *_PAIRED),
 )
-_PLACES = [WITHIN, INCONCLUSIVE, ABOVE, STOPPED, FAILED]
+_PLACES = [WITHIN, INCONCLUSIVE, OUTSIDE, STOPPED, FAILED]
 _CHOICE = "the choice"  # name of what is chosen in each fold
 
 
@@ -151,7 +151,7 @@ class Ranking:
                 (table["low"] > -limit) & (table["high"] < limit),
                 (table["low"] > limit) | (table["high"] < -limit),
             ],
-            [STOPPED, FAILED, WITHIN, ABOVE],
+            [STOPPED, FAILED, WITHIN, OUTSIDE],
             INCONCLUSIVE,
         )
         order = table.assign(
