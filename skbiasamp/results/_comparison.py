@@ -74,8 +74,8 @@ class ComparisonResult(Shown, OfMetric):
         and of the model (``observed``), their ``difference``, ``change`` (the difference compared
         with that of all rows) with ``low``, ``high``, ``p_value`` (Student's t test) and
         ``p_adjusted`` for the number of pairs of this model, not of all models, and
-        ``amplification`` (what the pair adds to the difference of the values). For attackers: the quality that an attacker
-        reaches from the predictions of either.
+        ``amplification`` (what the pair adds to the difference of the values). For attackers: the
+        quality that an attacker reaches from the predictions of either.
     churn : DataFrame
         One row for each model and group: its rows ``n``, how many were ``changed``, their
         ``share``, and the ``p_value`` of the test that this share is the same in all groups.
