@@ -44,7 +44,7 @@ def matched(n, gap, names=0, scores="", models=False):
         if models:
             moved = (sex == "f") & (rng.random(2 * n) < gap)
             again = np.where(rng.random(2 * n) < 0.1, rng.permutation(y), y)
-            table = auditor.compare({"a": y, "b": np.where(moved, 1, again)}, **by).table
+            table = auditor.audit(np.where(moved, 1, again) - y, **by).table
             # Of those that are not moved to 1, one in ten has another pair's decision.
             return of_table(table.iloc[0], gap * (1 - 0.4), p_value=table["p_value"][0])
         table = auditor.audit(y, **by).table

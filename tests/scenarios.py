@@ -403,12 +403,6 @@ def matched_pairs():
 
 
 @scenario
-def report_of_pairs():
-    rows = ROWS().iloc[:200].assign(sex=["man"] * 100 + ["woman"] * 100)
-    return report(rows, pairs=[*range(100)] * 2)
-
-
-@scenario
 def explanation():
     rows, train = ROWS(), TRAIN()
     return skbiasamp.explain(
@@ -502,21 +496,6 @@ def watch_without_labels():
         **watched,
         reference=2,
         auditor=MALSAuditor(**QUICK),
-        n_draws=199,
-        random_state=0,
-    )
-
-
-@scenario
-def watch_of_pairs():
-    rows = months(0.3)
-    return skbiasamp.audit_over(
-        rows.assign(pair=np.arange(len(rows)) // 2, sex=["man", "woman"] * (len(rows) // 2)),
-        time="month",
-        pair="pair",
-        prediction="cook_new",
-        sensitive="sex",
-        reference=2,
         n_draws=199,
         random_state=0,
     )

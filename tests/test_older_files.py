@@ -33,7 +33,6 @@ NEWER = {
         "by_column",
         "curve",
         "explanation",
-        "matched",
         "passed",
     ]
 }  # what these files do not have

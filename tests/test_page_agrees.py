@@ -294,19 +294,6 @@ def test_plots_colour_the_pairs_that_the_page_colours():
     assert known.significant.to_numpy().all()
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("report_of_pairs", "within 100 pairs, predictions for sex = man are 12.0 percentage"),
-    ],
-)
-def test_a_model_card_has_what_pairs_and_people_say(name, text):
-    """It left out the differences, which may be all that was measured."""
-    found = SCENARIOS[name]()
-    assert text in found.differences.sentence
-    assert text in found.to_markdown()
-
-
 def test_tables_in_markdown_have_the_notes_of_their_rows():
     """Which period raised the alarm, and which were the reference, was on the page alone."""
     lines = SCENARIOS["watch"]().to_markdown().splitlines()

@@ -454,7 +454,6 @@ def test_prompts_of_generators_are_clusters():
         ({"auditor": MALSAuditor()}, "such as auditor=DirectionalAuditor"),
         ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
         ({"reference": "c"}, "reference"),
-        ({"pairs": [1, 2]}, "pairs needs models that predict the same rows"),
         ({"given": "age"}, "given needs models that predict the same rows"),
     ],
 )

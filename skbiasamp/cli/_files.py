@@ -25,7 +25,6 @@ _ADVICE = {
     "prediction": "every audited row needs a prediction, leave these out of the file",
     "score": "every audited row needs a score, leave these out of the file",
     "cluster": "every row needs the id of its cluster, give these rows ids of their own",
-    "pair": "every row needs the id of its pair, leave these out of the file",
     "weight": "every row needs a weight, write 0 for those that count for nothing",
 }
 

@@ -170,9 +170,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--positive": _value(
             "which of two classes is the positive one (default: the one that sorts last)"
         ),
-        "--pair": _value(
-            "the pair of a row, such as one advert: rows of one differ only in the group", nargs=1
-        ),
         "--favourable": _value(
             "the class, or the tasks, that people want: impact ratios compare how often it is "
             "predicted (default: of the positive class, and nothing is said of disadvantage)",

@@ -29,7 +29,7 @@ from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
 
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
-_OF_ROWS = {"score", "weight", "pair", "cluster", "given"}
+_OF_ROWS = {"score", "weight", "cluster", "given"}
 
 
 _AUDIT_USAGE = """\
@@ -52,7 +52,7 @@ skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
 _SHARED = (
     "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
     "--delimiter --encoding --target --prediction --sensitive --sensitive-prediction --weight "
-    "--cluster --positive --pair --given --threshold --text --labels --target-text "
+    "--cluster --positive --given --threshold --text --labels --target-text "
     "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
 )
 _OF_AUDIT = {
