@@ -1,15 +1,13 @@
-"""Rows of the evidence: pairs, answers, generators, groups and labels that are known in part."""
+"""Rows of the evidence: pairs, answers and generators."""
 
 import numpy as np
 import pandas as pd
-from evidence_trials import ANALYTIC, RESAMPLES, Outcome, Row, at_signs, outcome
+from evidence_trials import ANALYTIC, Outcome, Row, at_signs, outcome
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp.metrics import MatchedPairsAuditor, prediction_powered_rates
+from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.text import answer_scores
-
-MOST = 200  # data sets of whole reports, which take longer
 
 
 def of_table(row, true, names=("difference", "low", "high"), p_value=np.nan):
@@ -46,7 +44,7 @@ def matched(n, gap, names=0, scores="", models=False):
         if models:
             moved = (sex == "f") & (rng.random(2 * n) < gap)
             again = np.where(rng.random(2 * n) < 0.1, rng.permutation(y), y)
-            table = auditor.compare({"a": y, "b": np.where(moved, 1, again)}, **by).table
+            table = auditor.audit(np.where(moved, 1, again) - y, **by).table
             # Of those that are not moved to 1, one in ten has another pair's decision.
             return of_table(table.iloc[0], gap * (1 - 0.4), p_value=table["p_value"][0])
         table = auditor.audit(y, **by).table
@@ -132,93 +130,6 @@ def between_tables(shape, n, gap, step=0.0, a_prompt=1, compared=False):
     return trial
 
 
-# --------------------------------------------------------------------------- known in part
-
-
-def few_labels(n, n_labelled, gap):
-    """Return the trial of the difference of two groups, with a machine that errs more in one."""
-
-    def trial(rng):
-        group = rng.integers(0, 2, n)
-        people = (rng.random(n) < 0.4 + gap * group).astype(float)
-        errs = rng.random(n) < np.where(group, 0.2, 0.1)
-        machine = np.where(errs, 1 - people, people).astype(int)
-        people[rng.permutation(n) >= n_labelled] = np.nan
-        table = prediction_powered_rates(machine, labelled=people, sensitive_features=group).table
-        return of_table(table.iloc[0], -gap, p_value=table["p_value"][0])
-
-    return trial
-
-
-def proxied(n, step, related, assumed):
-    """Return the trial of groups that are known with a probability, calibrated.
-
-    Labels and predictions depend on the probability, or on the group itself (`related`).
-    """
-    cells = np.linspace(0.05, 0.95, 10)
-
-    def rates(who):
-        return 0.3 + 0.4 * who, 0.3 + 0.4 * who + step * (2 * who - 1)
-
-    if related:
-        true = step
-    else:
-        moved = np.subtract(*rates(cells)[::-1])
-        true = (cells @ moved / cells.sum() - (1 - cells) @ moved / (1 - cells).sum()) / 2
-
-    def trial(rng):
-        share = rng.choice(cells, n)
-        group = rng.random(n) < share
-        label, predicted = (rng.random((2, n)) < rates(group if related else share)).astype(int)
-        known = rng.integers(0, 2, 2_000)
-        auditor = DirectionalAuditor(n_resamples=RESAMPLES, random_state=int(rng.integers(2**31)))
-        result = skbiasamp.audit(
-            label,
-            predicted,
-            sensitive_features=pd.DataFrame({0: 1 - share, 1: share}),
-            groups="probabilities",
-            y_train=(rng.random(2_000) < rates(known)[0]).astype(int),
-            sensitive_train=known,
-            auditor=auditor,
-        )["directional A->T"]
-        measured = outcome(result, true)
-        if not assumed:
-            inside = float(result.low <= true <= result.high)
-            return Outcome(verdict=measured.verdict, inside=inside)
-        low, high = (result.statistics[f"{end}_assumed"] for end in ("low", "high"))
-        side = (low > 0) * 1.0 - (high < 0)
-        return Outcome(result.estimate, low, high, true, np.nan, side)
-
-    return trial
-
-
-def selected(n, step, hidden):
-    """Return the trial of labels that a decision hides: those of the largest scores."""
-
-    def trial(rng):
-        group, noise = rng.integers(0, 2, n), rng.random(n)
-        label = (rng.random(n) < 0.3 + 0.3 * group).astype(int)
-        predicted = (rng.random(n) < 0.3 + 0.3 * group + step * (2 * group - 1)).astype(int)
-        shown = predicted + label + noise < np.quantile(predicted + label + noise, 1 - hidden)
-        known = rng.integers(0, 2, 2_000)
-        result = skbiasamp.audit(
-            pd.Series(label).where(shown),
-            predicted,
-            sensitive_features=group,
-            labels="selected",
-            decision=shown,
-            y_train=(rng.random(2_000) < 0.3 + 0.3 * known).astype(int),
-            sensitive_train=known,
-            auditor=DirectionalAuditor(
-                n_resamples=RESAMPLES, random_state=int(rng.integers(2**31))
-            ),
-        )["directional A->T"]
-        inside = float(result.low <= step <= result.high)
-        return Outcome(verdict=outcome(result, step).verdict, inside=inside)
-
-    return trial
-
-
 def kinds():
     pairs = "Matched pairs, and two models on the same pairs"
     for n, gap, text, how in (
@@ -265,26 +176,3 @@ def kinds():
         parts += [f"differences {200 * step:g} pp larger" if step else "no change"]
         trial = between_tables(shape, n, gap, step, a_prompt, compared)
         yield Row(made, "; ".join(parts), trial, "amplifies" if step else "")
-    part = "Few human labels, groups with probabilities, labels that a decision hides"
-    for n_labelled, gap in ((100, 0.0), (300, 0.0), (300, 0.15)):
-        effect = f"a difference of {100 * gap:g} pp" if gap else "no difference"
-        text = f"3,000 rows, {n_labelled} human labels; {effect}"
-        trial = few_labels(3_000, n_labelled, gap)
-        yield Row(part, text, trial, "reduces" if gap else "")
-    for step, related, assumed in (
-        (0.0, False, True),
-        (0.06, False, True),
-        (0.0, False, False),
-        (0.0, True, False),
-        (0.06, True, False),
-    ):
-        text = f"1,500 rows; probabilities; {'related' if related else 'unrelated'} errors; "
-        text += "interval if errors are unrelated" if assumed else "interval with bounds"
-        text += "; amplifies" if step else "; no change"
-        yield Row(
-            part, text, proxied(1_500, step, related, assumed), "amplifies" * bool(step), MOST
-        )
-    for step, hidden in ((0.0, 0.05), (0.0, 0.3), (0.06, 0.05)):
-        text = f"1,500 rows; {100 * hidden:g} % of labels are hidden by a decision"
-        text += "; amplifies" if step else "; no change"
-        yield Row(part, text, selected(1_500, step, hidden), "amplifies" * bool(step), MOST)

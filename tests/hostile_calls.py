@@ -163,10 +163,6 @@ def own_of(of):
         masks = [None, images[:, 0] > 20, images[0, 0] > 9]
         regions = {"boxes": [[0, 0, 2, 2], [[0, 0, 1, 1], [1, 1, 3, 5]]], "masks": masks}
         return regions | {"X": [images], "attributions": [images], "scale": [0.1]}
-    if of == "prediction_powered_rates":
-        many = {"y_pred": [PREDICTED * 20, SOFT * 20], "sensitive_features": [SEX * 20]}
-        train = {"y_train": [None, HIRED], "sensitive_train": [None, SEX]}
-        return many | train | {"labelled": [(HIRED + [None] * len(HIRED)) * 10]}
     if of in ("read_answers", "answer_scores"):
         path = Path(tempfile.mkdtemp(), "answers.jsonl")
         path.write_text(json.dumps(ITEM | {"model": 1}), encoding="utf-8")

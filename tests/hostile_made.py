@@ -92,9 +92,6 @@ MAKERS = {
     "Explanation": lambda: skbiasamp.explain(HIRED, PREDICTED, **BY, random_state=0),
     "Gate": lambda: made("AuditReport").gate(0.1),
     "GateCheck": lambda: made("AuditReport").gate(0.1).checks[0],
-    "GroupDifferences": lambda: skbiasamp.metrics.MatchedPairsAuditor().audit(
-        PREDICTED, pairs=[*range(len(SEX) // 2)] * 2, **BY
-    ),
     "SelectionRates": lambda: skbiasamp.selection_rates(PREDICTED, y_true=HIRED, **BY),
     "Timeline": lambda: skbiasamp.audit_over(
         WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()

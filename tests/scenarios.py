@@ -95,13 +95,6 @@ def no_training_labels():
 
 
 @scenario
-def labels_of_selected_rows():
-    rows, released = ROWS(), ROWS()["cook_old"] == 1
-    rows = rows.assign(cook=rows["cook"].where(released))
-    return report(rows, labels="selected", decision=np.where(released, "released", "detained"))
-
-
-@scenario
 def two_columns():
     rows, train = ROWS(), TRAIN()
     columns = ["sex", "region"]
@@ -130,21 +123,6 @@ def missing_rows():
     rows = ROWS().copy()
     rows.loc[::7, "sex"] = None
     return report(rows, missing="drop")
-
-
-@scenario
-def probable_groups():
-    rows = ROWS()
-    woman = np.where(rows["sex"] == "woman", 0.9, 0.2)
-    chances = pd.DataFrame({"man": 1 - woman, "woman": woman})
-    return skbiasamp.audit(
-        rows["cook"],
-        rows["cook_new"],
-        sensitive_features=chances,
-        groups="probabilities",
-        check=rows["sex"].where(np.arange(400) % 4 == 0),
-        random_state=0,
-    )
 
 
 @scenario
@@ -396,29 +374,6 @@ def one_result():
 
 
 @scenario
-def few_labels():
-    rows = table(1500, 8)
-    return skbiasamp.audit(
-        None,
-        rows["cook_new"],
-        sensitive_features=rows["sex"],
-        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
-        **trained(TRAIN()),
-        random_state=0,
-    )
-
-
-@scenario
-def labels_of_some_rows():
-    rows = table(1500, 8)
-    return metrics.prediction_powered_rates(
-        rows["cook_new"],
-        labelled=rows["cook"].where(np.arange(1500) % 5 == 0),
-        sensitive_features=rows["sex"],
-    )
-
-
-@scenario
 def selection_rates():
     rows = ROWS()
     return skbiasamp.selection_rates(
@@ -445,12 +400,6 @@ def matched_pairs():
     return metrics.MatchedPairsAuditor(**QUICK).audit(
         rows["cook_new"], sensitive_features=sex, pairs=pairs
     )
-
-
-@scenario
-def report_of_pairs():
-    rows = ROWS().iloc[:200].assign(sex=["man"] * 100 + ["woman"] * 100)
-    return report(rows, pairs=[*range(100)] * 2)
 
 
 @scenario
@@ -547,21 +496,6 @@ def watch_without_labels():
         **watched,
         reference=2,
         auditor=MALSAuditor(**QUICK),
-        n_draws=199,
-        random_state=0,
-    )
-
-
-@scenario
-def watch_of_pairs():
-    rows = months(0.3)
-    return skbiasamp.audit_over(
-        rows.assign(pair=np.arange(len(rows)) // 2, sex=["man", "woman"] * (len(rows) // 2)),
-        time="month",
-        pair="pair",
-        prediction="cook_new",
-        sensitive="sex",
-        reference=2,
         n_draws=199,
         random_state=0,
     )

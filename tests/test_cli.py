@@ -642,8 +642,6 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
         ),
         (["--sensitive", "score"], "--sensitive score is continuous (it holds "),
         (["--favourable", "paid"], "--favourable must name a class or task; got 'paid'"),
-        (["--check", "race"], "--check race is used with --groups probabilities only"),
-        (["--decision", "race"], "--decision needs decisions after which all labels are there"),
         (["--html", "none/page.html"], "there is no folder none to write page.html to"),
         (["--json", "."], ". is a folder: name the file to write"),
     ],

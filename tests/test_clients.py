@@ -32,7 +32,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp.metrics import directional_amplification, prediction_powered_rates
+from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import (
     AmplificationParity,
     CorpusConstraintClassifier,
@@ -451,21 +451,6 @@ def test_the_recipe_for_mlflow_logs_a_report(tmp_path):
         assert kept.metrics[f"bias/directional A to T/{part}"] == getattr(result, part)
     (written,) = (tmp_path / "artifacts").rglob("bias.html")
     assert written.read_text("utf-8").startswith("<!")
-
-
-@pytest.mark.parametrize("accuracy", [1.0, 0.8, 0.5, 0.2])
-def test_rates_of_few_labels_are_those_of_ppi_py(accuracy):
-    ppi = client("ppi_py")
-    rng = np.random.default_rng(3)
-    machine = np.where(rng.random(N) < accuracy, Y, 1 - Y)
-    people = np.where(rng.random(N) < 0.4, Y, np.nan)
-    rates = prediction_powered_rates(machine, labelled=people, sensitive_features=SEX).rates
-    for row in rates.itertuples():
-        has, rest = ((row.group == SEX) & part for part in (~np.isnan(people), np.isnan(people)))
-        columns = (people[has], machine[has].astype(float), machine[rest].astype(float))
-        assert row.rate == pytest.approx(ppi.ppi_mean_pointestimate(*columns).item(), abs=1e-9)
-        low, high = (end.item() for end in ppi.ppi_mean_ci(*columns, alpha=0.3173105078629141))
-        assert row.standard_error == pytest.approx((high - low) / 2, abs=1e-9)
 
 
 def test_rates_within_strata_are_the_means_of_fairlearns_control_features():

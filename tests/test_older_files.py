@@ -33,9 +33,6 @@ NEWER = {
         "by_column",
         "curve",
         "explanation",
-        "labelled",
-        "labelled_rates",
-        "matched",
         "passed",
     ]
 }  # what these files do not have

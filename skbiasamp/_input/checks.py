@@ -36,7 +36,7 @@ class NamedMissing(str):
     """Name of a real group or class that is called as missing values are."""
 
 
-GROUPS = ("intersection", "marginal", "indicator", "probabilities")
+GROUPS = ("intersection", "marginal", "indicator")
 MISSING_POLICIES = ("error", "drop", "group")
 DIRECTIONS = ("A->T", "T->A")
 # How many groups are allowed if nobody says: so many, or few if they have few rows each.

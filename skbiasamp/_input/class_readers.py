@@ -63,11 +63,7 @@ class Classes(Reader):
         if name in ("y_true", "sensitive_features"):
             column = need_classes(column, name)
             if name == "y_true":
-                advice = (
-                    "Only labelled rows can be audited: leave these out. If a decision kept labels "
-                    "from being seen, pass {labels='selected'} and {decision} to skbiasamp.audit."
-                )
-                no_missing(column, name, advice)
+                no_missing(column, name, "Only labelled rows can be audited: leave these out.")
             elif self.how.missing == "error":
                 no_missing(column, name, _KEEP_OR_DROP)
         elif isinstance(column, Continuous):

@@ -29,10 +29,6 @@ PARAMETER_OF = {
     "score": "y_score",
     "weight": "sample_weight",
     "cluster": "clusters",
-    "decision": "decision",
-    "check": "check",
-    "pair": "pairs",
-    "labelled": "labelled",
     "given": "given",
 }
 # The options of the columns of labels and predictions, by the side they are.

@@ -216,7 +216,6 @@ class Side:
     pos_label : the positive class of a binary label if one was chosen; one of the names then.
     floats : whether labels came as floats. Of predictions, whether all are 0.0 or 1.0: these may
         be probabilities too.
-    uncertain : whether groups are known with a probability, which is in the weights of the rows.
     inputs : what attackers see of each name if that is no row of numbers, such as an image.
     """
 
@@ -227,7 +226,6 @@ class Side:
     columns: Names = ()
     pos_label: Hashable = None
     floats: bool = False
-    uncertain: bool = False
     inputs: Array | None = None
 
     @property

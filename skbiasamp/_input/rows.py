@@ -41,7 +41,6 @@ from skbiasamp._input.containers import (
 from skbiasamp._input.errors import InputError, Name, of_the_model, role_of_model, speaking
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
 from skbiasamp._input.parameters import How, Parameter
-from skbiasamp._input.probable_groups import in_each_group
 from skbiasamp._input.readers import Indicators, Numbers, Reader
 
 
@@ -91,10 +90,6 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    uncertain = how.groups == "probabilities" and is_table(native["sensitive_features"])
-    if uncertain:
-        native, weight, clusters = in_each_group(native, weight, clusters)
-        n = len(weight)
     tasks = _read_each(task_reader, native, how, () if y_pred is None else models)
     score = _read_score(native, how)
     groups = _read_each(group_reader, native, how, () if sensitive_pred is None else models)
@@ -117,7 +112,7 @@ def read_rows(
         task, task_pred = task_sides.get(model) or task_sides[None]
         group, group_pred = group_sides.get(model) or group_sides[None]
         read = {
-            "group": replace(group, uncertain=uncertain),
+            "group": group,
             "task": None if y_true is None else task,
             side_of_model("task_pred", model): task if y_true is None else task_pred,
             side_of_model("group_pred", model): group_pred,

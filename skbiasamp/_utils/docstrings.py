@@ -44,11 +44,10 @@ class _Shared:
         "A->T" (group → task): does the group shift the predicted task? "T->A" (task → group): does
         the task shift the predicted group? Values of the two directions cannot be compared, and
         predicting a sensitive feature is itself questionable.
-    groups : {"intersection", "marginal", "indicator", "probabilities"}, default="intersection"
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
         How several columns of `sensitive_features` make groups. "intersection": every combination
         of values that occurs. "marginal": the values of each column side by side. "indicator": the
-        columns are 0/1 group memberships already. "probabilities": each column holds the
-        probability of one group, by which a row counts in it.
+        columns are 0/1 group memberships already.
     reference : {"train", "test"}, default="train"
         Which labels give the training correlations. "train": those passed to `fit`. "test": the
         labels of the audited rows; `fit` is then not needed.

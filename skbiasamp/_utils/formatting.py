@@ -15,7 +15,6 @@ REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
 AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
-CANNOT_KNOW = "cannot be known"
 BALANCED = f"{CANNOT} (labels are balanced)"
 # The verdicts with a limit.
 WITHIN, ABOVE, INCONCLUSIVE = "within the limit", "above the limit", "inconclusive"
@@ -32,7 +31,6 @@ SIDE_OF = {
     **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
     ABOVE: "above",
     CANNOT: "zero",
-    CANNOT_KNOW: "across",
     NOT_MEASURED: "undefined",
 }
 

@@ -25,8 +25,6 @@ _ADVICE = {
     "prediction": "every audited row needs a prediction, leave these out of the file",
     "score": "every audited row needs a score, leave these out of the file",
     "cluster": "every row needs the id of its cluster, give these rows ids of their own",
-    "pair": "every row needs the id of its pair, leave these out of the file",
-    "decision": "every row needs a decision, leave these out of the file",
     "weight": "every row needs a weight, write 0 for those that count for nothing",
 }
 
@@ -98,9 +96,7 @@ def check_gaps(
     frame: nw.LazyFrame[Any], named: list[Named], files: list[dict[str, Any]], missing: str
 ) -> None:
     """Raise if there are no rows, or if values are missing."""
-    # Groups that are known of some rows, texts that say nothing, and labels that a decision made.
-    may_miss = {"check", "given", "labelled", "target_text", "text"}
-    may_miss |= {"target"} if any(given.side == "decision" for given in named) else set()
+    may_miss = {"given", "target_text", "text"}
     may_miss |= {"sensitive", "sensitive_prediction"} if missing != "error" else set()
     option_of = {column: given for given in named for column in given.columns}
     n_rows = sum(file["rows"] for file in files)

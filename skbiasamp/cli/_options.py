@@ -170,12 +170,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--positive": _value(
             "which of two classes is the positive one (default: the one that sorts last)"
         ),
-        "--pair": _value(
-            "the pair of a row, such as one advert: rows of one differ only in the group", nargs=1
-        ),
-        "--decision": _value(
-            "a decision: rows without a label because of it are bounded, and not left out", nargs=1
-        ),
         "--favourable": _value(
             "the class, or the tasks, that people want: impact ratios compare how often it is "
             "predicted (default: of the positive class, and nothing is said of disadvantage)",
@@ -189,13 +183,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--given": _value(
             "strata, such as department: what they contribute to amplification, and within them",
             nargs="+",
-        ),
-        "--labelled": _value(
-            "labels of people for some rows, if a machine labelled all rows in --prediction",
-            nargs=1,
-        ),
-        "--check": _value(
-            "the group of rows where it is known, with --groups probabilities", nargs=1
         ),
         "--threshold": _value(
             "turn scores in --prediction into labels: positive from this score on, such as 0.5",
@@ -217,7 +204,7 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             *GROUPS,
             default="intersection",
             text="groups of several sensitive columns: every combination of values (default), the "
-            "values of each column, 0/1 memberships, or the probability of each group",
+            "values of each column, or 0/1 memberships",
         ),
         "--missing": _one_of(
             *("error", "drop", "group"),

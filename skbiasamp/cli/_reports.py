@@ -29,7 +29,7 @@ from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
 
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
-_OF_ROWS = {"score", "weight", "decision", "check", "pair", "labelled", "cluster", "given"}
+_OF_ROWS = {"score", "weight", "cluster", "given"}
 
 
 _AUDIT_USAGE = """\
@@ -52,7 +52,7 @@ skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
 _SHARED = (
     "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
     "--delimiter --encoding --target --prediction --sensitive --sensitive-prediction --weight "
-    "--cluster --positive --pair --decision --given --threshold --text --labels --target-text "
+    "--cluster --positive --given --threshold --text --labels --target-text "
     "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
 )
 _OF_AUDIT = {
@@ -86,7 +86,7 @@ _OF_COMPARE = {
 
 def add_audit(commands: Any) -> None:
     """Add the command to the parser."""
-    own = "--favourable --score --labelled --check --model-name"
+    own = "--favourable --score --model-name"
     add_command(commands, "audit", _audit, f"{_SHARED} {own}", _OF_AUDIT, usage=_AUDIT_USAGE)
 
 
@@ -170,7 +170,7 @@ def _report(options: argparse.Namespace) -> int:
     texts = Texts.of(options)
     named = named_columns(options)
     names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
-    names |= {"labels='selected'": "--decision", "favourable": "--favourable"}
+    names["favourable"] = "--favourable"
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
@@ -235,7 +235,7 @@ def _arguments(
     if options.threshold is not None and columns.get("score") == columns.get("prediction"):
         columns.pop("score", None)  # what the threshold decides on are scores already
     rows: Any = tables.get(None)
-    are_single = options.groups == "probabilities" or not _OF_ROWS.isdisjoint(columns)
+    are_single = not _OF_ROWS.isdisjoint(columns)
     if rows is not None and (
         n_rows <= FEW_ROWS or are_single or _are_summed(rows, named, options.threshold)
     ):
@@ -245,8 +245,6 @@ def _arguments(
     own = {name: getattr(options, name) for name in alike + own_options[options.command]}
     if options.tables:
         own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
-    if "decision" in columns:
-        own["labels"] = "selected"
     own |= {"pos_label": options.positive, "random_state": options.seed}
     own["y_true"] = None if rows is None else rows.to_native()
     own["data_name"] = options.data_name or ", ".join(options.test)

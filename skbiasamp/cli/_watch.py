@@ -29,8 +29,8 @@ from skbiasamp.cli._files import (
 )
 from skbiasamp.cli._options import add_command
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_files
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.monitoring import Store
-from skbiasamp.monitoring.pairs import counted_period
 
 
 def add_watch(commands: Any) -> None:
@@ -38,7 +38,7 @@ def add_watch(commands: Any) -> None:
     watch = add_command(commands, "watch", None, text=__doc__)
     actions = watch.add_subparsers(dest="action", required=True, metavar="{add,show}")
     shared = "--period --min-cell --model-version --sensitive-prediction --positive --threshold"
-    shared += " --groups --missing --pair --delimiter --encoding"
+    shared += " --groups --missing --delimiter --encoding"
     own = {
         "store": {"help": "the folder; it is made if there is none"},
         "files": {"help": "files of the period's rows"},
@@ -83,7 +83,7 @@ def _add(options: argparse.Namespace) -> int:
         with reading as (rows, files):
             how = {"groups": options.groups, "missing": options.missing}
             how |= {"pos_label": options.positive, "threshold": options.threshold}
-            cells = counted_period(rows, columns_by_role(named), how)
+            cells = Contingency.from_frame(rows, **columns_by_role(named), joint=True, **how)
         with speaking(source=", ".join(options.files)):
             added = store.add(
                 cells,

@@ -120,11 +120,6 @@ class Cells(Weighted):
         return self._sides["group"].is_matrix
 
     @property
-    def uncertain(self) -> bool:
-        """Whether groups are known with a probability, by which their rows are weighted."""
-        return self._sides["group"].uncertain
-
-    @property
     def declared(self) -> bool:
         """Whether groups are indicator columns, rather than the values that occur."""
         return not self._sides["group"].open

@@ -129,10 +129,9 @@ class Contingency(Cells):
         y_preds, sensitive_preds : dict of str to array-like, optional
             Predictions of several models for the same rows, by name, in place of `y_pred` and
             `sensitive_pred`: to compare models.
-        groups : {"intersection", "marginal", "indicator", "probabilities"}, default="intersection"
+        groups : {"intersection", "marginal", "indicator"}, default="intersection"
             How several columns make groups: every combination that occurs, each column's
-            values side by side, columns that are 0/1 memberships already, or the probability of
-            each group, by which a row counts in it.
+            values side by side, or columns that are 0/1 memberships already.
         missing : {"error", "drop", "group"}, default="error"
             How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves
             them out and counts them in `n_dropped`, "group" makes them a group of their own.

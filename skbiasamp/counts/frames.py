@@ -91,10 +91,6 @@ def read_frame(
     asked = _asked(moments, how["like"])
     check_option("joint", joint, (True, False, None))
     check_option("numbers", how["numbers"], (True, False))
-    if how["groups"] == "probabilities":
-        raise InputError(
-            "{groups='probabilities'} needs single rows: pass columns to Contingency.from_labels."
-        )
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
     if any(isinstance(names, dict) for names in predicted.values()):

@@ -12,7 +12,6 @@ from skbiasamp.metrics.differential_fairness import (
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
 from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
-from skbiasamp.metrics.few_labels import prediction_powered_rates
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
@@ -63,6 +62,5 @@ __all__ = [
     "multi_attribute_amplification",
     "numeric_amplification",
     "percentage_amplification",
-    "prediction_powered_rates",
     "signed_multi_attribute_amplification",
 ]

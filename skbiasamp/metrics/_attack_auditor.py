@@ -182,12 +182,6 @@ class AttackAuditor(BaseAuditor):
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
-        if test.uncertain:
-            text = (
-                "{metric} needs known groups, and these have probabilities: an attacker would "
-                "learn how they were made, such as from a name, and not what predictions reveal."
-            )
-            raise InputError(text, metric=type(self).__name__)
         roles: dict[SideName, str] = {"group": "sensitive_features", "task": "y_true"}
         for side, name in roles.items() if self._fitted else ():
             if test.soft(side) != self.contingency_.soft(side):

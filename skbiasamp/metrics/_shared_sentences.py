@@ -8,7 +8,6 @@ import numpy as np
 
 from skbiasamp._utils.formatting import (
     CANNOT,
-    CANNOT_KNOW,
     DIRECTION_OF,
     in_people,
     number,
@@ -25,7 +24,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     `base` says where the rate to compare with is from: "test", "train", or else the user.
     """
     pair, own = result.most_changed or (None, 0.0)
-    if result.verdict in (CANNOT, CANNOT_KNOW) or np.isnan(result._column("delta", np.nan)).all():
+    if result.verdict == CANNOT or np.isnan(result._column("delta", np.nan)).all():
         return ""
     if pair is None:
         return " No pair of group and task changes."

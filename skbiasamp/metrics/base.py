@@ -6,7 +6,6 @@ import copy
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -45,7 +44,6 @@ INTERNAL = frozenset(
         "learn_reference",
         "learn_signs",
         "pairs_of",
-        "rewritten",
         "values_of_draws",
     }
 )
@@ -444,10 +442,6 @@ class BaseAuditor(Declaration):
     def _with_reference(self, reference: Contingency) -> Self:
         """Return a copy whose choices are made from the reference."""
         return copy.copy(self)
-
-    def rewritten(self, result: AuditResult, **changed: Any) -> AuditResult:
-        """Return a result of this auditor with other numbers, and the sentence about them."""
-        return replace(result, **changed)._make_later(sentence=copy.copy(self)._sentence)
 
     def estimate_of(self, test: Contingency) -> float:
         """Return the estimate of audited rows, which is that of `audit`."""

@@ -34,7 +34,6 @@ from skbiasamp.monitoring._periods import (
     periods_of_rows,
 )
 from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
-from skbiasamp.monitoring.pairs import auditor_of_pairs, check_paired, pairs_as_rows
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
@@ -62,7 +61,6 @@ def audit_over(
     weight: Hashable = None,
     version: Hashable = None,
     given: Any = None,
-    pair: Hashable = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -107,10 +105,6 @@ def audit_over(
         Columns that make strata, such as department: what changes within them? Each stratum counts
         in every group and period by its share of the rows of the reference. If `frame` holds
         counts, these are columns of its groups.
-    pair : column name, default=None
-        Column of matched pairs: rows with the same id differ only in the group. Two groups, one row
-        of each a pair, and decisions of 0 and 1. The mean difference within pairs is watched: the
-        group that sorts first minus the other. A pair belongs to the period of its earlier row.
     auditor : auditor, default=None
         The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
         ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or
@@ -176,31 +170,19 @@ def audit_over(
     asked = Asked(locals(), audit_over)
     check_option("every", every, (*EVERY, None))
     check_watch(asked)
-    if groups == "probabilities":
-        text = (
-            "{groups='probabilities'} cannot be watched: rows move between periods at random, and "
-            "a row that belongs to several groups would move in parts. Audit each period, or watch "
-            "rows whose groups are known."
-        )
-        raise InputError(text)
     columns = asked.columns
     strata = tuple(names_of(given))
     if strata and sensitive_prediction is not None:
         raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
     times = {"time": time, "version": version}
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
-        counted = periods_of_counts(frame, {**columns, **times, "pair": pair})
+        counted = periods_of_counts(frame, {**columns, **times})
     else:
         how = asked.how
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
         if strata:
             columns["sensitive"] = sensitive_and_strata(frame, columns, strata)
-        if pair is not None:
-            check_paired(vars(asked))
-            columns |= {"pair": pair}
-            frame, columns, times = pairs_as_rows(frame, columns, pos_label, **times)
-            pos_label = how["pos_label"] = None
         counted = periods_of_rows(frame, columns, every, reference, **times, **how)
     if pos_label is None:
         _check_scores(counted)
@@ -357,8 +339,6 @@ def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
 
 def _auditor_for(first: Contingency, auditor: Any) -> Any:
     """Return the auditor of a watch: the user's, or the first that the reference allows."""
-    if (of_pairs := auditor_of_pairs(first)) is not None:
-        return of_pairs
     chosen = allowed(first) if auditor is None else [auditor]
     if not chosen:
         raise InputError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
-from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -29,7 +28,6 @@ from skbiasamp.report.auditors import (
 from skbiasamp.report.checks import Audited, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.other_evidence import OtherEvidence, read_evidence
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
@@ -51,8 +49,6 @@ def audit(
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
-    pairs: Any = None,
-    labelled: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -67,12 +63,8 @@ def audit(
     score: str | list[str] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
-    pair: str | None = None,
     favourable: Any = None,
     limit: float | None = None,
-    labels: str = "all",
-    decision: Any = None,
-    check: Any = None,
     model_name: str | None = None,
     data_name: str | None = None,
 ) -> AuditReport:
@@ -116,14 +108,6 @@ def audit(
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
     %(clusters)s
-    pairs : array-like of shape (n_samples,), default=None
-        One id per row: rows that share it differ in nothing but their group, as prompts in which
-        only the name was swapped. The report then compares groups within pairs, for which no labels
-        are needed. All other intervals take the rows of a pair as a cluster.
-    labelled : array-like of shape (n_samples,) or column name, default=None
-        The labels of people, missing in all rows that people did not read, if a machine made
-        `y_pred`. Rates, differences between groups and A->T are then those of people's labels: see
-        `skbiasamp.metrics.prediction_powered_rates`. Leave `y_true` out.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
         labels if `y_train` is None.
@@ -139,10 +123,10 @@ def audit(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, prediction, sensitive, sensitive_prediction, score, weight, cluster, pair : name or list
+    target, prediction, sensitive, sensitive_prediction, score, weight, cluster : name or list
         Columns of labels, predictions, sensitive features, predicted sensitive features,
-        probabilities, weights, clusters and pairs, if `y_true` (and `y_train`) is a frame or a
-        path. Without `target` the audited rows have no labels, and the training labels are in the
+        probabilities, weights and clusters, if `y_true` (and `y_train`) is a frame or a path.
+        Without `target` the audited rows have no labels, and the training labels are in the
         columns that `prediction` names.
     favourable : label or list of labels, default=None
         The class that people want, such as "paid", or the tasks that they want. Impact ratios
@@ -150,15 +134,6 @@ def audit(
     limit : float, default=None
         The smallest effect that matters, in the unit of the metric. The verdict then says whether
         the effect lies within ±limit; declare it before you look. None: 0 is the only limit.
-    labels : {"all", "selected"}, default="all"
-        "all": every row has a label. "selected": a decision made labels visible, as only granted
-        loans are repaid or not, and `y_true` misses those of all other rows. The interval of the
-        verdict then includes whatever these labels may be.
-    decision : array-like of shape (n_samples,) or column name, default=None
-        With ``labels="selected"``, the decision on each row.
-    check : array-like of shape (n_samples,) or column name, default=None
-        With ``groups="probabilities"``, the group of each row if it is known, and otherwise None.
-        These rows test the probabilities.
     model_name, data_name : str, default=None
         Names of the model and of the audited data, for the title of the report.
 
@@ -187,7 +162,6 @@ def audit(
     this group).
     """
     asked = Asked(locals(), audit)
-    check_option("labels", labels, ("all", "selected"))
     asked.choose_auditors("y_score", "given", "attributions")
     with asked.speaking():
         return _audited(asked)
@@ -203,34 +177,25 @@ def _audited(asked: Asked) -> AuditReport:
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
-    with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, labels, columns, evidence = read_evidence(rows, asked, train)
+    with opened_rows(y_true, columns) as (rows, audited_files):
         # Parts of a value are of rows that are kept apart, and so is the value.
-        test = _count_rows(rows, labels, columns, train, joint=in_parts or None, **how)
-        weights = labels.get("sample_weight")
+        test = _count_rows(rows, asked.data, columns, train, joint=in_parts or None, **how)
+        weights = asked.sample_weight
         n_weights = len(weights) if isinstance(weights, Sized) else None
         if "weight" in columns and test.whole:  # an engine runs the query again
             n_weights = n_rows(rows)
-    partly = evidence.partly
-    if partly is not None and (in_parts or y_score is not None):
-        text = "Scores, strata and attributions need rows whose labels and groups are known."
-        raise InputError(text)
-    if not evidence.is_alone or train is not None:
-        _check_rows(test, train, asked)
-    if partly is None and not evidence.is_alone and own is None:
+    _check_rows(test, train, asked)
+    if own is None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
     scored = None
     if y_score is not None:
         with_scores = source.labels | {"y_score": y_score}
         scored = count_labels(source.y_true, with_scores, {}, scores=True, **source.how)
-
-    def measured(auditor: Any, rows: Contingency) -> AuditResult:
-        result: AuditResult = auditor.audit(rows)
-        return result if partly is None else partly.bounded(auditor, result, random_state)
-
-    chosen = _auditors_of(own, test, train, scored, evidence)
-    results = run_each("audit", chosen, random_state, measured) | evidence.results
-    tables = evidence.tables | _tables_of_groups(asked, test, chosen)
+    chosen = _auditors_of(own, test, train, scored)
+    results: dict[str, AuditResult] = run_each(
+        "audit", chosen, random_state, lambda auditor, rows: auditor.audit(rows)
+    )
+    tables = _tables_of_groups(asked, test, chosen)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
         scores = asked.score if y_score is None else chances
@@ -241,14 +206,12 @@ def _audited(asked: Asked) -> AuditReport:
     context = context_of(test, train, asked.names, asked.call, reads=asked.reads)
     context |= _declared(asked, test)
     context["not_measured"] = not_measured(test, scored, chosen=bool(own), reads=asked.reads)
-    if evidence.without and own is None:
-        context["not_measured"]["Other metrics"] = evidence.without
     files = described_files(audited_files, training_files)
     report = AuditReport(results, context=context, data_files=files, **tables)
     if report.limit is not None and report.primary is not None:
         report.gate(report.limit, on=report.primary)  # raises if the limit is none of this metric
     audited = Audited(report, test, train, scored, n_weights, asked.reads)
-    report.findings.extend([*evidence.findings, *findings_of(audited)])
+    report.findings.extend(findings_of(audited))
     return report
 
 
@@ -297,18 +260,11 @@ def _auditors_of(
     test: Contingency,
     train: Contingency | None,
     scored: Contingency | None,
-    evidence: OtherEvidence,
 ) -> list[tuple[Any, Contingency | None, Contingency, str]]:
     """Return the auditors with their training and audited rows, and what their names end with."""
-    if "labelled" in evidence.tables and own is not None:
-        raise InputError("{labelled} has results of its own: leave {auditor} out.")
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
-    no_labels = not test.has("task") and train is None
-    if "labelled" in evidence.tables or (evidence.is_alone and no_labels):
-        return []
-    able = allowed(test) if evidence.partly is None else allowed(test)[:1]  # others have no bounds
-    chosen = [(at_once(auditor), train, test, "") for auditor in able]
+    chosen = [(at_once(auditor), train, test, "") for auditor in allowed(test)]
     if scored is None:
         return chosen
     of_scores = allowed(scored, scores=True)

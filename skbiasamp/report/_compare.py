@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, of_model
 from skbiasamp.inference.shares import mean_change_interval
@@ -25,8 +23,6 @@ from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
 from skbiasamp.report.evidence import context_of, described_files
-from skbiasamp.report.other_evidence import read_evidence
-from skbiasamp.report.partly_known import PartlyKnown
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
@@ -44,7 +40,6 @@ def compare(
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
-    pairs: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -58,9 +53,6 @@ def compare(
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
-    pair: str | None = None,
-    labels: str = "all",
-    decision: Any = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -99,10 +91,6 @@ def compare(
         The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
-    pairs : array-like of shape (n_samples,), default=None
-        One id per row: rows that share it differ in nothing but their group. Adds which model
-        treats the groups more differently within pairs, for which no labels are needed. All other
-        intervals take the rows of a pair as a cluster.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow.
     %(groups)s
@@ -114,18 +102,12 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight, cluster, pair : column name or list of names
-        Columns of labels, sensitive features, weights, clusters and pairs, if `y_true` is a frame
-        or a path. Without `target` the audited rows have no labels: pass `y_train` as a
-        Contingency, or a `pair`.
+    target, sensitive, weight, cluster : column name or list of names
+        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
+        path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
-    labels : {"all", "selected"}, default="all"
-        "all": every row has a label. "selected": a decision made labels visible, and `y_true`
-        misses those of all other rows. Intervals then include whatever these labels may be.
-    decision : array-like of shape (n_samples,) or column name, default=None
-        With ``labels="selected"``, the decision on each row.
     data_name : str, default=None
         Name of the data, for the title of the report.
 
@@ -156,7 +138,6 @@ def compare(
     """
     asked = Asked(locals(), compare)
     asked.choose_auditors()
-    check_option("labels", labels, ("all", "selected"))
     with asked.speaking():
         return _compare(asked)
 
@@ -170,18 +151,12 @@ def _compare(asked: Asked) -> ComparisonReport:
         return _of_own_rows(asked, train, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
-    with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, data, columns, evidence = read_evidence(rows, asked, train)
-        matched = evidence.tables.get("matched", pd.DataFrame())
-        if evidence.is_alone and rows is None and train is None:
-            return _of_pairs_alone(matched, data, asked)
-        partly = evidence.partly
-        if partly is not None and asked.given is not None:
-            raise InputError("{given} needs rows whose labels and groups are known.")
-        cells = ordered(RowSource(rows, data, columns, how).counted(evidence.given, train))
+    strata = {} if asked.given is None or not columns else {"given": asked.given}
+    with opened_rows(y_true, columns | strata) as (rows, audited_files):
+        cells = ordered(RowSource(rows, asked.data, columns, how).counted(asked.given, train))
     if asked.reads == "labels":
         check_class(cells)
-    first, results = _compared(cells, train, asked, partly)
+    first, results = _compared(cells, train, asked)
     if asked.given is not None:
         results = {name: within_strata(result, asked.given) for name, result in results.items()}
     each = {model: of_model(cells, model) for model in cells.models}
@@ -192,16 +167,11 @@ def _compare(asked: Asked) -> ComparisonReport:
         context["probabilities"] = True
     if asked.given is not None:
         context["weighted"] = strata_named(asked.given)
-    if partly is not None:
-        context["partly_known"] = [finding.text for finding in partly.findings]
-    elif side_of(cells, "group").uncertain:
-        text = "Groups have probabilities, and counts have no bounds: pass single rows."
-        context["partly_known"] = [text]
-    return ComparisonReport(results, accuracy, rates, context, files, matched)
+    return ComparisonReport(results, accuracy, rates, context, files)
 
 
 def _compared(
-    cells: Contingency, train: Contingency | None, asked: Asked, partly: PartlyKnown | None
+    cells: Contingency, train: Contingency | None, asked: Asked
 ) -> tuple[str, dict[str, ComparisonResult]]:
     """Return the reference, and the comparisons by each auditor."""
     models = cells.models
@@ -213,28 +183,14 @@ def _compared(
     first = check_model(reference, models, "reference")
     reference_rows = of_model(cells, first)
     require_reference(reference_rows, train, asked.own)
-    # Attackers need known groups; of the others, the first has bounds.
-    uncertain = partly is not None or side_of(cells, "group").uncertain
-    able = allowed(reference_rows)[: 1 if uncertain else None]
-    chosen = able if asked.own is None else asked.own
+    chosen = allowed(reference_rows) if asked.own is None else asked.own
     every = [(auditor, train, cells, "") for auditor in chosen]
-
-    def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
-        result: ComparisonResult = auditor.compare(rows, reference=first)
-        return result if partly is None else partly.compared(auditor, result, asked.random_state)
-
-    return first, run_each("comparison", every, asked.random_state, measured)
-
-
-def _of_pairs_alone(matched: pd.DataFrame, given: dict[str, Any], asked: Asked) -> ComparisonReport:
-    """Return the report of models that are compared within matched pairs only."""
-    y_preds = dict(given["y_preds"])
-    cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
-    first = next(model for model in y_preds if model not in set(matched["model"]))
-    models = [first, *matched["model"].unique()]
-    accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
-    context = context_of(cells, None, asked.names, asked.call) | {"labelled": False}
-    return ComparisonReport({}, accuracy, context=context, matched=matched)
+    return first, run_each(
+        "comparison",
+        every,
+        asked.random_state,
+        lambda auditor, rows: auditor.compare(rows, reference=first),
+    )
 
 
 def _described(
@@ -286,11 +242,10 @@ def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns
 def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
     """Return the rows of each model, counted; labels are those of each model by its name."""
     check_models({"y_preds": asked.y_preds})
-    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
-    passed = [name for name in unused if getattr(asked, name) is not None]
-    if passed or asked.labels != "all":
+    passed = [name for name in ("given", "sensitive_preds") if getattr(asked, name) is not None]
+    if passed:
         text = "{name} needs models that predict the same rows, and each has its own."
-        raise InputError(text, name=[*passed, "labels"][0])
+        raise InputError(text, name=passed[0])
     if train is None:
         raise InputError("Models with rows of their own are compared with others: pass {y_train}.")
     given = {name: own for name, own in asked.of_rows.items() if own is not None}

@@ -35,28 +35,10 @@ class Asked(SimpleNamespace):
             for names in (_ROWS, _ROWS + _PREDICTIONS, _HOW, _NAMES)
         )
 
-    @property
-    def beside(self) -> dict[str, Any]:
-        """What is known of rows besides labels: values, or names of columns."""
-        known = {name: vars(self).get(name) for name in ("labelled", "decision", "check")}
-        known["pair"] = self.pairs if self.pair is None else self.pair
-        return {name: values for name, values in known.items() if values is not None}
-
-    @property
-    def needed(self) -> dict[str, Any]:
-        """All columns of a frame that rows are read by."""
-        if not self.columns:
-            return {}
-        named = {name: own for name, own in self.beside.items() if isinstance(own, str)}
-        of_models = "y_preds" in vars(self) and self.given is not None
-        named |= {} if self.pair is None else {"pair": self.pair}
-        return self.columns | named | ({"given": self.given} if of_models else {})
-
     def speaking(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""
         passed = vars(self)
-        pair = {"pair": passed.get("pair")} if self.columns else {}
-        named = of_columns(self.columns | pair)
+        named = of_columns(self.columns)
         return speaking({name: role for name, role in named.items() if passed.get(name) is None})
 
     def check_columns(self) -> None:

@@ -5,7 +5,6 @@ from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import classes_wanted as classes_wanted
-from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._report import adjusted_verdict as adjusted_verdict
 from skbiasamp.results._report import columns_alone as columns_alone
@@ -37,7 +36,6 @@ __all__ = [
     "Finding",
     "Gate",
     "GateCheck",
-    "GroupDifferences",
     "SelectionRates",
     "Timeline",
     "find_changed_rows",

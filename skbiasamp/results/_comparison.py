@@ -33,11 +33,10 @@ _MODELS = {
     "value": float,
     "estimate": NotRequired[float],
     "verdict": NotRequired[str],
-    "assuming": NotRequired[str],
     **dict.fromkeys(("low", "high", "difference", "difference_low", "difference_high"), float),
     **dict.fromkeys(("p_value", "p_adjusted", "changed"), Share),
 }
-MODEL_COLUMNS = tuple(name for name in _MODELS if name not in ("verdict", "assuming"))
+MODEL_COLUMNS = tuple(name for name in _MODELS if name != "verdict")
 _PAIRS = {"model": str, **PAIR, "difference": float, **TESTS}
 _PAIRS |= may_lack(float, "reference", "observed", "amplification", "low", "high")
 _CHURN = {"model": str, "group": Name, "n": Count, "changed": Count, "share": Share}
@@ -191,14 +190,11 @@ class ComparisonResult(Shown, OfMetric):
         -------
         verdict : str
             "amplifies more", "amplifies less", for attackers "reveals more" and "reveals less";
-            "no clear difference" or "not measured"; "cannot be known" (groups or labels are known
-            in part, and what is unknown decides); "reverses" if the model turns the association
+            "no clear difference" or "not measured"; "reverses" if the model turns the association
             of the labels around, and the reference does not. The adjusted test, too, has to find a
             difference if there are several models.
         """
         side, row = side_of_zero(*self.judged(model)), self._row(model)
-        if row.get("bound_low", 0) < 0 < row.get("bound_high", 0):
-            return words.CANNOT_KNOW
         if side in ("undefined", "unknown"):
             return words.NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
@@ -254,13 +250,6 @@ class ComparisonResult(Shown, OfMetric):
         if verdict == words.NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
-        elif verdict == words.CANNOT_KNOW:
-            least, most = row["bound_low"], row["bound_high"]
-            text = (
-                f"Which of {name} and {reference} amplifies more cannot be known: {shown} "
-                f"{row['assuming']}. In truth it may be any value from {number(least)} to "
-                f"{number(most)}."
-            )
         elif verdict == words.NO_DIFFERENCE:
             if low > 0 or high < 0:
                 p_value = row["p_adjusted"]
@@ -318,7 +307,7 @@ class ComparisonResult(Shown, OfMetric):
         """
         title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
-        unsaid = ("assuming", "turned_low", "turned_high", "n_open_pairs")
+        unsaid = ("turned_low", "turned_high", "n_open_pairs")
         shown = shown.drop(columns=list(unsaid), errors="ignore")
         shown = shown.assign(model=[name_of(model) for model in shown["model"]])
         if len(self.models) < 2:

@@ -15,7 +15,6 @@ from skbiasamp._utils.formatting import AMPLIFIES, CANNOT, DIRECTION_OF, NO_EFFE
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
@@ -42,17 +41,6 @@ _TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
 _BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
 _CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
 _PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
-
-_OF_TWO = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
-_OF_TWO |= dict.fromkeys(("mean", "mean_other", "difference"), float)
-_OF_TWO |= dict.fromkeys(("standard_error", "low", "high"), float)
-_OF_PAIRS = _OF_TWO | dict.fromkeys(("n_pairs", "n_unmatched", "higher", "lower"), float)
-_MATCHED = table_reader(_OF_PAIRS | dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float))
-_LABELLED = table_reader(_OF_TWO)
-_OF_PEOPLE = {**PAIR, "n": Count, "n_labelled": Count, "standard_error": float}
-_OF_PEOPLE |= dict.fromkeys(("rate", "low", "high", "weight", "machine", "human"), Share)
-_LABELLED_RATES = table_reader(_OF_PEOPLE)
-MODELS_MATCHED = table_reader({"model": str} | _OF_PAIRS)
 
 R = TypeVar("R", AuditResult, ComparisonResult)
 
@@ -93,7 +81,6 @@ class Report(Paged, Stored, Mapping[str, R]):
     """A report of several results: a mapping of their names."""
 
     results: dict[str, R]
-    matched: pd.DataFrame
     context: dict[str, Any]
 
     def __getitem__(self, name: str) -> R:
@@ -115,29 +102,6 @@ class Report(Paged, Stored, Mapping[str, R]):
     def primary(self) -> str | None:
         """Name of the result that the verdict is about."""
         raise NotImplementedError
-
-    @property
-    def differences(self) -> GroupDifferences | None:
-        """Differences within matched pairs, or between groups by labels of people and machines.
-
-        None if there are neither pairs nor labels of people.
-        """
-        table, rates, title = self.matched, None, "Groups compared within pairs"
-        if table.empty and isinstance(self, AuditReport):
-            table, rates = self.labelled, self.labelled_rates
-            title = "Rates by human and machine labels"
-        if table.empty:
-            return None
-        means = table[["mean", "mean_other"]].to_numpy()
-        least = -1 if "model" in table else 0  # of a model, they are differences
-        percent = bool(((means >= least) & (means <= 1)).all())
-        columns = tuple(self.context.get("group_columns", ()))
-        return GroupDifferences(table, 0.95, columns, percent, rates, title=title)
-
-    @property
-    def _of_differences(self) -> str:
-        """The verdict of a report without results."""
-        return "" if self.differences is None else self.differences.sentence
 
     def _lowest_rank(self, is_measured: Callable[[R], bool]) -> str | None:
         """Return the name of the first result by rank that is measured; of the first if none is."""
@@ -192,12 +156,6 @@ class AuditReport(Report[AuditResult]):
     selection : DataFrame
         Selection rates and impact ratios of each sensitive column and of their combinations, if
         there are several: the table of `skbiasamp.selection_rates`.
-    matched : DataFrame
-        Groups compared within matched pairs, if there are pairs: the table of
-        `MatchedPairsAuditor`.
-    labelled, labelled_rates : DataFrame
-        Differences between groups and their rates, if people labelled some rows and a machine all:
-        `table` and `rates` of `skbiasamp.metrics.prediction_powered_rates`.
     by_column : DataFrame
         The first metric by each sensitive column alone, if there are several: estimate, interval,
         p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
@@ -251,9 +209,6 @@ class AuditReport(Report[AuditResult]):
     context: Context = field(default_factory=dict)
     data_files: list[DataFile] = field(default_factory=list)
     selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
-    matched: Annotated[pd.DataFrame, _MATCHED] = field(default_factory=pd.DataFrame)
-    labelled: Annotated[pd.DataFrame, _LABELLED] = field(default_factory=pd.DataFrame)
-    labelled_rates: Annotated[pd.DataFrame, _LABELLED_RATES] = field(default_factory=pd.DataFrame)
     by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
     curve: Annotated[pd.DataFrame, table_reader(_CURVE)] = field(default_factory=pd.DataFrame)
@@ -282,7 +237,7 @@ class AuditReport(Report[AuditResult]):
         With a limit, it begins with whether the effect lies within.
         """
         if self.primary is None:
-            return self._of_differences
+            return ""
         sentence, check = self[self.primary].sentence, self._compared
         return sentence if check is None else f"{check._against(self.limit)} {sentence}"
 

@@ -26,7 +26,6 @@ from skbiasamp._io.json import (
 from skbiasamp._utils.formatting import (
     ASSOCIATION,
     CANNOT,
-    CANNOT_KNOW,
     DIRECTION_OF,
     NOT_MEASURED,
     group_of,
@@ -258,17 +257,14 @@ class AuditResult(Shown, OfMetric):
 
         "amplifies" (it lies above 0), "reduces" (below 0), "reverses" (below 0, and in the
         predictions the association has the other sign), "no clear effect" (it includes 0), "cannot
-        amplify" (labels are balanced: no pair has a sign), "cannot be known" (groups or labels are
-        known in part, and what is unknown decides) or "not measured" (undefined, or without an
-        interval). For attackers: "reveals more", "reveals less", "no clear effect" or "not
+        amplify" (labels are balanced: no pair has a sign) or "not measured" (undefined, or without
+        an interval). For attackers: "reveals more", "reveals less", "no clear effect" or "not
         measured".
         """
         if self._undefined:
             return NOT_MEASURED
         if not self.kind.has_attacker and (self._column("sign", 1.0) == 0).all():
             return CANNOT
-        if self.statistics.get("bound_low", 0) < 0 < self.statistics.get("bound_high", 0):
-            return CANNOT_KNOW
         return self.kind.verdict(side_of_zero(*self.judged), self.statistics)
 
     @property

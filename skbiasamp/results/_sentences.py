@@ -31,7 +31,7 @@ def conclusion(
     """
     verdict = result.verdict
     text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
-    if result.kind.has_attacker or verdict in (words.CANNOT, words.CANNOT_KNOW, words.NOT_MEASURED):
+    if result.kind.has_attacker or verdict in (words.CANNOT, words.NOT_MEASURED):
         return text
     gap = gap_of(result) if rates else ""
     text += f" {gap}" * bool(gap)
@@ -93,12 +93,6 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
             if result.statistics.get("n_groups") == 1:
                 reason = "only one group has rows"
         return f"Not measured: the {mean or 'value '}is {number(value)}, and {reason}"
-    if verdict == words.CANNOT_KNOW:
-        least, most = (result.statistics[f"bound_{end}"] for end in ("low", "high"))
-        return (
-            f"Cannot be known: {shown} {result.statistics['assuming']}. In truth it may be any "
-            f"value from {number(least)} to {number(most)}, a width of {most - least:.4f}"
-        )
     interval = interval_in_words(result.confidence_level, low, high)
     if verdict == words.NO_EFFECT:
         if low == high == 0:
