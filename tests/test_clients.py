@@ -39,7 +39,6 @@ from skbiasamp.mitigation import (
     DomainIndependentClassifier,
     search,
 )
-from skbiasamp.results import AuditReport
 
 # Warnings of these libraries about each other are theirs; ours stay errors.
 pytestmark = [
@@ -458,7 +457,7 @@ def test_mlflow_keeps_a_report(tmp_path):
     (page,) = (tmp_path / "artifacts").rglob("report.html")
     assert page.read_text("utf-8").startswith("<!")
     (stored,) = (tmp_path / "artifacts").rglob("report.json")
-    assert AuditReport.from_json(stored).to_json() == report.to_json()
+    assert stored.read_text() == report.to_json()
 
 
 @pytest.mark.parametrize("static", [True, False], ids=["predictions", "model"])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from command_line import report_of
 from sklearn.base import clone
 from test_explain import DATA, EXACT, sample
 
@@ -150,12 +151,12 @@ def test_the_commands_compare_models_and_rates_within_strata(tmp_path, capsys):
     rows = sample(1500, push=0.2)
     rows["new"] = sample(1500, push=1.5)["decision"]
     rows.to_csv(path := tmp_path / "rows.csv", index=False)
-    columns = ["--sensitive", "sex", "--given", "dept", "--json", str(out := tmp_path / "out")]
+    columns = ["--sensitive", "sex", "--given", "dept"]
     models = {"old": "decision", "new": "new"}
     line = ["compare", str(path), "--target", "label", "--prediction", "old=decision", "new"]
     assert main([*line, *columns, "--seed", "0"]) == 0
     assert "within strata of dept" in " ".join(capsys.readouterr().out.split())
-    read = skbiasamp.results.ComparisonReport.from_json(out)
+    read = report_of(skbiasamp.results.ComparisonReport, capsys, *line, *columns, "--seed", "0")
     by = {"target": "label", "prediction": models, "sensitive": "sex", "random_state": 0}
     wanted = skbiasamp.compare(rows, **by, given="dept")
     pd.testing.assert_frame_equal(read.summary, wanted.summary)
@@ -163,7 +164,7 @@ def test_the_commands_compare_models_and_rates_within_strata(tmp_path, capsys):
     page = tmp_path / "rates.html"
     pytest.importorskip("jinja2")
     line = ["rates", str(path), "--prediction", "decision", "--html", str(page)]
-    assert main([*line, *columns[:-2]]) == 0
+    assert main([*line, *columns]) == 0
     share = 100 * standardised(rows, "decision")["a"]
     shown = capsys.readouterr().out
     assert "within strata of dept" in shown

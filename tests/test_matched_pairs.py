@@ -1,5 +1,6 @@
 """Matched pairs: differences, tests and intervals, against data and numbers that are known."""
 
+import json
 import os
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import MatchedPairsAuditor, matched_difference
-from skbiasamp.results import AuditReport, Timeline
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "missing"))
 RESUMES = DATA / "resume_callbacks.csv.gz"
@@ -357,9 +357,7 @@ def test_a_report_of_pairs_needs_no_labels(tmp_path, capsys):
     assert "within 1,323 pairs" in report.verdict
     assert "3.3 percentage points lower" in report.verdict
     assert not report.results
-    again = AuditReport.from_json(report.to_json())
-    assert again.verdict == report.verdict
-    assert "Groups compared within pairs" in again.to_html()
+    assert "Groups compared within pairs" in report.to_html()
     call = ["--prediction", "received_callback", "--sensitive", "race", "--pair", "job_ad_id"]
     assert main(["audit", str(RESUMES), *call, "--html", str(tmp_path / "page.html")]) == 0
     assert "within 1,323 pairs" in " ".join(capsys.readouterr().out.split())
@@ -443,9 +441,6 @@ def test_a_comparison_takes_pairs_with_labels_and_without():
     assert "A change by 'new': within 300 pairs, the difference f minus m is" in alone.verdict
     assert alone.differences.table["difference"].iloc[0] < 0
     assert "no counterfactual fairness" not in alone.verdict
-    read = skbiasamp.results.ComparisonReport.from_json(alone.to_json())
-    assert read.to_dict() == alone.to_dict()
-    assert str(read) == str(alone)
     labels = np.roll(models["old"], 1)
     both = skbiasamp.compare(labels, models, **by, random_state=0)
     assert both.matched.equals(alone.matched)
@@ -491,8 +486,8 @@ def test_models_are_compared_by_columns_and_by_the_command(tmp_path, capsys):
     line = f"compare {path} --prediction old=old new=new --sensitive sex --pair id"
     assert main([*line.split(), "--json", str(tmp_path / "out.json")]) == 0
     assert "A change by 'new': within 300 pairs" in " ".join(capsys.readouterr().out.split())
-    read = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
-    assert read.matched["difference"].tolist() == arrays.matched["difference"].tolist()
+    matched = json.loads((tmp_path / "out.json").read_text())["matched"]
+    assert matched == json.loads(arrays.to_json())["matched"]
 
 
 def test_columns_of_pairs_are_read_once():
@@ -559,8 +554,6 @@ def test_a_watch_of_pairs_has_the_difference_of_each_month():
     assert (timeline.verdict, timeline.onset) == ("alarm", "2026-05")
     assert "m minus w" in timeline.question
     assert timeline.pairs.empty
-    again = Timeline.from_json(timeline.to_json())
-    assert again.sentence == timeline.sentence
 
 
 def test_pairs_that_change_nothing_raise_few_alarms():
@@ -629,9 +622,9 @@ def test_a_store_keeps_pairs(tmp_path, capsys, monkeypatch):
         assert main(f"{line} --sensitive sex --pair advert".split()) == 0
     assert "has 150 rows now" in capsys.readouterr().out
     assert main(["watch", "show", "store", "--reference", "3", "--json", "page.json"]) == 0
-    stored = Timeline.from_json(Path("page.json"))
+    stored = json.loads(Path("page.json").read_text())
     whole = skbiasamp.audit_over(frame, **PAIRS, reference=3)
-    pd.testing.assert_series_equal(stored.periods["value"], whole.periods["value"])
+    assert [row["value"] for row in stored["periods"]] == whole.periods["value"].tolist()
     assert "Verdict (matched pairs): alarm" in capsys.readouterr().out
     line = "watch add store 0.csv --period 2026-07 --prediction chosen --sensitive sex"
     assert main(f"{line} --pair advert --target month".split()) == 2

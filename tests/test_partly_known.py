@@ -366,9 +366,6 @@ def test_bounds_of_models_are_the_extremes_of_all_groups_that_agree_with_the_pro
     assert min(values) < 0 < max(values)
     assert report[NAME].verdicts == {"new": "cannot be known"}
     assert "cannot be known" in report.verdict
-    read = skbiasamp.results.ComparisonReport.from_json(report.to_json())
-    assert read.to_dict() == report.to_dict()
-    assert str(read) == str(report)
 
 
 @with_and_without_training_labels

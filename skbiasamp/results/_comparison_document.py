@@ -98,7 +98,7 @@ def comparison_document(report: ComparisonReport) -> Document:
             Section("Accuracy", [_accuracy(report)], "accuracy"),
             Section("Differences by every metric", _differences(report), "differences"),
             limits_section(_limits(report)),
-            record(context, report._schema, report.data_files, settings),
+            record(context, report.data_files, settings),
         ],
     )
 

@@ -74,7 +74,7 @@ class SelectionRates(Paged):
         The names are those of Fairlearn. The equalized odds difference is the larger one of the
         differences in true and in false positive rate. Only categories in the ratios are compared.
         The 95 % intervals of differences (``_low``, ``_high``) hold for all pairs of categories of
-        a column together; tables of older versions have none.
+        a column together.
         """
         return rate_differences(self.table)
 
@@ -116,7 +116,7 @@ class SelectionRates(Paged):
                 Section("Rates by category", [*tables, _TOGETHER], "tables"),
                 _differences(records(self.differences)),
                 _limits(context),
-                record(context, "", context.get("data_files", ())),
+                record(context, context.get("data_files", ())),
             ],
         )
 
