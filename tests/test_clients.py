@@ -501,22 +501,3 @@ def test_rates_of_few_labels_are_those_of_ppi_py(accuracy):
         assert row.rate == pytest.approx(ppi.ppi_mean_pointestimate(*columns).item(), abs=1e-9)
         low, high = (end.item() for end in ppi.ppi_mean_ci(*columns, alpha=0.3173105078629141))
         assert row.standard_error == pytest.approx((high - low) / 2, abs=1e-9)
-
-
-def test_rates_within_strata_are_the_means_of_fairlearns_control_features():
-    fairlearn = client("fairlearn.metrics")
-    strata = np.where(X["noise"] + X["sex"] > 0.5, "art", "law")
-    frame = fairlearn.MetricFrame(
-        metrics=fairlearn.selection_rate,
-        y_true=Y,
-        y_pred=Y,
-        sensitive_features=SEX,
-        control_features=strata,
-    )
-    share = pd.Series(strata).value_counts(normalize=True)
-    expected = frame.by_group.unstack().mul(share, axis=0).sum()
-    rates = skbiasamp.selection_rates(Y, sensitive_features=SEX, given=strata).table.set_index(
-        "category"
-    )
-    for group in "fm":
-        assert rates.loc[group, "selection_rate"] == pytest.approx(expected[group], abs=1e-12)

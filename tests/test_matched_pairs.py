@@ -477,12 +477,6 @@ def test_models_are_compared_by_columns_and_by_the_command(tmp_path, capsys):
     both = skbiasamp.compare(frame.assign(label=label), **of_label)
     same = skbiasamp.compare(label, models, **by, random_state=0)
     assert both["directional A->T"].table.equals(same["directional A->T"].table)
-    within, apart = (
-        skbiasamp.compare(frame.assign(label=label, half=half), given="half", **of_label)
-        for half in (1, label * (frame["sex"] == "f"))
-    )
-    assert within["directional A->T"].table.equals(same["directional A->T"].table)
-    assert not apart["directional A->T"].table.equals(same["directional A->T"].table)
     line = f"compare {path} --prediction old=old new=new --sensitive sex --pair id"
     assert main([*line.split(), "--json", str(tmp_path / "out.json")]) == 0
     assert "A change by 'new': within 300 pairs" in " ".join(capsys.readouterr().out.split())
@@ -590,7 +584,6 @@ def test_a_pair_belongs_to_the_month_of_its_earlier_row_and_weights_repeat_it():
     ("more", "says"),
     [
         ({"target": "chosen"}, "target.* plays no part where matched pairs are watched"),
-        ({"given": "month"}, "given.* plays no part"),
         ({"auditor": DirectionalAuditor()}, "auditor plays no part"),
         ({"groups": "marginal"}, "groups plays no part"),
         ({"prediction": None}, "prediction must name a column of the frame beside pair"),

@@ -421,7 +421,7 @@ def test_a_sentence_without_a_colon_still_shows_the_interval(plain):
 def test_every_verdict_opens_with_its_own_word(plain, monkeypatch, verdict):
     monkeypatch.setattr(AuditReport, "primary", "directional A->T")
     monkeypatch.setattr(AuditResult, "verdict", verdict)
-    card = part_of(plain, Card)
+    card = part_of(with_result(plain), Card)
     assert verdict in card.headline.lower()
     assert card.verdict.startswith(verdict)
 

@@ -452,7 +452,6 @@ def test_prompts_of_generators_are_clusters():
         ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
         ({"reference": "c"}, "reference"),
         ({"pairs": [1, 2]}, "pairs needs models that predict the same rows"),
-        ({"given": "age"}, "given needs models that predict the same rows"),
         ({"labels": "selected"}, "labels needs models that predict the same rows"),
         ({"decision": "granted"}, "decision needs models that predict the same rows"),
     ],
@@ -532,7 +531,7 @@ def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, 
     for name in ("estimate", "difference"):
         expected = whole["directional A->T"].table[name].tolist()
         assert found[name].tolist() == pytest.approx(expected, nan_ok=True)
-    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"], [*line[1:5], "--given", "x"]
+    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"]
     for wrong in wrongs:
         with pytest.raises(SystemExit) as error:
             main(["compare", *wrong, *named])

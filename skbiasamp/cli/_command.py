@@ -80,7 +80,7 @@ def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespac
     if options.command != "compare" or None not in prediction:
         return None
     files = [text.partition("=") for text in options.test]
-    of_same_rows = options.pair or options.decision or options.given
+    of_same_rows = options.pair or options.decision
     lacking = len(prediction) > 1 or options.train is None
     if lacking or of_same_rows or not all(model and path for model, _, path in files):
         command_line.error(

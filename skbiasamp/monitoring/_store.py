@@ -241,7 +241,6 @@ class Store:
         self,
         *,
         reference: Any = 1,
-        given: Any = None,
         auditor: Any = None,
         alpha: float = 0.05,
         n_draws: int | None = None,
@@ -257,7 +256,7 @@ class Store:
         reference : int or str, default=1
             So many first periods, or the period with this name. As long as the store has fewer
             periods, all are the reference and nothing is watched yet.
-        given, auditor, alpha, n_draws, strict, random_state, model_name, data_name
+        auditor, alpha, n_draws, strict, random_state, model_name, data_name
             As for `skbiasamp.audit_over`.
 
         Returns

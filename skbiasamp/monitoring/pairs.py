@@ -75,7 +75,7 @@ def auditor_of_pairs(cells: Contingency) -> _PairDifference | None:
 def check_paired(asked: Mapping[str, Any]) -> None:
     """Raise if a watch of pairs is asked for something that pairs do not have."""
     usual = {"groups": "intersection", "missing": "error"}
-    for name in ("target", "sensitive_prediction", "given", "auditor", "threshold", *usual):
+    for name in ("target", "sensitive_prediction", "auditor", "threshold", *usual):
         if asked.get(name) != usual.get(name):
             text = "{name} plays no part where matched pairs are watched: leave it or {pair} out."
             raise InputError(text, name=name)

@@ -20,7 +20,6 @@ from skbiasamp.inference.shares import mean_change_interval
 from skbiasamp.metrics.directional import compare_tables, compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
@@ -38,7 +37,6 @@ def compare(
     *,
     sensitive_features: Any = None,
     sensitive_preds: Any = None,
-    given: Any = None,
     reference: str | None = None,
     y_train: Any = None,
     sensitive_train: Any = None,
@@ -87,9 +85,6 @@ def compare(
     sensitive_preds : dict of str to array-like, default=None
         The sensitive feature as predicted by each model. Adds direction T->A (task → group: does
         the task shift the predicted group?).
-    given : array-like or column names, default=None
-        One column or several whose values make strata, such as department. Models are then
-        compared within strata: each stratum counts in every group by its share of all rows.
     reference : str, default=None
         Name of the model that the others are compared with. None: the first.
     y_train : array-like, Contingency, frame or path, default=None
@@ -176,22 +171,16 @@ def _compare(asked: Asked) -> ComparisonReport:
         if evidence.is_alone and rows is None and train is None:
             return _of_pairs_alone(matched, data, asked)
         partly = evidence.partly
-        if partly is not None and asked.given is not None:
-            raise InputError("{given} needs rows whose labels and groups are known.")
-        cells = ordered(RowSource(rows, data, columns, how).counted(evidence.given, train))
+        cells = ordered(count_labels(rows, data, columns, like=train, **how))
     if asked.reads == "labels":
         check_class(cells)
     first, results = _compared(cells, train, asked, partly)
-    if asked.given is not None:
-        results = {name: within_strata(result, asked.given) for name, result in results.items()}
     each = {model: of_model(cells, model) for model in cells.models}
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
     if asked.reads == "labels" and any(own.soft("task_pred") for own in each.values()):
         context["probabilities"] = True
-    if asked.given is not None:
-        context["weighted"] = strata_named(asked.given)
     if partly is not None:
         context["partly_known"] = [finding.text for finding in partly.findings]
     elif side_of(cells, "group").uncertain:
@@ -286,7 +275,7 @@ def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns
 def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
     """Return the rows of each model, counted; labels are those of each model by its name."""
     check_models({"y_preds": asked.y_preds})
-    unused = ("given", "pairs", "pair", "sensitive_preds", "decision")
+    unused = ("pairs", "pair", "sensitive_preds", "decision")
     passed = [name for name in unused if getattr(asked, name) is not None]
     if passed or asked.labels != "all":
         text = "{name} needs models that predict the same rows, and each has its own."

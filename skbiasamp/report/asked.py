@@ -48,9 +48,8 @@ class Asked(SimpleNamespace):
         if not self.columns:
             return {}
         named = {name: own for name, own in self.beside.items() if isinstance(own, str)}
-        of_models = "y_preds" in vars(self) and self.given is not None
         named |= {} if self.pair is None else {"pair": self.pair}
-        return self.columns | named | ({"given": self.given} if of_models else {})
+        return self.columns | named
 
     def speaking(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""

@@ -19,7 +19,6 @@ from skbiasamp.results import AuditResult, Finding
 class OtherEvidence:
     """What is known of single rows besides labels, and what a report says of it."""
 
-    given: Any  # strata: values of rows, or names of columns
     partly: PartlyKnown | None = None
     results: dict[str, AuditResult] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
@@ -44,14 +43,13 @@ def read_evidence(
     ):
         if name in beside and not is_used:
             raise InputError(f"{{name}} is used with {{{option}}} only.", name=name)
-    evidence = OtherEvidence(asked.given)
+    evidence = OtherEvidence()
     if not (beside or selected or probable) or (probable and is_contingency(rows)):
         return rows, given, columns, evidence
     if beside:
         check_single(PARAMETER_OF[next(iter(beside))], rows)
     if columns:
         rows, given, columns = row_by_row(rows, given, asked.needed)
-        evidence.given = given.pop("given", asked.given)
         beside = {name: given.pop(PARAMETER_OF[name], values) for name, values in beside.items()}
     if (pairs := beside.get("pair")) is not None:
         check_single("pairs", rows, how)

@@ -52,7 +52,6 @@ from skbiasamp.results._content import (
 )
 from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._selection_rates import WITHOUT_A_GROUP
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
 _MOST_NAMED = 6
@@ -114,11 +113,6 @@ def _verdicts(report: ComparisonReport, primary: ComparisonResult) -> list[Item 
         for model, text in report.verdicts.items()
     ]
     about = f"Metric: {metric_name(str(report.primary))}. Reference: {name_of(report.reference)}."
-    if weighted := report.context.get("weighted"):
-        about += (
-            f" All rates, shares and accuracies are {weighted}: each stratum counts in every group "
-            "by its share of all rows."
-        )
     return [*cards, Text(about, quiet=True)]
 
 
@@ -467,8 +461,5 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
             "measure against what the models learned from."
         )
     if n := report.context.get("n_dropped"):
-        why = "they have no sensitive feature"
-        if report.context.get("weighted"):
-            why += f", or {WITHOUT_A_GROUP}"
-        limits["Rows left out"] = f"{count(n)} rows were left out: {why}."
+        limits["Rows left out"] = f"{count(n)} rows were left out: they have no sensitive feature."
     return limits
