@@ -441,13 +441,6 @@ def three_models():
 
 
 @scenario
-def models_given_a_column():
-    rows = ROWS()
-    models = {"old": "cook_old", "new": "cook_new"}
-    return comparison(rows, models, given=rows["grade"], sample_weight=rows["weight"])
-
-
-@scenario
 def no_amplification_to_compare():
     rows = ROWS().assign(same=ROWS()["cook_old"])
     return comparison(rows, {"old": "cook_old", "same": "same"}, **trained(TRAIN()))
@@ -793,19 +786,6 @@ def metrics_of_models():
             MultiAttributeAuditor(**QUICK),
             metrics.DifferentialFairnessAuditor(**QUICK),
         ],
-        random_state=0,
-    )
-
-
-@scenario
-def watch_of_strata():
-    return skbiasamp.audit_over(
-        months(0.3),
-        **WATCHED,
-        reference=2,
-        given="grade",
-        every="month",
-        n_draws=199,
         random_state=0,
     )
 

@@ -209,7 +209,7 @@ def test_pages_are_written_and_named(folder, capsys):
     for path in files.values():
         assert f"Written: {path}\n" in printed
         assert "directional" in (folder / path).read_text(encoding="utf-8")
-    assert json.loads((folder / "b.json").read_text())["schema"].startswith("skbiasamp.AuditReport")
+    assert json.loads((folder / "b.json").read_text())["primary"] == "directional A->T"
 
 
 @pytest.mark.parametrize("option", ["--json", "--html", "--labels", "--model-name"])

@@ -217,7 +217,7 @@ def test_pages_are_written_and_named(folder, capsys):
         assert f"Written: {path}\n" in printed
         assert "challenger" in (folder / path).read_text(encoding="utf-8")
     stored = json.loads((folder / "b.json").read_text())
-    assert stored["schema"].startswith("skbiasamp.ComparisonReport")
+    assert stored["reference"] == "champion"
     assert stored["context"]["data_name"] == "May"
 
 

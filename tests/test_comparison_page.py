@@ -12,7 +12,6 @@ import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
 from skbiasamp._utils.formatting import SIDE_OF
 from skbiasamp.render.document import Section, Table
-from skbiasamp.results import ComparisonReport
 
 pytest.importorskip("jinja2")
 
@@ -144,13 +143,6 @@ def test_tables_and_pictures_speak(read):
 
 
 # --------------------------------------------------------------------------- what it says
-
-
-@pytest.mark.parametrize("name", ["hostile", "plain"])
-def test_the_page_is_made_of_what_json_holds(name, request):
-    report = request.getfixturevalue(name)
-    again = ComparisonReport.from_json(report.to_json())
-    assert again.to_html() == report.to_html()
 
 
 def test_the_page_opens_with_a_verdict_about_each_model(hostile, plain):

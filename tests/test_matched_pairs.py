@@ -1,5 +1,6 @@
 """Matched pairs: differences, tests and intervals, against data and numbers that are known."""
 
+import json
 import os
 from pathlib import Path
 

@@ -208,26 +208,6 @@ def test_a_change_beside_all_rows_is_not_called_significant_for_the_whole_change
     assert "among pairs that change significantly: the group" in result.sentence
 
 
-def test_rows_that_strata_leave_out_are_counted_on_the_page():
-    rows = ROWS().assign(grade=ROWS()["grade"].where(ROWS()["sex"] == "man", "a"))
-    n = int((rows["grade"] != "a").sum())
-    rates = skbiasamp.selection_rates(
-        rows["cook_new"], sensitive_features=rows["sex"], given=rows["grade"]
-    )
-    why = "a group has no rows in their stratum"
-    assert f"{n} rows were left out: {why}." in text_of(rates.to_document())
-    compared = skbiasamp.compare(
-        rows["cook"],
-        {"old": rows["cook_old"], "new": rows["cook_new"]},
-        sensitive_features=rows["sex"],
-        given=rows["grade"],
-        auditor=DirectionalAuditor(**QUICK),
-        random_state=0,
-    )
-    said = f"{n} rows were left out: they have no sensitive feature, or {why}."
-    assert said in text_of(compared.to_document())
-
-
 def test_rates_of_scores_say_who_is_selected():
     rates = skbiasamp.selection_rates(
         ROWS()["cook_score"], sensitive_features=ROWS()["sex"], scores=True

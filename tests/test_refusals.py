@@ -1,6 +1,5 @@
 """Bad input that once ended deep inside, or passed: each gets an error that says what to do."""
 
-import json
 from fractions import Fraction
 from importlib.util import find_spec
 
@@ -38,7 +37,6 @@ from skbiasamp.mitigation import (
     search,
 )
 from skbiasamp.monitoring import Store
-from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.testing import assert_amplification
 from skbiasamp.text import WordMasker
 
@@ -71,15 +69,6 @@ def with_moments(moments):
     return Contingency.from_frame(
         frame, target=target, sensitive="sex", like=like, joint=False, moments=moments
     )
-
-
-def changed(kind, **values):
-    auditor = DirectionalAuditor(reference="test", n_resamples=9)
-    if kind is AuditResult:
-        made = auditor.audit(HIRED, PREDICTED, **BY)
-    else:
-        made = auditor.compare(HIRED, {"a": PREDICTED, "b": HIRED}, **BY)
-    return kind.from_dict(made.to_dict() | values)
 
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
@@ -148,16 +137,8 @@ needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch
             lambda: Contingency.from_labels(HIRED, **BY).to_json(7),
             "path must be text or a path, or None; got int",
         ),
-        (
-            lambda: changed(AuditResult, low=0.5, high=0.1),
-            "no skbiasamp.AuditResult/3: field 'low' holds 0.5",
-        ),
-        (
-            lambda: changed(ComparisonResult, reference="c"),
-            "ComparisonResult/2: field 'table' holds",
-        ),
-        (lambda: changed(AuditResult).strongest("3"), "n must be a whole number of 0 or more"),
-        (lambda: changed(ComparisonResult).difference("c"), "model must be one of 'a', 'b'"),
+        (lambda: made("AuditResult").strongest("3"), "n must be a whole number of 0 or more"),
+        (lambda: made("ComparisonResult").difference("c"), "model must be one of"),
         (lambda: load_colored_digits(correlation="x"), "'correlation' parameter"),
         (lambda: make_biased_classification(base_rate="x"), "'base_rate' parameter"),
         (
@@ -330,13 +311,6 @@ def test_a_list_of_sparse_rows_is_a_table():
     assert Contingency.from_labels(rows, **BY) == Contingency.from_labels(TAGS, **BY)
 
 
-def test_a_table_of_a_group_that_json_does_not_name_is_shown():
-    made = changed(AuditResult)
-    assert repr(
-        changed(AuditResult, table=[{**one, "group": None} for one in made.to_dict()["table"]])
-    )
-
-
 def test_tensors_in_a_series_are_labels():
     torch = pytest.importorskip("torch")
     for held in (pd.Series, lambda rows: np.array(rows, dtype=object)):
@@ -356,12 +330,6 @@ def test_a_group_to_assert_about_is_one_of_the_audit():
     result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
     with pytest.raises(InputError, match="group must be a group of the audit; got"):
         assert_amplification(result, group=np.array([[1]]))
-
-
-def test_a_stored_comparison_has_rows():
-    held = json.loads(made("ComparisonResult").to_json())
-    with pytest.raises(InputError, match=r"ComparisonResult/2: field 'table' holds \[\]"):
-        ComparisonResult.from_json(json.dumps(held | {"table": []}))
 
 
 def test_the_name_of_the_data_of_a_store_is_text(tmp_path):

@@ -1,7 +1,6 @@
 """A report says what its numbers say, and keeps it in JSON and Markdown."""
 
 import datetime
-import doctest
 import html
 import json
 import re
@@ -121,7 +120,7 @@ def test_the_verdict_follows_the_interval(fields, verdict):
 def test_an_attack_reveals_more_only_if_it_beats_a_guess(fields, statistics, verdict):
     result = attacked(LEAKAGE, [0.5], [0.6], statistics=statistics, **fields)
     assert result.verdict == verdict
-    assert AuditResult.from_dict(json.loads(result.to_json())).verdict == verdict
+    assert json.loads(result.to_json())["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -210,7 +209,6 @@ def test_the_pair_that_is_affected_most_is_plain_data():
     pairs = [("a", 1, 1, 0.5, 0.2), ("b", 1, 1, 0.1, 0.01), ("c", 1, -1, 0.0, 0.04)]
     result = a_result(pairs=pairs)
     affected = json.loads(result.to_json())["affected"]
-    assert affected == AuditResult.from_json(result.to_json()).to_dict()["affected"]
     assert (affected["group"], affected["task"], affected["significant"]) == ("b", 1, True)
     assert affected["observed"] - affected["base"] == pytest.approx(affected["delta"])
     assert a_result(pairs=pairs[:1]).affected["significant"] is False
@@ -731,8 +729,6 @@ def test_combined_groups_are_named_with_their_columns(monkeypatch):
     assert "the group sex = f, age = " in text
     assert "('" not in text + repr(report["directional A->T"])
     assert "sex = f, age = young" in repr(report["directional A->T"])
-    again = AuditReport.from_json(report.to_json())
-    assert repr(again) == repr(report)
 
 
 class OddsAuditor(CooccurrenceAuditor):
@@ -779,13 +775,10 @@ def test_a_metric_of_ones_own_has_all_that_others_have(tmp_path):
     assert re.search(r"odds +reduces +-0\.0400 +-0\.0500 to -0\.0300", repr(report))
     assert "odds" in report._repr_html_()
     assert f"| odds | {result.verdict} |" in report.to_markdown()
-    again = AuditReport.from_json(report.to_json())
-    assert repr(again) == repr(report)
-    assert again["odds"].columns == OddsAuditor.columns
+    assert json.loads(report.to_json())["results"]["odds"]["columns"] == OddsAuditor.columns
     # The page: a section with the columns that the metric declares, as numbers.
     pytest.importorskip("jinja2")
     page = report.to_html()
-    assert again.to_html() == page
     section = page.split('<h3 id="audit-1-title">odds</h3>')[1].split("</section>")[0]
     assert "Do predictions move the odds?" in section
     for before in logit[0]:
@@ -1177,24 +1170,25 @@ def test_many_pairs_are_adjusted_so_that_permutations_suffice():
 # --------------------------------------------------------------------------- keeping it
 
 
-def test_json_gives_the_report_back(everything):
+def test_json_holds_the_report(everything):
     text = everything.to_json()
-    again = AuditReport.from_json(text)
-    assert again.to_json() == text
     assert "NaN" not in text
-    pd.testing.assert_frame_equal(again.summary, everything.summary)
-    pd.testing.assert_frame_equal(again.rates, everything.rates)
-    pd.testing.assert_frame_equal(again.groups, everything.groups)
-    for name in everything:
-        pd.testing.assert_frame_equal(again[name].table, everything[name].table)
-    assert again.sentences == everything.sentences
-    assert again.findings == everything.findings
-    # Names that are tuples stay tuples, flags stay flags.
-    assert ("f", 0) in again.context["groups"]
-    assert again.context == everything.context
-    assert again["multi-attribute A->T"].table["task"].map(type).eq(tuple).all()
-    assert again["directional A->T"].table["sign_certain"].dtype == bool
-    assert repr(again) == repr(everything)
+    content = json.loads(text)
+    assert content == everything.to_dict()
+    assert content["verdict"] == everything.verdict
+    assert list(content["results"]) == list(everything)
+    for name, result in everything.items():
+        written = content["results"][name]
+        assert (written["value"], written["sentence"]) == (result.value, result.sentence)
+        assert [row["n"] for row in written["table"]] == result.table["n"].tolist()
+    for name in ("groups", "rates"):
+        table = getattr(everything, name)
+        assert content[name]["columns"] == list(table)
+        assert len(content[name]["data"]) == len(table)
+    assert [finding["text"] for finding in content["findings"]] == [
+        finding.text for finding in everything.findings
+    ]
+    assert ["f", 0] in content["context"]["groups"]  # a tuple is a list
 
 
 def test_json_names_dates_as_pages_do():
@@ -1202,20 +1196,8 @@ def test_json_names_dates_as_pages_do():
     report = skbiasamp.audit(
         [0, 1, 1, 0] * 20, [0, 1, 1, 1] * 20, sensitive_features=days, auditor=DirectionalAuditor()
     )
-    again = AuditReport.from_json(report.to_json())
-    assert again["directional A->T"].table["group"].tolist() == ["2020-01-01", "2020-01-02"]
-    assert repr(again) == repr(report)
-    assert again.to_markdown() == report.to_markdown()
-
-
-def test_a_report_of_another_schema_is_refused(amplified):
-    content = amplified.to_dict() | {"schema": "skbiasamp.AuditReport/99"}
-    with pytest.raises(
-        ValueError, match=r"AuditReport/2: field 'schema' holds 'skbiasamp.AuditReport/99'"
-    ):
-        AuditReport.from_dict(content)
-    with pytest.raises(ValueError, match=r"field 'schema' holds nothing"):
-        AuditReport.from_json("{}")
+    table = json.loads(report.to_json())["results"]["directional A->T"]["table"]
+    assert [row["group"] for row in table] == ["2020-01-01", "2020-01-02"]
 
 
 def test_files_hold_what_is_returned(amplified, tmp_path):
@@ -1227,7 +1209,7 @@ def test_files_hold_what_is_returned(amplified, tmp_path):
     ):
         text = write(tmp_path / name)
         assert (tmp_path / name).read_text(encoding="utf-8") == text == write()
-    assert json.loads((tmp_path / "report.json").read_text())["schema"] == "skbiasamp.AuditReport/2"
+    assert json.loads((tmp_path / "report.json").read_text())["verdict"] == amplified.verdict
 
 
 def test_an_unknown_name_lists_those_there_are(amplified):
@@ -1340,52 +1322,16 @@ def test_every_auditor_is_put_into_words(auditor, tmp_path):
     (sentence,) = report.sentences.values()
     assert sentence.endswith(".")
     assert "nan" not in sentence
-    assert AuditReport.from_json(report.to_json()).to_json() == report.to_json()
     for path in (tmp_path / "report.json", str(tmp_path / "report.json")):
         report.to_json(path)
-        assert AuditReport.from_json(path).to_json() == report.to_json()
+        assert Path(path).read_text() == report.to_json()
 
 
-# --------------------------------------------------------------------------- its schema
-
-
-SCHEMA_PAGE = Path(__file__).parents[1] / "docs" / "files" / "report-schema.md"
-
-
-def documented(heading):
-    """The names in the first column of a section's tables."""
-    section = re.split(r"^#+ ", SCHEMA_PAGE.read_text(), flags=re.MULTILINE)
-    (section,) = (one for one in section if one.startswith(heading))
-    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
-    return {name for cell in cells for name in re.findall(r"`(.+?)`", cell)}
-
-
-def test_the_schema_page_lists_every_field_and_no_other(everything):
-    content = everything.to_dict()
-    assert documented("The report") == set(content)
-    assert documented("`context`") == set(content["context"])
-    assert documented("Columns of `groups`") == set(content["groups"]["columns"])
-    assert documented("Columns of `rates`") == set(content["rates"]["columns"])
-    results = content["results"].values()
-    assert documented("A result") == {field for result in results for field in result}
-    rows = [row for result in results for row in result["table"]]
-    assert documented("Each row of `table`") == {field for row in rows for field in row}
-    assert f"`{content['schema']}`" in SCHEMA_PAGE.read_text()
-    assert {f"`{result['schema']}`" for result in results} == {"`skbiasamp.AuditResult/3`"}
-
-
-def test_the_schema_page_lists_every_topic():
+def test_topics_of_checks_are_unique_and_their_places_in_order():
     topics = [check.topic for check in every_check()]
     assert len(set(topics)) == len(topics) > 20
-    assert documented("Each of `findings`") == {"topic", "text", "action", "place", *topics}
     places = [check.place for check in every_check()]
     assert sorted(places, key=["verdict", "next", "note"].index) == places
-
-
-def test_the_examples_of_the_schema_page_run():
-    failed, tried = doctest.testfile(str(SCHEMA_PAGE), module_relative=False)
-    assert failed == 0
-    assert tried == 6
 
 
 def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
@@ -1472,7 +1418,6 @@ def test_the_curve_of_a_report_is_the_audit_at_each_threshold(scored):
         assert row["estimate"] == pytest.approx(again.estimate)
         assert row["low"] == pytest.approx(again.low, abs=0.005)
     assert curve["base_rate"].tolist() == [scored["paid"].mean()] * len(curve)
-    assert AuditReport.from_json(report.to_json()).curve.equals(curve)
     assert audit_at(scored, 0.6).curve.empty
 
 

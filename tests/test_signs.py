@@ -4,7 +4,6 @@ What a value is made of and the signs of the estimate are compared with the form
 verdicts with data in which nothing, or something, was changed.
 """
 
-import json
 import warnings
 from functools import partial
 
@@ -46,7 +45,6 @@ from skbiasamp.inference import independent_signs
 from skbiasamp.inference.independent_signs import Doubt, doubted, signs_beside
 from skbiasamp.inference.influence import association_moments
 from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor, SignedMultiAttributeAuditor
-from skbiasamp.results import AuditResult, ComparisonResult
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
@@ -1049,108 +1047,6 @@ def test_results_say_what_was_estimated_and_tested():
     )
     assert "the group" in attack.estimand
     assert "equally accurate random labels" in attack.null
-    for result in (one, own, runs, attack):
-        again = AuditResult.from_json(result.to_json())
-        assert (again.estimand, again.null) == (result.estimand, result.null)
-        assert again.estimate == result.estimate
-
-
-# --------------------------------------------------------------------------- files of before
-
-PAIR = {
-    **{"group": "f", "task": 1, "n": 40, "base": 0.75, "observed": 0.85, "sign": 1, "delta": 0.1},
-    **{"amplification": 0.1, "low": 0.01, "high": 0.19, "p_value": 0.125, "p_adjusted": 0.25},
-    **{"sign_certain": True, "reliable": True},
-}
-OLDER = {
-    "schema": "skbiasamp.AuditResult/2",
-    **{"metric": "directional", "direction": "A->T", "confidence_level": 0.95, "n_samples": 80},
-    **{"value": 0.0875, "low": 0.0256, "high": 0.1494, "p_value": 0.013},
-    "params": {"reference": "train"},
-    "statistics": {"row_weighted": 0.0875, "standard_error": 0.0316},
-    "kind": "signed",
-    **{"verdict": "amplifies", "affected": None, "words": None},
-    "table": [PAIR],
-}
-
-
-def test_results_of_the_older_schema_are_read():
-    """Their interval, test and verdict were those of the value."""
-    result = AuditResult.from_json(json.dumps(OLDER))
-    assert (result.value, result.estimate) == (0.0875, 0.0875)
-    assert (result.low, result.high, result.p_value) == (0.0256, 0.1494, 0.013)
-    assert result.verdict == "amplifies"
-    assert result.judged == (0.0875, 0.0256, 0.1494)
-    assert (result.estimand, result.null) == ("", "")
-    assert result.to_dict()["schema"] == "skbiasamp.AuditResult/3"
-    again = AuditResult.from_json(result.to_json())
-    assert again.to_dict() == result.to_dict()
-    below = OLDER | {"value": -0.0875, "low": -0.1494, "high": -0.0256}
-    assert AuditResult.from_json(json.dumps(below)).verdict == "reduces"
-
-
-def test_sizes_of_the_older_schema_have_their_signed_mean_as_estimate():
-    statistics = {"signed_mean": -0.05, "signed_mean_low": -0.09, "signed_mean_high": -0.01}
-    older = OLDER | {"metric": "multi-attribute", "kind": "size", "statistics": statistics}
-    result = AuditResult.from_json(json.dumps(older))
-    assert result.value == 0.0875
-    assert (result.estimate, result.low, result.high) == (-0.05, -0.09, -0.01)
-    assert (result.statistics["value_low"], result.statistics["value_high"]) == (0.0256, 0.1494)
-    assert result.verdict == "reduces"
-    # Without an interval there was none of either.
-    nothing = dict.fromkeys(("low", "high", "p_value"))
-    none = older | nothing | {"statistics": {"signed_mean": -0.05}, "confidence_level": None}
-    result = AuditResult.from_json(json.dumps(none))
-    assert result.estimate == -0.05
-    assert np.isnan([result.low, result.high]).all()
-    assert result.verdict == "not measured"
-
-
-MODELS = [
-    {"model": "old", "value": 0.01, "low": -0.05, "high": 0.07}
-    | dict.fromkeys(("difference", "difference_low", "difference_high", "p_value", "p_adjusted"))
-    | {"changed": None},
-    {
-        **{"model": "new", "value": 0.09, "low": 0.03, "high": 0.15, "difference": 0.08},
-        **{"difference_low": 0.02, "difference_high": 0.14, "p_value": 0.013, "p_adjusted": 0.013},
-        "changed": 0.09,
-    },
-]
-OLDER_COMPARISON = {
-    "schema": "skbiasamp.ComparisonResult/1",
-    **{"metric": "directional", "direction": "A->T", "reference": "old", "confidence_level": 0.95},
-    **{"n_samples": 80, "params": {"reference": "train"}, "kind": "signed"},
-    **{"verdicts": {"new": "amplifies more"}, "sentences": {"new": "The model 'new' amplifies."}},
-    **{"table": MODELS, "pairs": [], "churn": []},
-}
-
-
-def test_comparisons_of_the_older_schema_are_read():
-    result = ComparisonResult.from_json(json.dumps(OLDER_COMPARISON))
-    assert result.table["estimate"].tolist() == [0.01, 0.09]
-    assert result.judged("new") == (0.08, 0.02, 0.14)
-    assert result.verdicts == {"new": "amplifies more"}
-    assert result.to_dict()["schema"] == "skbiasamp.ComparisonResult/2"
-    assert ComparisonResult.from_json(result.to_json()).to_dict() == result.to_dict()
-
-
-def test_comparisons_of_sizes_of_the_older_schema_have_their_signed_difference():
-    """Their verdict was about it: the difference of sizes had no interval."""
-    signed = dict.fromkeys(("signed_difference", "signed_low", "signed_high"))
-    sizes = [
-        MODELS[0] | signed,
-        MODELS[1]
-        | {"difference_low": None, "difference_high": None}
-        | {"signed_difference": -0.06, "signed_low": -0.11, "signed_high": -0.01},
-    ]
-    older = OLDER_COMPARISON | {"kind": "size", "table": sizes}
-    result = ComparisonResult.from_json(json.dumps(older))
-    assert result.judged("new") == (-0.06, -0.11, -0.01)
-    assert result.verdicts == {"new": "amplifies less"}
-    assert result.table["value"].tolist() == [0.01, 0.09]
-    assert result.table["estimate"].isna().all()
-    assert not {"signed_difference", "signed_low", "signed_high"} & set(result.table)
-    assert ComparisonResult.from_json(result.to_json()).to_dict() == result.to_dict()
 
 
 def test_a_constant_prediction_does_not_reduce_what_is_not_there():

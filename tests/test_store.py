@@ -217,36 +217,6 @@ def test_a_store_is_watched_as_rows_are(store, how, text):
         store.audit_over(**how)
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (
-            lambda text: '{"schema": "other"}',
-            r"This is no skbiasamp.Period/1: field 'schema' holds 'other'",
-        ),
-        (lambda text: text[:-20], "This is no JSON, or not all of it"),
-        (lambda text: "", "This is no JSON, or not all of it"),
-        (lambda text: text.replace('"weight": [', '"weight": [-1, '), "weight"),
-        (lambda text: text, "period must be '2026-02'; got '2026-01'"),  # would count twice
-    ],
-    ids=["other", "cut", "empty", "wrong", "copy"],
-)
-def test_a_file_that_is_no_period_is_named(store, change, text):
-    store.add(cells_of(rows_of()), "2026-01")
-    path = store.folder / "2026-02.json"
-    path.write_text(change((store.folder / "2026-01.json").read_text()))
-    named = rf"{re.escape(str(path))}: .*{text}"
-    with pytest.raises(ValueError, match=named):
-        store.audit_over()
-    with pytest.raises(ValueError, match=named):
-        store.add(cells_of(rows_of(seed=1)), "2026-03")
-    with pytest.raises(ValueError, match=named):
-        store.add(cells_of(rows_of(seed=1)), "2026-02")
-    assert sorted(one.name for one in store.folder.iterdir()) == [
-        ".lock", "2026-01.json", "2026-02.json",
-    ]  # fmt: skip
-
-
 def test_a_folder_without_periods_has_nothing_to_watch(store):
     with pytest.raises(FileNotFoundError, match=r"there are no periods in"):
         Store(store.folder / "none").audit_over()
@@ -277,16 +247,6 @@ def test_copies_may_be_as_many_as_periods(store):
         shutil.copy(store.folder / "2026-01.json", store.folder / f"{copy}.json")
     with pytest.raises(ValueError, match=r"2026-01 copy.json is not named .* such as '2026-01'"):
         store.audit_over()
-
-
-def test_an_editor_may_have_marked_a_file_as_utf_8(store):
-    store.add(cells_of(rows_of()), "2026-01")
-    path = store.folder / "2026-01.json"
-    path.write_text(path.read_text(), encoding="utf-8-sig")
-    assert store.counted().cells["2026-01"] == cells_of(rows_of())
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8-sig"))), encoding="utf-16")
-    with pytest.raises(ValueError, match=r"2026-01.json' cannot be read as JSON"):
-        store.counted()
 
 
 def test_what_killed_writers_left_is_removed(store):
@@ -421,9 +381,7 @@ def test_the_command_adds_and_shows(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "Verdict (directional A->T): alarm" in said
     assert main([*show, "--fail-on-alarm"]) == 1
-    timeline = skbiasamp.results.Timeline.from_json(tmp_path / "timeline.json")
-    assert timeline.onset == "2026-06"
-    assert timeline.version_changes == [("2026-06", "2.0")]
+    assert json.loads((tmp_path / "timeline.json").read_text())["onset"] == "2026-06"
     assert "Changed since 2026-06" in (tmp_path / "page.html").read_text()
     capsys.readouterr()
     assert main(["watch", "show", "store", "--reference", "2026-06", "--fail-on-alarm"]) == 0

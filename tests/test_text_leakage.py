@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import UndefinedMetricWarning
@@ -21,7 +20,6 @@ import skbiasamp
 from skbiasamp import Contingency, LICAuditor, amplification_scorer
 from skbiasamp.attackers.text_inputs import counted, default_attacker
 from skbiasamp.metrics import lic_amplification
-from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.text import WordMasker
 
 DATA = os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data")
@@ -273,7 +271,6 @@ def test_attackers_without_weights_of_words_have_no_words(world, quick):
     result = clone(quick).set_params(attacker=forest, n_draws=1).audit(**world)
     assert result.words is None
     assert "Words that" not in result.sentence
-    assert AuditResult.from_json(result.to_json()).words is None
 
 
 def test_the_sentence_says_how_well_the_attacker_guesses(result):
@@ -283,12 +280,10 @@ def test_the_sentence_says_how_well_the_attacker_guesses(result):
     assert "for m" in result.sentence
 
 
-def test_json_brings_everything_back(result):
-    read = AuditResult.from_json(result.to_json())
-    assert_frame_equal(read.words, result.words, check_dtype=False)
-    assert read.sentence == result.sentence
-    assert read.baseline == "the human texts"
-    assert read.verdict == result.verdict
+def test_json_holds_the_words(result):
+    content = json.loads(result.to_json())
+    assert content["words"] == result.words.to_dict("records")
+    assert content["baseline"] == "the human texts"
 
 
 # --------------------------------------------------------------------------- in the package
@@ -300,7 +295,6 @@ def test_a_report_has_it_on_every_page(tmp_path, world, quick):
     assert "texts" in report.context["rows"]
     assert len(report.to_json()) < 60_000  # no text is a task
     assert "LIC" in report.to_markdown()
-    assert AuditReport.from_json(report.to_json())["LIC"].words is not None
     pytest.importorskip("jinja2")
     report.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()

@@ -1,6 +1,7 @@
 """Predictions alone, as of generated rows: compared with training labels or known rates."""
 
 import importlib.util
+import json
 import os
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from skbiasamp.metrics import (
     mals_amplification,
 )
 from skbiasamp.monitoring._watch import scored
-from skbiasamp.results import AuditReport, ComparisonReport
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "../shared/data"))
 GENDER = ["F"] * 76 + ["M"] * 139
@@ -350,7 +350,6 @@ def test_a_report_without_labels(tmp_path):
         "90.0 % of the group m are 'b' in these rows, and 60.0 % in the reference rows"
         in amplified.verdict
     )
-    assert AuditReport.from_json(found.to_json()).to_dict() == found.to_dict()
 
 
 def test_a_comparison_without_labels():
@@ -362,7 +361,6 @@ def test_a_comparison_without_labels():
     assert found["directional A->T"].difference("new") == pytest.approx(-1 / 139, abs=1e-12)
     assert "the audited rows have no labels" in str(found.to_html())
     assert "ccuracy is" not in found.verdict
-    assert ComparisonReport.from_json(found.to_json()).to_dict() == found.to_dict()
     frame = pd.DataFrame({"gender": GENDER, "placed": REAL, **models})
     columns = {"prediction": {"old": "old", "new": "new"}, "sensitive": "gender"}
     trained = Contingency.from_labels(REAL, sensitive_features=GENDER)
@@ -422,7 +420,6 @@ def test_generators_with_rows_of_their_own_are_compared_with_one_reference(tmp_p
         models[name].to_csv(path, index=False)
     of_files = skbiasamp.compare(None, files, **columns, y_train=real, random_state=0)
     assert of_files.summary.equals(found.summary)
-    assert ComparisonReport.from_json(found.to_json()).to_dict() == found.to_dict()
     shown = " ".join(str(found).split())
     assert "of the group sex = f are '1', and 27.6 % in 'copy'" in shown
     assert "predictions differ" not in shown
@@ -454,7 +451,6 @@ def test_prompts_of_generators_are_clusters():
         ({"auditor": MALSAuditor()}, "such as auditor=DirectionalAuditor"),
         ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
         ({"reference": "c"}, "reference"),
-        ({"given": "age"}, "given needs models that predict the same rows"),
     ],
 )
 def test_generators_that_cannot_be_compared(changed, says):
@@ -527,11 +523,12 @@ def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, 
     assert "'copy' and 'made'" in " ".join(capsys.readouterr().out.split())
     columns = {"prediction": "placed", "sensitive": "gender"}
     whole = skbiasamp.compare(None, frames, **columns, y_train=frames["copy"], random_state=0)
-    found = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
+    results = json.loads((tmp_path / "out.json").read_text())["results"]
+    found = pd.DataFrame(results["directional A->T"]["table"])
     for name in ("estimate", "difference"):
-        first, second = (r["directional A->T"].table[name].tolist() for r in (found, whole))
-        assert first == pytest.approx(second, nan_ok=True)
-    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"], [*line[1:5], "--given", "x"]
+        expected = whole["directional A->T"].table[name].tolist()
+        assert found[name].tolist() == pytest.approx(expected, nan_ok=True)
+    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"]
     for wrong in wrongs:
         with pytest.raises(SystemExit) as error:
             main(["compare", *wrong, *named])

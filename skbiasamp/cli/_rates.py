@@ -28,7 +28,6 @@ def add_rates(commands: Any) -> None:
         "--prediction": {"nargs": 1, "required": True, "help": "the predicted label, or the score"},
         "--sensitive": {"required": True},
         "--target": {"nargs": 1, "help": "the label, which adds true and false positive rates"},
-        "--given": {"help": "strata, such as department: rates if all groups had the same"},
     }
     add_command(commands, "rates", _rates, shared, own)
 

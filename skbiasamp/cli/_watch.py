@@ -56,7 +56,6 @@ def add_watch(commands: Any) -> None:
             "metavar": "N|NAME",
             "help": "so many first periods, or the period with this name (default: 1)",
         },
-        "--given": {"help": "strata: some of the sensitive columns. What changes within them?"},
         "--auditor": {"action": "store", "help": "watch this metric"},
     }
     shared = "store --seed --model-name --html --json --fail-on-alarm"
@@ -124,10 +123,9 @@ def _show(options: argparse.Namespace) -> int:
     # A year is the name of a period, unless there are so many periods.
     store = _store(options)
     number = given.isdecimal() and given not in store.periods
-    with speaking(reference="--reference", given="--given"):
+    with speaking(reference="--reference"):
         timeline = store.audit_over(
             reference=int(given) if number else given,
-            given=options.given,
             auditor=options.auditor,
             random_state=options.seed,
             model_name=options.model_name,

@@ -11,7 +11,6 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
-from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
 from skbiasamp.report._selection_rates import selection_rates
@@ -28,6 +27,7 @@ from skbiasamp.report.auditors import (
 from skbiasamp.report.checks import Audited, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
+from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 

@@ -18,7 +18,6 @@ from skbiasamp.inference.shares import mean_change_interval
 from skbiasamp.metrics.directional import compare_tables, compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
@@ -34,7 +33,6 @@ def compare(
     *,
     sensitive_features: Any = None,
     sensitive_preds: Any = None,
-    given: Any = None,
     reference: str | None = None,
     y_train: Any = None,
     sensitive_train: Any = None,
@@ -79,9 +77,6 @@ def compare(
     sensitive_preds : dict of str to array-like, default=None
         The sensitive feature as predicted by each model. Adds direction T->A (task → group: does
         the task shift the predicted group?).
-    given : array-like or column names, default=None
-        One column or several whose values make strata, such as department. Models are then
-        compared within strata: each stratum counts in every group by its share of all rows.
     reference : str, default=None
         Name of the model that the others are compared with. None: the first.
     y_train : array-like, Contingency, frame or path, default=None
@@ -151,22 +146,17 @@ def _compare(asked: Asked) -> ComparisonReport:
         return _of_own_rows(asked, train, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
-    strata = {} if asked.given is None or not columns else {"given": asked.given}
-    with opened_rows(y_true, columns | strata) as (rows, audited_files):
-        cells = ordered(RowSource(rows, asked.data, columns, how).counted(asked.given, train))
+    with opened_rows(y_true, columns) as (rows, audited_files):
+        cells = ordered(count_labels(rows, asked.data, columns, like=train, **how))
     if asked.reads == "labels":
         check_class(cells)
     first, results = _compared(cells, train, asked)
-    if asked.given is not None:
-        results = {name: within_strata(result, asked.given) for name, result in results.items()}
     each = {model: of_model(cells, model) for model in cells.models}
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
     if asked.reads == "labels" and any(own.soft("task_pred") for own in each.values()):
         context["probabilities"] = True
-    if asked.given is not None:
-        context["weighted"] = strata_named(asked.given)
     return ComparisonReport(results, accuracy, rates, context, files)
 
 
@@ -242,10 +232,9 @@ def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns
 def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
     """Return the rows of each model, counted; labels are those of each model by its name."""
     check_models({"y_preds": asked.y_preds})
-    passed = [name for name in ("given", "sensitive_preds") if getattr(asked, name) is not None]
-    if passed:
+    if asked.sensitive_preds is not None:
         text = "{name} needs models that predict the same rows, and each has its own."
-        raise InputError(text, name=passed[0])
+        raise InputError(text, name="sensitive_preds")
     if train is None:
         raise InputError("Models with rows of their own are compared with others: pass {y_train}.")
     given = {name: own for name, own in asked.of_rows.items() if own is not None}

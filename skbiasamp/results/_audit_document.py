@@ -120,7 +120,7 @@ def audit_document(report: AuditReport) -> Document:
         *_metrics(report, numbered),
         _errors(report),
         Section(LIMITS, limits, "limits"),
-        record(report.context, report._schema, report.data_files, settings),
+        record(report.context, report.data_files, settings),
         glossary(report, numbered),
     ]
     return document_of(

@@ -51,7 +51,6 @@ from skbiasamp.results._content import (
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._selection_rates import WITHOUT_A_GROUP
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
 _MOST_NAMED = 6
@@ -93,7 +92,7 @@ def comparison_document(report: ComparisonReport) -> Document:
             Section("Accuracy", [_accuracy(report)], "accuracy"),
             Section("Differences by every metric", _differences(report), "differences"),
             limits_section(_limits(report)),
-            record(context, report._schema, report.data_files, settings),
+            record(context, report.data_files, settings),
         ],
     )
 
@@ -108,12 +107,7 @@ def _verdicts(report: ComparisonReport, primary: ComparisonResult) -> list[Item 
         Card.of(primary.verdict(model), text, name=name_of(model), notes=notes.get(model, []))
         for model, text in report.verdicts.items()
     ]
-    about = f"Metric: {metric_name(report.primary)}. Reference: {name_of(report.reference)}."
-    if weighted := report.context.get("weighted"):
-        about += (
-            f" All rates, shares and accuracies are {weighted}: each stratum counts in every group "
-            "by its share of all rows."
-        )
+    about = f"Metric: {metric_name(str(report.primary))}. Reference: {name_of(report.reference)}."
     return [*cards, Text(about, quiet=True)]
 
 
@@ -460,8 +454,5 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
             "measure against what the models learned from."
         )
     if n := report.context.get("n_dropped"):
-        why = "they have no sensitive feature"
-        if report.context.get("weighted"):
-            why += f", or {WITHOUT_A_GROUP}"
-        limits["Rows left out"] = f"{count(n)} rows were left out: {why}."
+        limits["Rows left out"] = f"{count(n)} rows were left out: they have no sensitive feature."
     return limits

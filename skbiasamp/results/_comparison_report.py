@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
 
-from skbiasamp._io.json import Count, Name, table_reader
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import listed, name_of, points, rate
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import in_points, interval_in_words
-from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack, records
-from skbiasamp.results._report import Context, DataFile, Report
-
-_ACCURACY = {"model": str, **dict.fromkeys(("accuracy", "difference"), float)}
-_ACCURACY |= may_lack(float, "difference_low", "difference_high")
-_RATES = {"model": str, **PAIR, **DIFFERENCES, **may_lack(Name, "impact_ratio_interval")}
+from skbiasamp.results._json import records
+from skbiasamp.results._report import Report
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,20 +57,14 @@ class ComparisonReport(Report[ComparisonResult]):
     {'new': 'amplifies more'}
     """
 
-    _schema = "skbiasamp.ComparisonReport/1"
     _first = ("context", "reference", "primary", "verdicts", "notes", "results")
     _last = ("data_files",)
-    _always = ("accuracy", "rates", "context")
 
     results: dict[str, ComparisonResult]
-    accuracy: Annotated[pd.DataFrame, table_reader(_ACCURACY, rest=float)] = field(
-        default_factory=pd.DataFrame
-    )
-    rates: Annotated[pd.DataFrame, table_reader(_RATES, rest=Count)] = field(
-        default_factory=pd.DataFrame
-    )
-    context: Context = field(default_factory=dict)
-    data_files: list[DataFile] = field(default_factory=list)
+    accuracy: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    context: dict[str, Any] = field(default_factory=dict)
+    data_files: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def reference(self) -> str:
@@ -177,15 +166,6 @@ class ComparisonReport(Report[ComparisonResult]):
             `summary`.
         """
         return self.summary
-
-    def _wrong_field(self) -> str | None:
-        if not self.results:
-            return "results"
-        pairs: dict[str, list[tuple[str, str]]] = {}
-        for row in self.rates.to_dict("records"):
-            pairs.setdefault(row["model"], []).append((str(row["group"]), str(row["task"])))
-        alike = all(own == pairs.get(self.reference) for own in pairs.values())
-        return None if alike else "rates"
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.

@@ -6,41 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
-from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
 from skbiasamp._utils.formatting import AMPLIFIES, CANNOT, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
+from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.gate import Gate, GateCheck, gate_of
-
-_CONTEXT = {
-    **may_lack(str, "rows", "date", "call"),
-    **may_lack(str | None, "model_name", "data_name"),
-    **may_lack(dict[str, str], "versions", "not_measured"),
-    **may_lack(Count, "n_samples", "n_dropped"),
-    **may_lack(Count | None, "n_train"),
-    **may_lack(list[Name], "groups", "tasks", "group_columns"),
-}
-Context = Annotated[dict[str, Any], object_reader(_CONTEXT, rest=Any)]
-_FILE = {**dict.fromkeys(("rows_are", "path", "sha256", "format"), str), "rows": Count}
-DataFile = Annotated[dict[str, Any], object_reader(_FILE)]
-_RATES = table_reader(PAIR | RATES)
-_GROUPS = table_reader({"group": Name, "n": Count, "share": Share, **RATES})
-_SELECTED = {"by": str, "category": Name, "task": Name, "n": Count, "selected": Count, **RATES}
-_SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, "counted"))
-_NUMBERS = dict.fromkeys(("estimate", "low", "high"), float)
-_TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
-_BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
-_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
-_PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
 
 R = TypeVar("R", AuditResult, ComparisonResult)
 
@@ -70,7 +48,7 @@ class Finding:
 
     topic: str
     text: str
-    place: Annotated[str, one_of("verdict", "next", "note")] = "note"
+    place: str = "note"
     action: str = ""
 
     def __str__(self) -> str:
@@ -197,22 +175,20 @@ class AuditReport(Report[AuditResult]):
     this group).
     """
 
-    _schema = "skbiasamp.AuditReport/2"
     _first = ("context", "data_files", "primary", "verdict", "results", "groups", "rates")
     _last = ("findings",)
-    _always = ("groups", "rates", "findings", "context")
 
     results: dict[str, AuditResult]
-    groups: Annotated[pd.DataFrame, _GROUPS] = field(default_factory=pd.DataFrame)
-    rates: Annotated[pd.DataFrame, _RATES] = field(default_factory=pd.DataFrame)
+    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: list[Finding] = field(default_factory=list)
-    context: Context = field(default_factory=dict)
-    data_files: list[DataFile] = field(default_factory=list)
-    selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
-    by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
+    context: dict[str, Any] = field(default_factory=dict)
+    data_files: list[dict[str, Any]] = field(default_factory=list)
+    selection: pd.DataFrame = field(default_factory=pd.DataFrame)
+    by_column: pd.DataFrame = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
-    curve: Annotated[pd.DataFrame, table_reader(_CURVE)] = field(default_factory=pd.DataFrame)
-    passed: Annotated[pd.DataFrame, _PASSED] = field(default_factory=pd.DataFrame)
+    curve: pd.DataFrame = field(default_factory=pd.DataFrame)
+    passed: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def primary(self) -> str | None:
