@@ -3,9 +3,6 @@
 import copy
 import functools
 import inspect
-import json
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,7 +31,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
-from test_answers import ITEM, answers_to_items
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.metrics.base import INTERNAL
@@ -155,9 +151,6 @@ def own_of(of):
             "clusters": [None, JOB],
             "pos_label": [None],
         }
-    if of == "word_list_bias":
-        lists = {"f": ["woman", "her"], "m": ["man", "his"]}
-        return {"texts": TEXTS, "words": [lists], "targets": [None, ["bike"]]}
     if of.startswith("RegionMask"):
         images = np.arange(48.0).reshape(2, 1, 4, 6)
         masks = [None, images[:, 0] > 20, images[0, 0] > 9]
@@ -172,11 +165,6 @@ def own_of(of):
         many = {"y_pred": [PREDICTED * 20, SOFT * 20], "sensitive_features": [SEX * 20]}
         train = {"y_train": [None, HIRED], "sensitive_train": [None, SEX]}
         return many | train | {"labelled": [(HIRED + [None] * len(HIRED)) * 10]}
-    if of in ("read_answers", "answer_scores"):
-        path = Path(tempfile.mkdtemp(), "answers.jsonl")
-        path.write_text(json.dumps(ITEM | {"model": 1}), encoding="utf-8")
-        answers = {"path": [path], "prediction": ["model"], "frame": [answers_to_items()]}
-        return answers | {"reference": [None, answers_to_items()], "confidence_level": [0.9]}
     return {
         "CorpusConstraintClassifier": {"joint": [True, False], "sets": [True, False]},
         "required_rows": {"effect": [0.1], "changed": [0.3]},

@@ -790,7 +790,7 @@ def test_help_fits_and_has_examples(command, monkeypatch, capsys):
     assert "\n  skbiasamp demo" in printed or "\n  skbiasamp audit test.csv" in printed
 
 
-EVERY = [["audit"], ["compare"], ["rates"], ["answers"], ["watch"], ["mitigate"], ["demo"]]
+EVERY = [["audit"], ["compare"], ["rates"], ["watch"], ["mitigate"], ["demo"]]
 
 
 @pytest.mark.parametrize("command", [*EVERY, ["watch", "add"], ["watch", "show"]], ids=" ".join)

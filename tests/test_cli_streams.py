@@ -1,7 +1,6 @@
 """Standard output and standard error of the command that are closed, full, or no longer read."""
 
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
-from test_answers import ITEM
 
 from skbiasamp.cli import main
 from skbiasamp.cli._parser import parser
@@ -25,7 +23,6 @@ COMMANDS = {
     "audit": ("audit", "test.csv", *NAMES),
     "compare": ("compare", "test.csv", *NAMES[:3], "a=predicted", "b=hired", *NAMES[4:]),
     "rates": ("rates", "test.csv", *NAMES[2:]),
-    "answers": ("answers", "answers.jsonl", "--prediction", "model"),
     "watch add": ("watch", "add", "store", "test.csv", "--period", "2026-03", *NAMES),
     "watch show": ("watch", "show", "store"),
     "mitigate": ("mitigate", "test.csv", *NAMES[:2], *NAMES[4:], "--folds", "2", *LINEAR),
@@ -46,7 +43,6 @@ def made(tmp_path_factory):
         predicted = np.where((sex == "f") & (rng.random(n) < 0.9), 1, hired)
         frame = pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted})
         frame.to_csv(made / file, index=False)
-    (made / "answers.jsonl").write_text(json.dumps(ITEM | {"model": "the man"}))
     for month in ("01", "02"):
         add = ["watch", "add", str(made / "store"), str(made / f"{month}.csv")]
         assert main([*add, "--period", f"2026-{month}", *NAMES]) == 0

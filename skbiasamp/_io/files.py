@@ -131,17 +131,12 @@ def find(patterns: list[str]) -> list[Path]:
     if len({kind_of(path) for path in files}) > 1:
         text = "{files} are files of different kinds: name files of one kind"
         raise InputError(text, files=", ".join(patterns))
-    check_named_once(files, "rows")
-    return files
-
-
-def check_named_once(files: list[Path], what: str) -> None:
-    """Raise if one of the files is named twice, by whichever paths."""
     real = [path.resolve() for path in files]
     for i, path in enumerate(real):
         if path in real[:i]:
-            text = f"{{path}} is named twice: its {what} would count twice"
+            text = "{path} is named twice: its rows would count twice"
             raise InputError(text, path=files[i])
+    return files
 
 
 def columns_of_files(

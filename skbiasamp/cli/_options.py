@@ -206,7 +206,7 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "": {
         "test": _value("files of the audited rows; these come first", "TEST", nargs="+"),
         "store": _value("the folder", "STORE"),
-        "files": _value("files of the model's answers", "FILE", nargs="+"),
+        "files": _value("files of rows", "FILE", nargs="+"),
         "--train": _value("files of the training labels", "TRAIN", nargs="+"),
         "--period": _value(
             "a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4) or year; late "

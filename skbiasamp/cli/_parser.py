@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 import skbiasamp
-from skbiasamp.cli._answers import add_answers
 from skbiasamp.cli._demo import add_demo
 from skbiasamp.cli._mitigate import add_mitigate
 from skbiasamp.cli._rates import add_rates
@@ -31,9 +30,9 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(
         dest="command",
         required=True,
-        metavar="{audit,compare,rates,answers,watch,mitigate,demo}",
+        metavar="{audit,compare,rates,watch,mitigate,demo}",
     )
-    every = (add_audit, add_compare, add_rates, add_answers, add_watch, add_mitigate, add_demo)
+    every = (add_audit, add_compare, add_rates, add_watch, add_mitigate, add_demo)
     for add in every:
         add(commands)
     return whole
