@@ -130,13 +130,11 @@ def own_of(of):
         lists = {"bike": ["bike"], "woman": ["woman"]}
         more = {"frame": [frame], "labels": [lists], "texts": ["model", ["model"], []]}
         return columns | more
-    if of.startswith(("audit_over", "Store.audit_over")):
+    if of.startswith("audit_over"):
         months = dict.fromkeys(["2026-01", "2026-02"], COUNTED)
         columns = {name: [column] for name, column in IN_MONTHS.items()}
         more = {"sensitive_prediction": [None], "weight": [None], "every": ["month", "day"]}
         return {"frame": [WATCHED, months], "n_draws": [39], "reference": [1]} | columns | more
-    if of.startswith("Store"):
-        return {"folder": ["store"], "period": ["2026-03", "2026-02"], "source": [None, "a"]}
     if "Display" in of:
         return _drawn(of)
     if of.startswith(("matched_difference", "MatchedPairsAuditor")):

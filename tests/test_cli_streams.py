@@ -23,8 +23,7 @@ COMMANDS = {
     "audit": ("audit", "test.csv", *NAMES),
     "compare": ("compare", "test.csv", *NAMES[:3], "a=predicted", "b=hired", *NAMES[4:]),
     "rates": ("rates", "test.csv", *NAMES[2:]),
-    "watch add": ("watch", "add", "store", "test.csv", "--period", "2026-03", *NAMES),
-    "watch show": ("watch", "show", "store"),
+    "over": ("over", "01.csv", "02.csv", *NAMES, "--time", "month"),
     "mitigate": ("mitigate", "test.csv", *NAMES[:2], *NAMES[4:], "--folds", "2", *LINEAR),
     "demo": ("demo",),
     "--help": ("audit", "--help"),
@@ -34,7 +33,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Make a folder with files of rows, and a store of two months."""
+    """Make a folder with files of rows, two of which are of a month each."""
     made = tmp_path_factory.mktemp("made")
     rng = np.random.default_rng(0)
     for file, n in (("01.csv", 50), ("02.csv", 60), ("test.csv", 200)):
@@ -42,10 +41,7 @@ def made(tmp_path_factory):
         hired = (rng.random(n) < np.where(sex == "f", 0.7, 0.3)).astype(int)
         predicted = np.where((sex == "f") & (rng.random(n) < 0.9), 1, hired)
         frame = pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted})
-        frame.to_csv(made / file, index=False)
-    for month in ("01", "02"):
-        add = ["watch", "add", str(made / "store"), str(made / f"{month}.csv")]
-        assert main([*add, "--period", f"2026-{month}", *NAMES]) == 0
+        frame.assign(month=f"2026-{file[:2]}-01").to_csv(made / file, index=False)
     return made
 
 

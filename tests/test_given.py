@@ -279,7 +279,7 @@ def test_the_reference_of_a_watch_within_strata_is_the_audit_within_strata():
     assert value == pytest.approx((signs * (change - change.mean())).mean(), abs=1e-12)
 
 
-def test_counts_stores_and_engines_are_watched_within_strata(tmp_path):
+def test_counts_and_engines_are_watched_within_strata():
     rows = drifting()
     named = {**OVER, "target": "admitted", "given": "dept", "n_draws": 19}
     timeline = skbiasamp.audit_over(rows, **named).to_frame()
@@ -291,11 +291,6 @@ def test_counts_stores_and_engines_are_watched_within_strata(tmp_path):
     }
     watched = skbiasamp.audit_over(counts, given="dept", n_draws=19).to_frame()
     pd.testing.assert_frame_equal(watched, timeline)
-    store = skbiasamp.monitoring.Store(tmp_path)
-    for i, name in enumerate(counts, 1):
-        store.add(counts[name], f"2026-0{i}")
-    of_store = store.audit_over(given=["dept"], n_draws=19).to_frame()
-    pd.testing.assert_series_equal(of_store["value"], timeline["value"])
     of_polars = skbiasamp.audit_over(pl.from_pandas(rows), **named)
     pd.testing.assert_frame_equal(of_polars.to_frame(), timeline)
 
@@ -307,20 +302,6 @@ def test_a_watch_names_what_is_wrong_with_strata():
     apart = rows[(rows["sex"] == "m") == (rows["dept"] == "law")]
     with pytest.raises(ValueError, match="no stratum has rows of all groups"):
         skbiasamp.audit_over(apart, **OVER, given="dept")
-
-
-def test_the_command_watches_within_strata(tmp_path, capsys):
-    rows = drifting()
-    columns = ["--prediction", "predicted", "--sensitive", "sex", "dept"]
-    for i, (_, own) in enumerate(rows.groupby("period"), 1):
-        own.to_csv(file := tmp_path / f"{i}.csv", index=False)
-        added = ["watch", "add", str(tmp_path / "store"), str(file), "--period", f"2026-0{i}"]
-        assert main([*added, *columns]) == 0
-    shown = ["watch", "show", str(tmp_path / "store"), "--fail-on-alarm"]
-    assert main([*shown, "--given", "dept"]) == 0
-    assert "within strata of dept" in capsys.readouterr().out
-    assert main([*shown, "--given", "job"]) == 2
-    assert "--given must name some columns of groups" in capsys.readouterr().err
 
 
 def test_strata_leave_the_names_of_the_other_columns_and_the_predictions_of_counts():

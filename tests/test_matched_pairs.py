@@ -620,24 +620,6 @@ def test_what_a_watch_of_pairs_cannot_be_asked(more, says):
         skbiasamp.audit_over(frame, **PAIRS | more)
 
 
-def test_a_store_keeps_pairs(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    frame = watched(drop=0.5)
-    for month, rows in frame.groupby("month"):
-        rows.to_csv(f"{month}.csv", index=False)
-        line = f"watch add store {month}.csv --period 2026-0{month + 1} --prediction chosen"
-        assert main(f"{line} --sensitive sex --pair advert".split()) == 0
-    assert "has 150 rows now" in capsys.readouterr().out
-    assert main(["watch", "show", "store", "--reference", "3", "--json", "page.json"]) == 0
-    stored = Timeline.from_json(Path("page.json"))
-    whole = skbiasamp.audit_over(frame, **PAIRS, reference=3)
-    pd.testing.assert_series_equal(stored.periods["value"], whole.periods["value"])
-    assert "Verdict (matched pairs): alarm" in capsys.readouterr().out
-    line = "watch add store 0.csv --period 2026-07 --prediction chosen --sensitive sex"
-    assert main(f"{line} --pair advert --target month".split()) == 2
-    assert "--target month plays no part" in capsys.readouterr().err
-
-
 def test_a_table_of_clusters_may_hold_the_pairs_too():
     frame = watched(n_months=1).assign(name=lambda rows: rows["advert"] % 9)
     values, sex, pairs = frame["chosen"], frame["sex"], frame["advert"]

@@ -7,7 +7,6 @@ import pytest
 
 from skbiasamp import Contingency
 from skbiasamp._input.checks import NamedMissing
-from skbiasamp.monitoring import Store
 from skbiasamp.results import AuditReport, AuditResult, ComparisonReport, ComparisonResult, Timeline
 
 FOLDER = Path(__file__).parent / "data" / "json"
@@ -126,12 +125,6 @@ def test_probabilities_clusters_and_sums_of_tasks():
     assert (clusters.clusters.total, clusters.total) == (14, 40)
     assert tasks.summed == "tasks"
     assert tasks.total == 600
-
-
-def test_a_period_of_a_store():
-    counted = Store(FOLDER / "store").counted()
-    assert counted.versions == {"2026-01": "1.0"}
-    assert counted.cells["2026-01"].joint("group", "task").tolist() == [[113.0], [178.0]]
 
 
 # --------------------------------------------------------------------------- older formats

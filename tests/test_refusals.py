@@ -37,7 +37,6 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     search,
 )
-from skbiasamp.monitoring import Store
 from skbiasamp.results import AuditResult, ComparisonResult
 from skbiasamp.testing import assert_amplification
 from skbiasamp.text import WordMasker
@@ -362,18 +361,6 @@ def test_a_stored_comparison_has_rows():
     held = json.loads(made("ComparisonResult").to_json())
     with pytest.raises(InputError, match=r"ComparisonResult/2: field 'table' holds \[\]"):
         ComparisonResult.from_json(json.dumps(held | {"table": []}))
-
-
-def test_the_name_of_the_data_of_a_store_is_text(tmp_path):
-    store = Store(tmp_path)
-    for month in ("2026-01", "2026-02"):
-        cells = Contingency.from_labels(HIRED, PREDICTED, **BY)
-        store.add(cells, month, source=month)
-    watched = {"n_draws": 19, "auditor": DirectionalAuditor(interval=None)}
-    assert store.audit_over(**watched).context["data_name"] == tmp_path.name
-    for name in ("model_name", "data_name"):
-        with pytest.raises(InputError, match=f"{name} must be text; got array"):
-            store.audit_over(**watched, **{name: np.array([])})
 
 
 def test_names_in_a_report_are_text_as_its_json_needs():

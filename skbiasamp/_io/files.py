@@ -102,7 +102,9 @@ def opened(
         ) from error
 
 
-def find(patterns: list[str]) -> list[Path]:
+def find(
+    patterns: list[str], known: tuple[str, ...] = (*_DELIMITERS, *_OBJECTS, PARQUET)
+) -> list[Path]:
     """Return the files that paths and patterns name; a path that exists is no pattern."""
     files: list[Path] = []
     for pattern in patterns:
@@ -114,7 +116,6 @@ def find(patterns: list[str]) -> list[Path]:
             what = "no file matches" if glob.has_magic(pattern) else "there is no file"
             raise FileNotFoundError(f"{what} {pattern}")
         files += map(Path, matched)
-    known = (*_DELIMITERS, *_OBJECTS, PARQUET)
     for path in files:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")

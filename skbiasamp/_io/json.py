@@ -235,11 +235,6 @@ def known(number: float) -> float:
     return _refuse(None) if math.isnan(number) else number
 
 
-def whole(number: float) -> float:
-    """Refuse a number that is not whole."""
-    return number if number == int(number) else _refuse(number)
-
-
 def one_of(*options: str) -> Reader:
     """Return a function that refuses what is none of some texts."""
     return lambda text: text if text in options else _refuse(text)
@@ -259,7 +254,6 @@ Known = Annotated[float, known]
 Share = Annotated[float, limited(0, 1)]
 Level = Annotated[float, known, limited(0, 1)]
 Count = Annotated[float, limited(0)]
-Whole = Annotated[float, known, whole]
 Names = Annotated[tuple[Hashable, ...], all_different]
 Name = Annotated[Hashable, nan_if_none]
 Flag = Annotated[bool | None, nan_if_none]

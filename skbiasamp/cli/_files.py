@@ -19,6 +19,10 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 from skbiasamp.counts.engines import open_frame
 
+_OPTIONS = (
+    *("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold"),
+    *("time", "every"),
+)
 _ADVICE = {
     "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
     "target": "only labelled rows can be audited, leave these out of the file",
@@ -164,8 +168,7 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
                 whole = given.as_typed(*given.columns)
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
-    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold")
-    flags = {role: f"--{role.replace('_', '-')}" for role in roles} | {"pos_label": "--positive"}
+    flags = {role: f"--{role.replace('_', '-')}" for role in _OPTIONS} | {"pos_label": "--positive"}
     for role, flag in flags.items():
         names[role] = partial(_option_named, flag)
     return names

@@ -18,6 +18,7 @@ from typing import Any
 from skbiasamp import metrics
 from skbiasamp._input.checks import GROUPS
 from skbiasamp.metrics.base import BaseAuditor
+from skbiasamp.monitoring import EVERY
 
 
 def _finite(text: str, least: float = -math.inf) -> float:
@@ -158,6 +159,7 @@ ON = (
 # By their place in the help; usage has them in this order.
 OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "columns": {
+        "--time": _value("dates, times, or text that begins with a date such as 2026-11-21"),
         "--target": _value("the label, or 0/1 columns", nargs="+"),
         "--prediction": _value("its prediction: labels or probabilities", nargs="+"),
         "--sensitive": _value("the sensitive feature", nargs="+"),
@@ -205,13 +207,11 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "": {
         "test": _value("files of the audited rows; these come first", "TEST", nargs="+"),
-        "store": _value("the folder", "STORE"),
-        "files": _value("files of rows", "FILE", nargs="+"),
         "--train": _value("files of the training labels", "TRAIN", nargs="+"),
-        "--period": _value(
-            "a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4) or year; late "
-            "rows of an old period are added to it",
-            required=True,
+        "--every": _one_of(
+            *(*EVERY, "name"),
+            default="month",
+            text="length of a period (default: month); name: --time holds the names of periods",
         ),
         "--groups": _one_of(
             *GROUPS,
@@ -256,15 +256,8 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             type=float,
             default=0.0,
         ),
-        "--min-cell": _value(
-            "leave out cells of fewer rows, so that they reveal nobody (default: keep all)",
-            "N",
-            type=int,
-            default=1,
-        ),
         "--model-name": _value("name of the model, for the title of the report"),
-        "--model-version": _value("version of the model"),
-        "--data-name": _value("name of the data (default: the files of TEST)"),
+        "--data-name": _value("name of the data (default: its files)"),
         "--seed": _value("seed of random numbers (default: 0)", "N", type=_whole, default=0),
         "--delimiter": _value(
             "character between the cells of text files, or tab (default: detected)",
@@ -320,7 +313,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         ),
         "--on": _value(ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
         "--allow-undefined": _flag("pass if there is no result to check, instead of exit code 2"),
-        "--fail-on-alarm": _flag("exit with 1 if there is an alarm"),
     },
 }
 OF_MODELS: dict[str, Any] = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model}

@@ -17,7 +17,7 @@ from skbiasamp.metrics import CooccurrenceAuditor
 from skbiasamp.metrics.inputs import row_by_row
 from skbiasamp.metrics.matched_pairs import PairedRows
 
-_PAIRED = "matched pairs"  # names the column of two groups, in stores too
+_PAIRED = "matched pairs"  # names the column of two groups
 _COLUMNS = {"target": "lower", "prediction": "higher", "sensitive": _PAIRED, "weight": "weight"}
 
 
@@ -79,15 +79,6 @@ def check_paired(asked: Mapping[str, Any]) -> None:
         if asked.get(name) != usual.get(name):
             text = "{name} plays no part where matched pairs are watched: leave it or {pair} out."
             raise InputError(text, name=name)
-
-
-def counted_period(rows: Any, columns: dict[str, Any], how: dict[str, Any]) -> Contingency:
-    """Count the rows of a period, or its pairs if `columns` name them."""
-    if "pair" in columns:
-        check_paired(columns | how)
-        rows, columns, _ = pairs_as_rows(rows, columns, how["pos_label"])
-        how = {}
-    return Contingency.from_frame(rows, **columns, joint=True, **how)
 
 
 def pairs_as_rows(
