@@ -792,7 +792,7 @@ def test_help_fits_and_has_examples(command, monkeypatch, capsys):
     assert "\n  skbiasamp demo" in printed or "\n  skbiasamp audit test.csv" in printed
 
 
-EVERY = [["audit"], ["compare"], ["over"], ["rates"], ["mitigate"], ["demo"]]
+EVERY = [["audit"], ["compare"], ["over"], ["demo"]]
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)

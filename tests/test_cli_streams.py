@@ -9,22 +9,17 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from skbiasamp.cli import main
 from skbiasamp.cli._parser import parser
-from skbiasamp.mitigation import search
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 
 NAMES = ("--target", "hired", "--prediction", "predicted", "--sensitive", "sex")
-LINEAR = ("--estimator", "logistic_regression", "--limit", "0.9")
 COMMANDS = {
     "audit": ("audit", "test.csv", *NAMES),
     "compare": ("compare", "test.csv", *NAMES[:3], "a=predicted", "b=hired", *NAMES[4:]),
-    "rates": ("rates", "test.csv", *NAMES[2:]),
     "over": ("over", "01.csv", "02.csv", *NAMES, "--time", "month"),
-    "mitigate": ("mitigate", "test.csv", *NAMES[:2], *NAMES[4:], "--folds", "2", *LINEAR),
     "demo": ("demo",),
     "--help": ("audit", "--help"),
     "--version": ("--version",),
@@ -45,18 +40,9 @@ def made(tmp_path_factory):
     return made
 
 
-@pytest.fixture(scope="module")
-def searched(made):
-    """Return what `mitigate` finds, which takes long and is not what is tested here."""
-    rows = pd.read_csv(made / "test.csv")
-    how = {"sensitive_features": rows["sex"], "limit": 0.9, "cv": 2, "random_state": 0}
-    return search(LogisticRegression(), rows[["predicted"]], rows["hired"], **how)
-
-
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, made, searched):
+def folder(tmp_path, monkeypatch, made):
     """Work in a copy of that folder."""
-    monkeypatch.setattr("skbiasamp.mitigation.search", lambda *args, **options: searched)
     monkeypatch.chdir(shutil.copytree(made, tmp_path / "folder"))
     return tmp_path / "folder"
 

@@ -81,8 +81,8 @@ def folder(tmp_path, monkeypatch):
 
 def test_pages_have_commands_of_every_kind():
     kinds = {line.split()[1] for _, line in commands()}
-    assert {"audit", "compare", "rates", "mitigate", "over"} <= kinds
-    assert len(list(commands())) > 20
+    assert {"audit", "compare", "over"} <= kinds
+    assert len(list(commands())) > 15
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -91,8 +91,6 @@ def test_pages_have_commands_of_every_kind():
 )
 def test_a_command_runs_as_it_is_written(page, line, folder, capsys):
     arguments = shlex.split(line)[1:]
-    if arguments[0] == "mitigate":  # its forests of 400 rows would take a minute and a half
-        arguments[arguments.index("hist_gradient_boosting")] = "logistic_regression"
     code = main(arguments)
     said = capsys.readouterr()
     assert code in (0, 1, 3), said.err  # 2: bad input

@@ -245,12 +245,6 @@ def test_the_commands_take_a_threshold(file, tmp_path, capsys):
             ]
             assert values[0].pop("leakage of scores") > 0  # as of audit(threshold=)
             assert values[0] == values[1]
-    capsys.readouterr()
-    rates = []
-    for options in (["--prediction", "score", "--threshold", "0.4"], ["--prediction", "decided"]):
-        assert run("rates", file, "--sensitive", "sex", *options) == 0
-        rates.append([line for line in capsys.readouterr().out.split("\n") if " % (" in line])
-    assert rates[0] == rates[1] != []
 
 
 @pytest.mark.parametrize(
@@ -269,15 +263,6 @@ def test_the_command_says_what_a_threshold_is_for(options, message, file, capsys
         code = error.code
     assert code == 2
     assert message in capsys.readouterr().err
-
-
-def test_scores_without_labels_are_read_from_files(file, capsys):
-    """The command asked for --target, which its own example does without."""
-    assert run("rates", file, "--prediction", "score", "--scores", "--sensitive", "sex") == 0
-    assert "Selection rates by sex, with 95 % intervals" in capsys.readouterr().out
-    assert run("rates", file, *["--prediction", "score", "--sensitive", "sex", "--scores"],
-               "--threshold", "1") == 2  # fmt: skip
-    assert "--scores or --threshold, not both" in capsys.readouterr().err
 
 
 def test_scores_of_any_container_give_the_same_report(file):

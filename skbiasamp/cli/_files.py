@@ -134,10 +134,8 @@ def rows_of_files(
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield the columns that options name, and others, of files without gaps in them."""
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
-    # A command without --missing counts rows without a sensitive feature as a group.
-    missing = getattr(options, "missing", "group")
     with opened(patterns, list(columns), **_written_as(options)) as (rows, files):
-        check_gaps(rows, named, files, missing)
+        check_gaps(rows, named, files, options.missing)
         yield rows, files
 
 

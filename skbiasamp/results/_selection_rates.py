@@ -116,7 +116,7 @@ class SelectionRates(Paged):
                 Section("Rates by category", [*tables, _TOGETHER], "tables"),
                 _differences(records(self.differences)),
                 _limits(context),
-                record(context, "", context.get("data_files", ())),
+                record(context, ""),
             ],
         )
 
