@@ -21,15 +21,11 @@ from skbiasamp import (
     metrics,
     mitigation,
     model_selection,
-    text,
 )
 from skbiasamp.attackers import ExactAttacker
 from skbiasamp.datasets import load_compas
-from skbiasamp.results import AnswerReport
 
 QUICK = {"n_resamples": 99, "random_state": 0}
-WAYS = [0.45, 0.25, 0.25, 0.05]
-EVEN = [0.3, 0.3, 0.35, 0.05]
 SCENARIOS = {}
 
 
@@ -551,30 +547,6 @@ def found_mitigations():
     return searched
 
 
-def answers_like(seed, ways):
-    rng = np.random.default_rng(seed)
-    item = np.arange(400)
-    conditions = np.where(item % 2, "disambig", "ambig")
-    frame = pd.DataFrame({"item": item, "template": item // 4, "condition": conditions})
-    frame["category"] = np.where(item < 200, "age", "religion")
-    frame["polarity"] = np.where(item // 2 % 2, "neg", "nonneg")
-    frame["answer"] = rng.choice(["stereotyped", "other", "unknown", "(no label)"], 400, p=ways)
-    known = np.where(item % 4 == 1, "stereotyped", "other")
-    frame["truth"] = np.where(conditions == "ambig", "unknown", known)
-    return frame.assign(correct=frame["answer"] == frame["truth"])
-
-
-@scenario
-def answers():
-    return AnswerReport(text.answer_scores(answers_like(1, WAYS)))
-
-
-@scenario
-def answers_that_differ():
-    first, second = answers_like(1, WAYS), answers_like(2, [0.05, 0.75, 0.15, 0.05])
-    return AnswerReport(text.answer_scores(first, second))
-
-
 @scenario
 def four_combinations():
     rows = ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no"))
@@ -803,9 +775,3 @@ def watch_of_several_tasks():
     )
     watched = {"time": "month", "target": TASKS, "prediction": NEW, "sensitive": ["sex", "region"]}
     return skbiasamp.audit_over(rows, **watched, reference=2, strict=True, alpha=0.1, n_draws=199)
-
-
-@scenario
-def answers_of_two_models():
-    first, second = (answers_like(seed, ways) for seed, ways in [(1, WAYS), (2, EVEN)])
-    return AnswerReport(text.answer_scores(first, second), {"model_name": "new"})

@@ -31,7 +31,6 @@ from skbiasamp import (
 )
 from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.monitoring import Store
 from skbiasamp.plotting import AmplificationDisplay
 from skbiasamp.text import WordListLabeler
 
@@ -379,20 +378,14 @@ def test_floats_without_labels_are_probabilities_of_other_classes(hold, classes,
     assert value == pytest.approx(nearly, abs=2e-3)
 
 
-@pytest.mark.parametrize("train", [None, HIRED, np.array(["no", "yes"])[HIRED]])
-def test_days_without_labels_add_up_or_are_refused(train, tmp_path):
-    like = None if train is None else counted(train, None)
+@pytest.mark.parametrize("train", [HIRED, np.array(["no", "yes"])[HIRED]])
+def test_days_without_labels_add_up(train):
+    like = counted(train, None)
     certain = counted(None, CERTAIN, like=like)
-    message = "which may be probabilities.*integers|probabilities belong to single rows"
-    with pytest.raises(ValueError, match=message):
-        Store(tmp_path / "store").add(certain, "2026-01")
-    if like is not None:
-        score = RNG.random(N)
-        whole = counted(None, [*score, *CERTAIN], SEX * 2, like=like)
-        scored = counted(None, score, like=like)
-        assert certain + scored == scored + certain == whole
-    integers = counted(None, np.array(CERTAIN, int))
-    Store(tmp_path / "store").add(integers, "2026-01")
+    score = RNG.random(N)
+    whole = counted(None, [*score, *CERTAIN], SEX * 2, like=like)
+    scored = counted(None, score, like=like)
+    assert certain + scored == scored + certain == whole
 
 
 def test_the_fix_without_labels():
@@ -493,51 +486,6 @@ def test_classes_still_do_not_add_up_with_probabilities():
             Contingency.sum(parts)
     with pytest.raises(ValueError, match="tasks of different kinds"):
         (whole + certain) + soft
-
-
-def test_a_store_refuses_a_day_on_which_all_scores_are_certain(tmp_path):
-    store = Store(tmp_path / "store")
-    message = r"the predictions are the floats 0\.0 and 1\.0, which may be probabilities.*integers"
-    with pytest.raises(ValueError, match=message):
-        store.add(counted(), "2026-01")
-    sex = (np.array(SEX) == "m").astype(int)
-    predicted = counted(pred=HIRED, sex=sex, sensitive_pred=sex.astype(float))
-    with pytest.raises(ValueError, match=message):
-        store.add(predicted, "2026-01")
-    for y in (["no", "yes"], [1, 2]):
-        with pytest.raises(ValueError, match="probabilities belong to single rows"):
-            store.add(counted(np.array(y)[HIRED]), "2026-01")
-    assert store.periods == []
-    # The fix; and labels that are floats themselves, as those of Spark.
-    store.add(counted(pred=np.array(CERTAIN, int)), "2026-01", source="integers")
-    store.add(counted(np.array(HIRED, float)), "2026-02", source="floats")
-    assert store.periods == ["2026-01", "2026-02"]
-
-
-def test_a_store_refuses_tables_that_may_be_probabilities(tmp_path):
-    store = Store(tmp_path / "store")
-    both = np.column_stack([1 - np.array(CERTAIN), CERTAIN])
-    tags = np.column_stack([HIRED, HIRED[::-1]])
-    for y, predicted in ((HIRED, both), (HIRED, pd.DataFrame(both)), (tags, tags.astype(float))):
-        with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
-            store.add(counted(y, predicted), "2026-01")
-    people = pd.DataFrame({"f": np.array(SEX) == "f", "old": HIRED}).astype(int)
-    groups = {"groups": "indicator", "sensitive_pred": people.astype(float)}
-    with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
-        store.add(counted(pred=HIRED, sex=people, **groups), "2026-01")
-    # The fix; and the sum with another day.
-    store.add(counted(tags, tags), "2026-01", source="integers")
-    store.add(counted(tags.astype(float), tags.astype(float)), "2026-01", source="floats")
-    day = counted(tags, tags.astype(float)) + counted(tags, RNG.random((N, 2)))
-    assert day.soft("task_pred")
-
-
-def test_the_command_refuses_a_day_on_which_all_scores_are_certain(tmp_path, capsys):
-    path = tmp_path / "day.csv"
-    frame_of().to_csv(path, index=False)
-    names = ("--target", "y", "--prediction", "p", "--sensitive", "a", "--period", "2026-01")
-    said = refused(capsys, "watch", "add", str(tmp_path / "store"), str(path), *names)
-    assert "the predictions are the floats 0.0 and 1.0" in said
 
 
 def test_a_period_of_certain_scores_is_watched_with_the_others():

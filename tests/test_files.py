@@ -360,7 +360,7 @@ def test_names_of_columns_are_no_patterns(engine, capsys, kind, target, sex):
     assert main([*audit, "--json", "a.json"]) == 0
     results = json.loads(Path("a.json").read_text())["results"]
     assert results["directional A->T"]["value"] == pytest.approx(value_of(ROWS))
-    assert main(["watch", "add", "store", f"a.{kind}", "--period", "2026-01", *named]) == 0
+    assert main(["over", f"a.{kind}", "--time", "day", *named]) == 3  # one period: the reference
     assert "60 rows" in capsys.readouterr().out
     timed = other.rename(columns={"day": "^day$"}).assign(day="x")
     getattr(timed, f"to_{kind}")(f"b.{kind}", index=False)

@@ -1,6 +1,5 @@
 """Matched pairs: differences, tests and intervals, against data and numbers that are known."""
 
-import json
 import os
 from pathlib import Path
 

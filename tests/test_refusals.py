@@ -36,7 +36,6 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     search,
 )
-from skbiasamp.monitoring import Store
 from skbiasamp.testing import assert_amplification
 from skbiasamp.text import WordMasker
 
@@ -330,18 +329,6 @@ def test_a_group_to_assert_about_is_one_of_the_audit():
     result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
     with pytest.raises(InputError, match="group must be a group of the audit; got"):
         assert_amplification(result, group=np.array([[1]]))
-
-
-def test_the_name_of_the_data_of_a_store_is_text(tmp_path):
-    store = Store(tmp_path)
-    for month in ("2026-01", "2026-02"):
-        cells = Contingency.from_labels(HIRED, PREDICTED, **BY)
-        store.add(cells, month, source=month)
-    watched = {"n_draws": 19, "auditor": DirectionalAuditor(interval=None)}
-    assert store.audit_over(**watched).context["data_name"] == tmp_path.name
-    for name in ("model_name", "data_name"):
-        with pytest.raises(InputError, match=f"{name} must be text; got array"):
-            store.audit_over(**watched, **{name: np.array([])})
 
 
 def test_names_in_a_report_are_text_as_its_json_needs():

@@ -11,7 +11,6 @@ import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, selection_rates
 from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
-from skbiasamp.monitoring import Store
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -246,16 +245,6 @@ def test_the_commands_take_a_threshold(file, tmp_path, capsys):
             ]
             assert values[0].pop("leakage of scores") > 0  # as of audit(threshold=)
             assert values[0] == values[1]
-    capsys.readouterr()
-    rates = []
-    for options in (["--prediction", "score", "--threshold", "0.4"], ["--prediction", "decided"]):
-        assert run("rates", file, "--sensitive", "sex", *options) == 0
-        rates.append([line for line in capsys.readouterr().out.split("\n") if " % (" in line])
-    assert rates[0] == rates[1] != []
-    store = tmp_path / "store"
-    options = [*COLUMNS, "--prediction", "score", "--threshold", "0.4", "--period", "2026-11"]
-    assert run("watch", "add", store, file, *options) == 0
-    assert Store(store).counted().cells["2026-11"] == LABELLED
 
 
 @pytest.mark.parametrize(
@@ -274,21 +263,6 @@ def test_the_command_says_what_a_threshold_is_for(options, message, file, capsys
         code = error.code
     assert code == 2
     assert message in capsys.readouterr().err
-
-
-def test_scores_without_labels_are_read_from_files(file, capsys):
-    """The command asked for --target, which its own example does without."""
-    assert run("rates", file, "--prediction", "score", "--scores", "--sensitive", "sex") == 0
-    assert "Selection rates by sex, with 95 % intervals" in capsys.readouterr().out
-    assert run("rates", file, *["--prediction", "score", "--sensitive", "sex", "--scores"],
-               "--threshold", "1") == 2  # fmt: skip
-    assert "--scores or --threshold, not both" in capsys.readouterr().err
-
-
-def test_a_store_of_counts_says_how_to_decide(file, tmp_path, capsys):
-    options = [*COLUMNS, "--prediction", "score", "--period", "2026-11"]
-    assert run("watch", "add", tmp_path / "store", file, *options) == 2
-    assert "Count with --threshold 0.5, or pass predicted labels" in capsys.readouterr().err
 
 
 def test_scores_of_any_container_give_the_same_report(file):

@@ -26,9 +26,9 @@ class Asked(SimpleNamespace):
     ``columns`` those of a frame. ``how`` says how rows are read, ``names`` are of model and data.
     """
 
-    def __init__(self, arguments: Mapping[str, Any], verb: Any = None) -> None:
+    def __init__(self, arguments: Mapping[str, Any], verb: Any) -> None:
         super().__init__(**arguments)
-        self.call = "" if verb is None else call_of(verb, arguments)
+        self.call = call_of(verb, arguments)
         self.columns = columns_in(arguments)
         self.of_rows, self.data, self.how, self.names = (
             {name: arguments[name] for name in names if name in arguments}

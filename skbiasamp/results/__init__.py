@@ -16,7 +16,6 @@ from skbiasamp.results._sentences import conclusion as conclusion
 from skbiasamp.results._sentences import gap_of as gap_of
 from skbiasamp.results._sentences import is_half_of_gap as is_half_of_gap
 from skbiasamp.results._sentences import reference_labels as reference_labels
-from skbiasamp.results.answers import AnswerReport as AnswerReport
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import find_changed_rows
 from skbiasamp.results.gate import Gate, GateCheck
