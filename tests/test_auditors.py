@@ -4,6 +4,9 @@ import inspect
 import json
 import math
 import pickle
+import re
+import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -26,7 +29,6 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import differential_fairness_amplification
 from skbiasamp.results import AuditResult
 
@@ -304,6 +306,42 @@ def test_a_group_without_rows_is_undefined_and_left_out():
     assert float(result) == pytest.approx((0.25 * 1 + 0.25 * -1 * -1) / 2)
 
 
+@contextmanager
+def warns_once(message):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    (undefined,) = (one for one in caught if one.category is UndefinedMetricWarning)
+    assert re.search(message, str(undefined.message)), undefined.message
+    assert undefined.filename == __file__  # it points at the user's line
+
+
+def test_one_warning_names_what_is_undefined():
+    jobs = ["cook", "clerk", "nurse", "clerk"] * 2
+    auditor = DirectionalAuditor("T->A", interval=None).fit(jobs, sensitive_features=SEX)
+    audited = [job.replace("nurse", "clerk") for job in jobs]
+    with warns_once(r"^no audited rows for task 'nurse': its 2 pairs are NaN and are left out of"):
+        result = auditor.audit(audited, sensitive_features=SEX, sensitive_pred=SEX)
+    undefined = result.table.set_index("task")["delta"].isna()
+    assert undefined["nurse"].all()
+    assert not undefined[["cook", "clerk"]].any()
+    auditor = MALSAuditor(interval=None).fit(HIRED, sensitive_features=SEX)
+    with warns_once(r"^no predicted rows for task 1: its 2 pairs are NaN and count as 0\.$"):
+        assert auditor.audit(HIRED, [0] * 8, sensitive_features=SEX).value == 0
+    auditor = DirectionalAuditor(interval=None)
+    auditor.fit([0, 1] * 8, sensitive_features=list("abcdefgh") * 2)
+    with warns_once(r"^no audited rows for groups 'c', 'd', 'e', 'f', 'g' and 1 more: their 6 pai"):
+        auditor.audit(HIRED, PREDICTED, sensitive_features=["a", "b"] * 4)
+
+
+def test_scores_that_hardly_repeat_tell_an_exact_attacker_nothing():
+    rng = np.random.default_rng(0)
+    sex, hired = rng.choice(["f", "m"], 100), rng.integers(0, 2, 100)
+    auditor = LeakageAuditor(attacker="exact", interval=None, random_state=0)
+    with pytest.warns(UserWarning, match="each of these scores has 1 rows on average"):
+        auditor.audit(hired, rng.normal(size=(100, 1)), sensitive_features=sex)
+
+
 def test_a_task_absent_from_training_is_an_exact_tie():
     labels = np.array([[1, 0], [0, 0], [1, 0], [1, 0]])
     auditor = DirectionalAuditor().fit(labels, sensitive_features=list("ffmm"))
@@ -533,13 +571,13 @@ def test_differential_fairness_agrees_with_aif360(counts, concentration, expecte
 def test_numbers_and_classes_are_not_compared():
     auditor = LeakageAuditor(interval=None).fit(HIRED, sensitive_features=SEX)
     ages = np.linspace(20.5, 60, len(SEX))
-    with pytest.raises(InputError, match="sensitive_features must be of one kind in training and"):
+    with pytest.raises(ValueError, match="sensitive_features must be of one kind in training and"):
         auditor.score(HIRED, PREDICTED, sensitive_features=ages)
 
 
 def test_folding_needs_accuracy():
     auditor = LeakageAuditor(fold=True, quality="f1")
-    with pytest.raises(InputError, match=r"fold=True replicates the .* at 0\.5; got quality='f1'"):
+    with pytest.raises(ValueError, match=r"fold=True replicates the .* at 0\.5; got quality='f1'"):
         auditor.score(HIRED, PREDICTED, sensitive_features=SEX)
 
 
@@ -551,5 +589,5 @@ def test_sign_tests_of_another_shape_are_refused():
             return np.array([0.01])
 
     auditor = OneSign(n_resamples=9).fit(HIRED, sensitive_features=SEX)
-    with pytest.raises(InputError, match=r"OneSign\._sign_p_values must test the sign of each of"):
+    with pytest.raises(ValueError, match=r"OneSign\._sign_p_values must test the sign of each of"):
         auditor.audit(HIRED, PREDICTED, sensitive_features=SEX)
