@@ -37,9 +37,10 @@ from sklearn.pipeline import make_pipeline
 from test_answers import ITEM, answers_to_items
 
 from skbiasamp import DirectionalAuditor
+
+# Internal: methods of auditors that look public and are called by our own modules alone.
 from skbiasamp.metrics.base import INTERNAL
 
-# Methods of auditors that other packages of skbiasamp call: no part of the public API.
 # A call of them opens the network, or is of what users do not make.
 LEFT_OUT = {
     "fetch_imsitu_annotations",

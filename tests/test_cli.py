@@ -404,20 +404,6 @@ def test_the_gate_of_balanced_labels_is_that_of_the_verdict(folder, capsys):
     assert nothing in " ".join(out.split())
 
 
-def test_an_attack_that_does_not_reveal_more_does_not_fail_a_gate(folder, capsys, monkeypatch):
-    measure = skbiasamp.LeakageAuditor._result
-
-    def at_chance(self, test):
-        result = measure(self, test)
-        return replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
-
-    gate = ("--fail-above", "0", "--on", "leakage")
-    out, _ = gated(capsys, "test.csv", *NAMES, *gate, code=1)
-    monkeypatch.setattr(skbiasamp.LeakageAuditor, "_result", at_chance)
-    out, _ = gated(capsys, "test.csv", *NAMES, *gate, code=3)
-    assert "no clear effect: inconclusive" in " ".join(out.split())
-
-
 def test_no_result_is_no_pass(folder, capsys, monkeypatch):
     measure = skbiasamp.DirectionalAuditor._result
 
@@ -768,12 +754,6 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
 
     monkeypatch.setattr(skbiasamp, "audit", broken)
     with pytest.raises(error, match="not aligned"):
-        main(["audit", "test.csv", *NAMES])
-
-
-def test_a_bug_of_our_own_shows_its_traceback(folder, monkeypatch):
-    monkeypatch.setattr("skbiasamp._io.files._DELIMITERS", None)
-    with pytest.raises(TypeError, match="NoneType"):
         main(["audit", "test.csv", *NAMES])
 
 

@@ -23,6 +23,8 @@ from test_properties import audited, worlds
 from test_published_values import COMPAS_BALANCED, COMPAS_UNBALANCED, data_folder, read
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+
+# Internals: thousands of draws of counts and folds, against rows that are drawn one by one.
 from skbiasamp.attackers._perturbation import perturb, rate_for_f1
 from skbiasamp.attackers.attack_run import redrawn
 from skbiasamp.attackers.qualities import inverse_log_loss, quality_of

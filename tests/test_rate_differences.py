@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import studentized_range
 
 import skbiasamp
-from skbiasamp.report import AuditReport
+from skbiasamp.results import AuditReport
 
 FPR = [f"false_positive_rate_difference{end}" for end in ("", "_low", "_high")]
 

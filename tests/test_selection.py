@@ -15,6 +15,8 @@ from scipy import optimize, stats
 import skbiasamp
 from skbiasamp import DirectionalAuditor
 from skbiasamp.cli import main
+
+# Internals: limits of thousands of tables at once, and the edge of each score test.
 from skbiasamp.inference.shares import critical_values, ratios_to_highest, share_interval
 from skbiasamp.results import AuditReport
 
