@@ -173,31 +173,6 @@ def test_the_audit_of_summed_tasks_is_that_of_rows(train, test, engine):
     assert expected.statistics["shift"] != 0
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"base": "train"},
-        {"ties": "negative"},
-        {"sign": pd.DataFrame(1, list("abc"), LABELS)},
-        {"base": pd.DataFrame(0.3, list("abc"), LABELS)},
-        {"base": pd.DataFrame({name: [0.2, 0.3, 0.7] for name in LABELS}, list("abc"))},
-    ],
-    ids=["base", "ties", "sign", "equal", "own"],
-)
-@pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])
-def test_second_moments_serve_every_base_and_sign(train, test, options, predicted):
-    predictions = [f"{predicted}{i}" for i in range(N_TASKS)]
-    auditor = DirectionalAuditor(interval="analytic", random_state=0, **options)
-    auditor.fit(train[LABELS], sensitive_features=train["group"])
-    columns = MANY | {"prediction": predictions}
-    found = auditor.audit(duckdb(test), **columns)
-    expected = auditor.audit(held(test, columns, like=auditor.contingency_))
-    names = ["n", "base", "observed", "delta", "amplification", "low", "high"]
-    pd.testing.assert_frame_equal(found.table[names], expected.table[names], rtol=1e-10)
-    assert found.value == pytest.approx(expected.value, rel=1e-10)
-    assert_same_estimates(found, expected)
-
-
 SEVERAL = 14
 WORDS = [f"t{i}" for i in range(SEVERAL)]
 COLUMNS = {"target": WORDS, "prediction": [f"p{i}" for i in range(SEVERAL)], "sensitive": "group"}

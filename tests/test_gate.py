@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -403,3 +404,13 @@ def test_a_gate_counts_the_pairs_that_it_leaves_out():
     (check,) = report.gate(0.02).checks
     assert (check.outcome, check.n_small_pairs) == ("passed", 1)
     assert report.gate(0.02, on="worst").outcome == "failed"
+
+
+def test_an_attack_that_does_not_beat_a_guess_fails_no_gate():
+    auditor = LeakageAuditor(n_draws=2, n_resamples=99, random_state=0)
+    report = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
+    assert report.gate(0, one_sided=True).outcome == "failed"
+    result = report["leakage"]
+    guess = replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
+    report = replace(report, results={"leakage": guess})
+    assert report.gate(0, one_sided=True).outcome == "inconclusive"

@@ -187,27 +187,6 @@ def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name):
     assert_allclose([result.low, result.high], expected.confidence_interval, rtol=0, atol=noise)
 
 
-def test_the_bootstrap_of_a_pair_is_that_of_rows():
-    data, level, n_resamples = world(n=90, seed=5), 0.9, 4999
-    auditor = MALSAuditor(confidence_level=level, n_resamples=n_resamples, random_state=0)
-    plain, result = Plain(auditor, data), audit(auditor, data)
-    (pair,) = np.flatnonzero(plain.sign.ravel())
-    expected = row_bootstrap(
-        lambda w, v: plain.amplification(w, v)[..., pair, 0],
-        90,
-        400,
-        n_resamples=n_resamples,
-        level=level,
-    )
-    noise = quantile_noise(n_resamples, level) * expected.standard_error
-    assert_allclose(
-        result.table.loc[pair, ["low", "high"]].to_numpy(float),
-        expected.confidence_interval,
-        rtol=0,
-        atol=noise,
-    )
-
-
 FEW_OPTIONS = [
     *("A->T", "T->A", "MALS", "A->T, one task", "T->A, one task", "MALS, one task"),
     *("A->T, weights", "T->A, weights", "MALS, weights", "A->T, whole weights"),
@@ -288,22 +267,6 @@ def test_a_sign_of_the_user_s_own_is_certain(given):
     assert result.table["sign_certain"].all()
 
 
-def test_a_sign_of_weighted_training_labels_does_not_depend_on_the_weights_unit():
-    data = world(n_train=400)
-    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
-    certain = []
-    for unit in (1.0, 1 / weight.sum(), 100.0):
-        auditor = DirectionalAuditor(n_resamples=9, random_state=0)
-        auditor.fit(
-            data["y_train"],
-            sensitive_features=data["sensitive_train"],
-            sample_weight=weight * unit,
-        )
-        result = auditor.audit(**{key: data[key] for key in AUDITED if key in data})
-        certain.append(result.table["sign_certain"].tolist())
-    assert certain == [[True, True]] * 3
-
-
 # --------------------------------------------------------------------------- flags and warnings
 
 
@@ -378,17 +341,6 @@ def test_a_pair_is_reliable_from_ten_rows(n):
     assert result.table["reliable"].tolist() == [True, n == 10]
 
 
-def test_whether_a_pair_is_reliable_does_not_depend_on_the_weights_unit():
-    data = world(n=200)
-    weight = np.random.default_rng(0).uniform(0.5, 1.5, 200)
-    for unit in (1.0, 1 / weight.sum()):
-        result = audit(
-            DirectionalAuditor(interval="analytic", n_resamples=9, random_state=0),
-            data | {"sample_weight": weight * unit},
-        )
-        assert result.table["reliable"].all()  # about a hundred rows a group
-
-
 # --------------------------------------------------------------------------- exact tests
 
 
@@ -400,37 +352,6 @@ def test_the_paired_test_is_mcnemar_s_exact_one(gained):
     ]
     assert_allclose(paired_p_values(gained, lost), expected, rtol=1e-9)
     assert_allclose(paired_p_values(lost, gained), expected, rtol=1e-9)
-
-
-def test_the_interval_of_a_mean_of_few_changes_reaches_as_far_to_either_side():
-    """In both groups 1 row of 100 is gained and 1 lost: wider than percentiles, and symmetric."""
-    sex, labels = np.repeat(["f", "m"], 100), np.repeat([1, 0, 1, 0], [60, 40, 40, 60])
-    guesses = labels.copy()
-    guesses[[0, 60, 100, 140]] ^= 1
-    auditor = DirectionalAuditor(reference="test", random_state=0)
-    result = auditor.audit(labels, guesses, sensitive_features=sex)
-    assert result.low == pytest.approx(-result.high, rel=0.1)
-    # Percentiles are 1.96 standard errors of the mean of two independent changes.
-    assert result.high > 1.2 * 1.96 * (2 / 100**2) ** 0.5 / 2**0.5
-
-
-@pytest.mark.parametrize("turned", [False, True], ids=["gained", "lost"])
-def test_an_interval_that_its_exact_test_contradicts_reaches_to_the_exact_bound(turned):
-    """Of 11 labels that change 9 are gained: p = 0.065, and 7 is more than 1.96 times √11."""
-    sex, labels = np.repeat(["f", "m"], 200), np.repeat([1, 0, 1, 0], [120, 80, 80, 120])
-    guesses = labels.copy()
-    guesses[[0, 1, *range(120, 129)]] ^= 1
-    if turned:
-        labels, guesses = guesses, labels
-    auditor = DirectionalAuditor(reference="test", random_state=0)
-    table = auditor.audit(labels, guesses, sensitive_features=sex).table.set_index("group")
-    assert table.loc["f", "p_value"] == pytest.approx(stats.binomtest(2, 11).pvalue)
-    exact = stats.binomtest(9, 11).proportion_ci(method="exact").low
-    bound = (2 * exact - 1) * 11 / 200
-    assert bound < 0
-    low, high = table.loc["f", ["low", "high"]] if not turned else -table.loc["f", ["high", "low"]]
-    assert low == pytest.approx(bound)
-    assert high == pytest.approx(7 / 200 + 1.96 * 11**0.5 / 200, abs=0.004)
 
 
 def test_the_paired_test_takes_numbers_and_tables():
@@ -1176,52 +1097,6 @@ def test_k_times_the_rows_shrink_the_error_by_the_root_of_k(data, auditor, k):
     assume((once.table["sign_used"] == often.table["sign_used"]).all())
     one, many = (result.statistics["standard_error"] for result in (once, often))
     assert_allclose(many * math.sqrt(k), one, rtol=1e-9, atol=1e-12)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), analytic_auditors, st.floats(0.01, 100))
-def test_the_unit_of_fractional_weights_does_not_change_an_error(data, auditor, unit):
-    weight = np.random.default_rng(0).uniform(0.2, 3.0, len(data["y_true"]))
-    one, other = (audit(auditor, data | {"sample_weight": weight * scale}) for scale in (1.0, unit))
-    errors = [result.statistics["standard_error"] for result in (one, other)]
-    assert_allclose(errors[0], errors[1], rtol=1e-9, atol=1e-12)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), analytic_auditors)
-def test_new_names_of_groups_move_rows_of_the_table_only(data, auditor):
-    new = {"g0": "z", "g1": "y", "g2": "x"}
-    groups = ("sensitive_train", "sensitive_features", "sensitive_pred")
-    renamed = data | {name: np.array([new[value] for value in data[name]]) for name in groups}
-    one, other = audit(auditor, data), audit(auditor, renamed)
-    other.table["group"] = other.table["group"].map(
-        {after: before for before, after in new.items()}
-    )
-    table = other.table.sort_values("group", kind="stable")
-    assert_same_numbers(one, replace(other, table=table), auditor)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), st.sampled_from(["A->T", "T->A", "MALS"]), st.permutations(range(3)))
-def test_another_order_of_tasks_moves_rows_of_the_table_only(data, name, order):
-    assume(np.ndim(data["y_true"]) == 2)
-    auditor = ANALYTIC[name]
-    turned = data | {key: data[key][:, order] for key in ("y_train", "y_true", "y_pred")}
-    one, other = audit(auditor, data), audit(auditor, turned)
-    other.table["task"] = np.array(order)[other.table["task"]]
-    table = other.table.sort_values(["group", "task"])
-    assert_same_numbers(one, replace(other, table=table), auditor)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), analytic_auditors, st.integers(0, 100))
-def test_another_order_of_rows_changes_nothing(data, auditor, seed):
-    order = np.random.default_rng(seed).permutation(len(data["y_true"]))
-    assert_same_numbers(audit(auditor, data), audit(auditor, rows(data, order)), auditor)
 
 
 def cells_of(**groups):

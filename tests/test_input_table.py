@@ -285,6 +285,10 @@ VALUES = [
         lambda: score(TAGS, TAGS * 0.5, auditor=fitted(TAGS, kind=MultiAttributeAuditor)),
         "y_pred", "holds probabilities",
     ),
+    (
+        lambda: count(sex=[pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01", tz="UTC")] * 12),
+        "sensitive_features", "times without a time zone in 12 rows",
+    ),
     (lambda: count(HIRED, [1, "1"] * 12), "y_pred", "one type; got numbers in 12 rows"),
     (lambda: count(y_preds={"a": [1, "1"] * 12, "b": HIRED}), "y_preds['a']", "one type"),
     (lambda: count(sensitive_pred=[1, "1"] * 12, sex=HIRED), "sensitive_pred", "one type"),

@@ -457,14 +457,6 @@ def test_without_predictions_of_the_task_there_is_no_picture():
     assert not Reading(report.to_html()).unbalanced
 
 
-def test_pairs_that_do_not_count_show_a_dash(plain):
-    mals = part_of(plain, "Table", id="pairs-2").rows
-    assert [row.name for row in mals] == ["f", "m"]
-    assert [(cell.text, cell.value) for cell in mals[1].cells[3:6]] == [("–", None)] * 3
-    assert mals[1].dot is mals[1].span is None
-    assert mals[1].notes == ("adds 0: no more than an equal share",)
-
-
 def test_axes_hold_0_and_all_marks_and_their_labels_do_not_run_together(plain, hostile):
     """'−0.1' beside '0' was read as −0.10."""
     axes = 0
@@ -642,27 +634,6 @@ Promise.all([...document.querySelectorAll("iframe")].map((frame, i) => new Promi
   frame.srcdoc = pages[Math.floor(i / 4)];
 }))).then(found => document.getElementById("found").textContent = JSON.stringify(found));
 </script></body>"""
-
-
-def test_rates_run_from_their_ring_to_their_dot(plain):
-    rates = part_of(plain, "Table", id="rates-table")
-    # Women 75 to 85 %, men 25 to 17.5 %.
-    assert [(row.name, row.ring, row.dot, row.span) for row in rates.rows] == [
-        ("f", 0.75, 0.85, (0.75, 0.85)),
-        ("m", 0.25, 0.175, (0.25, 0.175)),
-    ]
-    rings = [
-        element["cx"] for element in Reading(plain.to_html()).all("circle", **{"class": "ring"})
-    ]
-    assert rings == ["73.50%", "26.50%"]  # of an axis from 3 to 97 % of the width
-    cells = (f"{cell.text}\n{cell.ends}".strip() for cell in rates.rows[1].cells)
-    texts = dict(zip(rates.columns, cells, strict=True))
-    assert texts == {
-        "Rows": "400", "Labelled so": "25.0 %", "Predicted so": "17.5 %\n14.1 to 21.5",
-        "Change, percentage points": "−7.5", "Impact ratio": "0.21\n0.16 to 0.25",
-        "Accuracy": "92.5 %\n89.5 to 94.7", "True positive rate": "70.0 %\n60.4 to 78.1",
-        "False positive rate": "0.0 %\n0.0 to 1.3",
-    }  # fmt: skip
 
 
 def chromium_with(content, folder, *options):

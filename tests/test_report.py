@@ -772,11 +772,6 @@ def test_files_hold_what_is_returned(amplified, tmp_path):
     assert json.loads((tmp_path / "report.json").read_text())["schema"] == "skbiasamp.AuditReport/2"
 
 
-def test_an_unknown_name_lists_those_there_are(amplified):
-    with pytest.raises(KeyError, match="this report has 'directional A->T', 'MALS'"):
-        amplified["nothing"]
-
-
 def test_markdown_is_one_table_whatever_labels_hold():
     y, y_pred, group = counted(AMPLIFIED)
     names = {"f": "<script>alert(1)</script>", "m": "a|b\n| c | d\\ *e* [f](javascript:g)"}
@@ -797,31 +792,6 @@ def test_markdown_is_one_table_whatever_labels_hold():
 def test_a_notebook_without_jinja2_shows_the_text(amplified, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert html.unescape(amplified._repr_html_()) == f"<pre>{amplified!r}</pre>"
-
-
-@pytest.mark.parametrize(
-    "auditor",
-    [
-        MALSAuditor(reference="test", **FEW_DRAWS),
-        MultiAttributeAuditor(reference="test", **FEW_DRAWS),
-        LeakageAuditor(n_draws=2, equalize=None, **FEW_DRAWS),
-        DPAAuditor("A->T", n_draws=2, quality="f1", **FEW_DRAWS),
-        DPAAuditor("T->A", n_draws=2, interval=None, random_state=0),
-    ],
-    ids=lambda auditor: type(auditor).__name__,
-)
-def test_every_auditor_is_put_into_words(auditor, tmp_path):
-    y, y_pred, group = counted(AMPLIFIED)
-    report = skbiasamp.audit(
-        y, y_pred, sensitive_features=group, sensitive_pred=group[::-1], auditor=[auditor]
-    )
-    (sentence,) = report.sentences.values()
-    assert sentence.endswith(".")
-    assert "nan" not in sentence
-    assert AuditReport.from_json(report.to_json()).to_json() == report.to_json()
-    for path in (tmp_path / "report.json", str(tmp_path / "report.json")):
-        report.to_json(path)
-        assert AuditReport.from_json(path).to_json() == report.to_json()
 
 
 # --------------------------------------------------------------------------- its schema

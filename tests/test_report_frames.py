@@ -10,7 +10,6 @@ from skbiasamp import DirectionalAuditor
 pytest.importorskip("pyarrow")
 ONE = {"target": "target", "prediction": "prediction", "sensitive": ["group", "region"]}
 LABELS, PREDICTIONS = ([f"{side}{i}" for i in range(9)] for side in "tp")
-MANY = {"target": LABELS, "prediction": PREDICTIONS, "sensitive": "group"}
 
 
 def simulate(n, seed):
