@@ -13,6 +13,9 @@ import pytest
 from command_line import refused
 
 import skbiasamp
+
+# Internal: a file is changed while our own reader has it open.
+from skbiasamp._io.files import opened
 from skbiasamp.cli import main
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
@@ -137,23 +140,17 @@ def test_the_report_of_a_file_is_that_of_the_command(engine):
 # ------------------------------------------------------------------ what was read
 
 
-@pytest.mark.parametrize("change", ["rewritten", "removed"])
-def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder, change):
+def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder):
     """The SHA-256 would be that of other rows."""
     path = folder / "a.csv"
     ROWS.to_csv(path, index=False)
-
-    class Changing(skbiasamp.DirectionalAuditor):
-        def audit(self, *labels, **options):
-            if change == "rewritten":
-                ROWS[::-1].to_csv(path, index=False)
-            else:
-                path.unlink()
-            return super().audit(*labels, **options)
-
-    auditor = Changing(interval=None, reference="test")
-    with pytest.raises(ValueError, match=r"a.csv changed while it was read: run again"):
-        skbiasamp.audit(str(path), **COLUMNS, auditor=auditor)
+    with (
+        pytest.raises(ValueError, match=r"a.csv changed while it was read: run again"),
+        opened([str(path)], list(ROWS)),
+    ):
+        ROWS[::-1].to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"a.csv changed"), opened([str(path)], list(ROWS)):
+        path.unlink()
 
 
 def test_a_report_says_what_was_read(engine, capsys):

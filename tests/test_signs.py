@@ -231,6 +231,54 @@ def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_n
 # --------------------------------------------------------------------------- signs
 
 
+def covariance(one, other, square):
+    """Return the covariance of two sums of influences, of rows."""
+    return np.einsum("n,n...,n...->...", square, one, other)
+
+
+def trusted(plain, counted):
+    """Return the signs of X + λC by brute force, and where they are too near to call.
+
+    X is the association in the labels that give the signs, C its change in the predictions, and
+    λ = −Cov(X, C) / Var(C) makes their sum uncorrelated with the change. If X and X + C are clearly
+    opposite in all pairs together, the labels' own signs are right.
+    """
+    one, square = plain.influence(plain.association)
+    other, _ = plain.influence(plain.change)
+    x, c = plain.association(plain.weight), plain.change(plain.weight)
+    var_x, both, var_c = (
+        covariance(*pair, square) for pair in ((one, one), (one, other), (other, other))
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(var_c > 1e-18, np.maximum(-both / var_c, 0), 0)
+        certain = np.abs(x) > 4 * np.sqrt(var_x)
+        error, error_after = np.sqrt(var_x), np.sqrt(var_x + 2 * both + var_c)
+        common = (var_x + both) / (error * error_after)
+        agreement = x / error * (x + c) / error_after - common
+        some = ~certain & np.isfinite(agreement) & counted
+        noise = 1 + common**2
+        own = x**2 / var_x + (x + c) ** 2 / error_after**2
+        own = np.maximum(own + 2 * common * (agreement + common) - noise, noise)
+    agreement = agreement[some].sum() / max(np.sqrt(own[some].sum()), 1e-12)
+    whole = np.where(certain | (agreement < -3), x, x + part * c)
+    near = (np.abs(whole) < 1e-9) | (np.abs(np.abs(x) - 4 * np.sqrt(var_x)) < 1e-9)
+    near |= abs(agreement + 3) < 1e-6
+    sign = np.sign(np.nan_to_num(whole)).astype(int)
+    sign = np.maximum(sign, 0) if plain.kind == "MALS" else sign
+    return np.where(np.isnan(whole), plain.sign, sign), near & ~np.isnan(whole)
+
+
+@pytest.mark.parametrize(("auditor", "data"), WEAK.values(), ids=WEAK)
+def test_the_signs_of_the_estimate_are_uncorrelated_with_the_change(auditor, data):
+    result = audit(clone(auditor).set_params(interval=None), data)
+    plain, counted = Plain(auditor, data), counted_pairs(result, data)
+    expected, near = trusted(plain, counted)
+    if not plain.from_test and plain.base is None:
+        expected = plain.sign  # training labels share no rows with the change
+    expected = np.where(counted, expected, 0)
+    assert_array_equal(numbers(result, "sign_used")[~near], expected[~near])
+
+
 def test_signs_of_the_user_s_own_are_taken_as_they_are():
     data = nearly_random(n_groups=2)
     sign = pd.DataFrame([[1, -1, 0], [1, 1, -1]], index=["g0", "g1"])
