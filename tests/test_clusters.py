@@ -9,6 +9,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+
+# Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
+from skbiasamp.counts.clusters import Clusters
 from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}
@@ -386,6 +389,10 @@ def test_wide_labels_with_clusters_are_perturbed_row_by_row():
     # Tasks and errors do not depend on the group, but rows of a person name it.
     assert result.low < 0 < result.high
     assert rows.low > 0
+    # Two clusters with two rows of one kind and one of another, and one with a row.
+    apart = Clusters(np.array([0, 0, 1]), np.array([2.0, 1.0])).apart(np.array([4.0, 2.0, 1.0]))
+    assert apart.of.tolist() == [0, 0, 1, 1, 0, 1, 2]
+    assert apart.n.tolist() == [1, 1, 1]
 
 
 def test_fewer_clusters_than_folds():

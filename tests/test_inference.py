@@ -765,21 +765,6 @@ def test_without_any_set_of_tasks_everything_is_nan(direction, interval):
     assert math.isnan(result.statistics["signed_mean"])
 
 
-@ignores_undefined
-@every_interval
-@every_metric
-def test_one_row_a_group_is_enough_for_an_honest_interval(metric, interval):
-    data = world(n=200)
-    first = [int(np.flatnonzero(data["sensitive_features"] == name)[0]) for name in ("g0", "g1")]
-    data = rows(data, first)
-    data["y_true"], data["y_pred"] = np.array([1, 1]), np.array([1, 1])
-    data["sensitive_pred"] = data["sensitive_features"]
-    result = audit(metric(interval=interval, random_state=0, n_resamples=49), data)
-    assert not result.table["reliable"].any()
-    assert result.low <= result.estimate <= result.high
-    assert result.low < result.high or (result.table["sign_used"] == 0).all()
-
-
 @pytest.mark.parametrize("n_groups", [3, 15])
 @ignores_undefined
 @every_interval

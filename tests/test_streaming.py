@@ -127,36 +127,6 @@ def test_tables_of_cells_are_read_back_from_parquet(kind, tmp_path):
         np.testing.assert_allclose(again.joint(side, other), cells.joint(side, other), rtol=1e-12)
 
 
-def test_second_moments_are_stored_and_added():
-    signs = (np.ones((3, 7)), True)
-    like = Contingency.from_frame(simulate(300, 9), sensitive="group", target=TASKS["target"])
-    days = [
-        Contingency.from_frame(
-            duckdb(simulate(400, day)), sensitive="group", like=like, moments=signs, **TASKS
-        )
-        for day in range(3)
-    ]
-    whole = Contingency.from_frame(
-        duckdb(pd.concat([simulate(400, day) for day in range(3)])),
-        sensitive="group",
-        like=like,
-        moments=signs,
-        **TASKS,
-    )
-    stored = [Contingency.from_json(day.to_json()) for day in days]
-    assert len(whole.moments) == 1
-    np.testing.assert_array_equal(sum(stored).moments[0].squares, whole.moments[0].squares)
-    # Of other signs they are other numbers.
-    other = Contingency.from_frame(
-        duckdb(simulate(400, 4)),
-        sensitive="group",
-        like=like,
-        moments=(-np.ones((3, 7)), True),
-        **TASKS,
-    )
-    assert (stored[0] + other).moments == ()
-
-
 @every_kind
 def test_days_add_up_to_the_month(kind):
     days = [kind(simulate(200, day)) for day in range(5)]
