@@ -33,9 +33,10 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skbiasamp import DirectionalAuditor
+
+# Internal: methods of auditors that look public and are called by our own modules alone.
 from skbiasamp.metrics.base import INTERNAL
 
-# Methods of auditors that other packages of skbiasamp call: no part of the public API.
 # A call of them opens the network, or is of what users do not make.
 LEFT_OUT = {
     "fetch_imsitu_annotations",

@@ -11,7 +11,6 @@ import skbiasamp
 from skbiasamp import Contingency, NumericAuditor
 from skbiasamp.cli import main
 from skbiasamp.plotting import WaterfallDisplay
-from skbiasamp.render.document import Section, Table
 from skbiasamp.results import AuditReport
 
 pytest.importorskip("jinja2")
@@ -29,9 +28,9 @@ def tables_of(document):
     items = list(document.sections)
     while items:
         item = items.pop(0)
-        if isinstance(item, Section):
+        if type(item).__name__ == "Section":
             items[:0] = item.items
-        elif isinstance(item, Table) and item.id.startswith("why-"):
+        elif type(item).__name__ == "Table" and item.id.startswith("why-"):
             yield [(row.name, row.cells[0].value, row.span) for row in item.rows]
 
 

@@ -24,6 +24,7 @@ from hostile_made import MADE, pick
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
+# Internal: it tells our own refusals from errors that come from deep inside.
 from skbiasamp._input.errors import InputError
 
 CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 750)), 6

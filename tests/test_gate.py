@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import BiasDisparityAuditor, PercentageAuditor
 
 SEX = ["f"] * 400 + ["m"] * 400
@@ -110,7 +110,7 @@ def test_a_small_effect_of_many_rows_is_within_the_limit():
 @pytest.mark.parametrize("limit", [-0.1, math.nan, math.inf, "0.1", True, 10**400])
 def test_a_limit_is_a_number_of_0_or_more(limit):
     for call in (lambda: report_of(MORE).gate(limit), lambda: report_of(MORE, limit=limit)):
-        with pytest.raises((InputError, TypeError), match="limit must be a number of 0 or more"):
+        with pytest.raises((ValueError, TypeError), match="limit must be a number of 0 or more"):
             call()
 
 
@@ -138,7 +138,7 @@ def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
     worst = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
     calls += [lambda: worst.gate(2, on="worst")]
     for call in calls:
-        with pytest.raises(InputError, match=r"limit is 2, and .* two percentage points are 0\.02"):
+        with pytest.raises(ValueError, match=r"limit is 2, and .* two percentage points are 0\.02"):
             call()
     assert report_of(MORE).gate(0.99)
 
@@ -182,6 +182,14 @@ def test_a_gate_and_the_verdict_with_a_limit_are_of_one_metric():
     )
     (check,) = report.gate(0.02, on="directional").checks
     assert (check.outcome, check.verdict) == ("passed", "cannot amplify")
+
+
+def test_matched_pairs_alone_have_no_gate():
+    ids = [*range(400)] * 2
+    report = skbiasamp.audit(None, MORE, sensitive_features=SEX, pairs=ids, random_state=0)
+    for on in (None, "all", "worst"):
+        with pytest.raises(ValueError, match=r"^limit needs a result of a metric"):
+            report.gate(0.02, on=on)
 
 
 def test_signs_that_cannot_move_the_estimate_measure_nothing():
@@ -389,3 +397,13 @@ def test_a_gate_counts_the_pairs_that_it_leaves_out():
     (check,) = report.gate(0.02).checks
     assert (check.outcome, check.n_small_pairs) == ("passed", 1)
     assert report.gate(0.02, on="worst").outcome == "failed"
+
+
+def test_an_attack_that_does_not_beat_a_guess_fails_no_gate():
+    auditor = LeakageAuditor(n_draws=2, n_resamples=99, random_state=0)
+    report = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
+    assert report.gate(0, one_sided=True).outcome == "failed"
+    result = report["leakage"]
+    guess = replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
+    report = replace(report, results={"leakage": guess})
+    assert report.gate(0, one_sided=True).outcome == "inconclusive"

@@ -13,6 +13,8 @@ from scipy import optimize, stats
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
+
+# Internals: limits of thousands of tables at once, and the edge of each score test.
 from skbiasamp.inference.shares import critical_values, ratios_to_highest, share_interval
 
 # The intersectional example in § 5-301 of the rules of New York City's Department of Consumer and

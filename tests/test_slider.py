@@ -9,7 +9,6 @@ import pytest
 from test_page import in_chromium, parts
 
 import skbiasamp
-from skbiasamp.render.document import Table
 
 N = 3000
 NAMES = ["f <b>", 'm "&']
@@ -193,7 +192,7 @@ def test_the_threshold_in_use_has_the_value_of_the_verdict(rows):
     (at,) = (
         table
         for table in parts(report.to_document())
-        if isinstance(table, Table) and table.id == "curve-table"
+        if type(table).__name__ == "Table" and table.id == "curve-table"
     )
     (now,) = (row for row in at.rows if "as often as predicted now" in row.notes)
     cells = dict(zip(at.columns, now.cells, strict=True))
