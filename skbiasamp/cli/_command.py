@@ -61,7 +61,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     options.tables = _own_files(command_line, options)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
     of_audit = options.command == "audit" and options.train
-    if options.pair or of_audit or options.tables:
+    if of_audit or options.tables:
         needed = [name for name in needed if name != "target"]  # predictions alone will do
     lacking = [name for name in needed if getattr(options, name) is None]
     if lacking:
@@ -80,9 +80,8 @@ def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespac
     if options.command != "compare" or None not in prediction:
         return None
     files = [text.partition("=") for text in options.test]
-    of_same_rows = options.pair or options.given
     lacking = len(prediction) > 1 or options.train is None
-    if lacking or of_same_rows or not all(model and path for model, _, path in files):
+    if lacking or options.given or not all(model and path for model, _, path in files):
         command_line.error(
             "argument --prediction: must be a model's name and its column, such as "
             f"champion=predicted; got {prediction[None][0]!r}. Models with rows of their own need "

@@ -19,13 +19,16 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 from skbiasamp.counts.engines import open_frame
 
+_OPTIONS = (
+    *("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold"),
+    *("time", "every"),
+)
 _ADVICE = {
     "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
     "target": "only labelled rows can be audited, leave these out of the file",
     "prediction": "every audited row needs a prediction, leave these out of the file",
     "score": "every audited row needs a score, leave these out of the file",
     "cluster": "every row needs the id of its cluster, give these rows ids of their own",
-    "pair": "every row needs the id of its pair, leave these out of the file",
     "weight": "every row needs a weight, write 0 for those that count for nothing",
 }
 
@@ -127,10 +130,8 @@ def rows_of_files(
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield the columns that options name, and others, of files without gaps in them."""
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
-    # A command without --missing counts rows without a sensitive feature as a group.
-    missing = getattr(options, "missing", "group")
     with opened(patterns, list(columns), **_written_as(options)) as (rows, files):
-        check_gaps(rows, named, files, missing)
+        check_gaps(rows, named, files, options.missing)
         yield rows, files
 
 
@@ -161,8 +162,7 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
                 whole = given.as_typed(*given.columns)
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
-    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold")
-    flags = {role: f"--{role.replace('_', '-')}" for role in roles} | {"pos_label": "--positive"}
+    flags = {role: f"--{role.replace('_', '-')}" for role in _OPTIONS} | {"pos_label": "--positive"}
     for role, flag in flags.items():
         names[role] = partial(_option_named, flag)
     return names

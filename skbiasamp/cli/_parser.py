@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 
 import skbiasamp
-from skbiasamp.cli._answers import add_answers
 from skbiasamp.cli._demo import add_demo
-from skbiasamp.cli._mitigate import add_mitigate
-from skbiasamp.cli._rates import add_rates
+from skbiasamp.cli._over import add_over
 from skbiasamp.cli._reports import add_audit, add_compare
-from skbiasamp.cli._watch import add_watch
 
 _EXAMPLES = """\
 examples:
@@ -31,9 +28,9 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(
         dest="command",
         required=True,
-        metavar="{audit,compare,rates,answers,watch,mitigate,demo}",
+        metavar="{audit,compare,over,demo}",
     )
-    every = (add_audit, add_compare, add_rates, add_answers, add_watch, add_mitigate, add_demo)
+    every = (add_audit, add_compare, add_over, add_demo)
     for add in every:
         add(commands)
     return whole

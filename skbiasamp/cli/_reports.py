@@ -29,7 +29,7 @@ from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
 
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
-_OF_ROWS = {"score", "weight", "pair", "cluster", "given"}
+_OF_ROWS = {"score", "weight", "cluster", "given"}
 
 
 _AUDIT_USAGE = """\
@@ -52,7 +52,7 @@ skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
 _SHARED = (
     "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
     "--delimiter --encoding --target --prediction --sensitive --sensitive-prediction --weight "
-    "--cluster --positive --pair --given --threshold --text --labels --target-text "
+    "--cluster --positive --threshold --text --labels --target-text "
     "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
 )
 _OF_AUDIT = {
@@ -69,7 +69,6 @@ _OF_COMPARE = {
         **OF_MODELS_OR_FILES,
     },
     "--sensitive-prediction": OF_MODELS,
-    "--given": {"help": "strata, such as department: models are compared within them"},
     "--text": {
         "help": "texts of a model and their column; labels are read from them, in place of "
         "--prediction",
@@ -86,7 +85,7 @@ _OF_COMPARE = {
 
 def add_audit(commands: Any) -> None:
     """Add the command to the parser."""
-    own = "--favourable --score --model-name"
+    own = "--favourable --score --given --model-name"
     add_command(commands, "audit", _audit, f"{_SHARED} {own}", _OF_AUDIT, usage=_AUDIT_USAGE)
 
 

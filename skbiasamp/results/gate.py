@@ -446,7 +446,9 @@ def _checked(
     elif outcome == INCONCLUSIVE:
         rows = limit.rows(result, value, low, high)
     level = result.confidence_level or 0.95
-    return GateCheck(name, value, low, high, level, verdict, outcome, rows, sentence, result.n_samples)
+    return GateCheck(
+        name, value, low, high, level, verdict, outcome, rows, sentence, result.n_samples
+    )
 
 
 def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
