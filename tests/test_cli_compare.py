@@ -322,7 +322,7 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
         ),
         (
             ["champion=old", "challenger=holes"],
-            "--prediction challenger=holes has no value in 7 of the 400 rows of test.csv: every",
+            "--prediction challenger=holes has missing values in 7 rows, the first at position",
         ),
         (
             ["champion=old", "challenger=wide"],

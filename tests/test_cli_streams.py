@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skbiasamp.cli import main
-from skbiasamp.cli._parser import parser
+from skbiasamp.cli._command import parser
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 
