@@ -303,8 +303,6 @@ def test_integers_of_any_span_count_as_they_are(values):
     assert dict(zip(cells.groups, cells.count("group"), strict=True)) == expected
 
 
-
-
 def test_long_integers_beside_missing_ones_keep_their_digits():
     ids = [2**60, 2**60 + 1, None] * (N // 3)
     for held in (ids, pd.array(ids), pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):
