@@ -36,22 +36,25 @@ def sample(n=600, *, groups=2, seed=0, push=0.5):
 
 def explained(rows, **more):
     given = {"sensitive_features": rows["sex"], "y_score": rows["score"], "given": rows["dept"]}
-    return skbiasamp.explain(rows["label"], rows["decision"], **given, random_state=0, **more)
+    return skbiasamp.explain(rows["label"], rows["decision"], **given, **more)
 
 
 def assert_sums(explanation, value):
     assert explanation.value == pytest.approx(value, abs=EXACT)
-    for name in ("change", "decision", "strata"):
+    published = explanation.audit.published
+    sums = {"change": published, "decision": value, "strata": value}
+    for name, whole in sums.items():
         table = explanation.tables[name]
-        assert table["value"].sum() == pytest.approx(value, abs=EXACT), name
-    assert explanation.change_by_task["value"].sum() == pytest.approx(value, abs=EXACT)
+        assert table["value"].sum() == pytest.approx(whole, abs=EXACT), name
+    assert explanation.change["value"][0] == pytest.approx(value, abs=EXACT)
+    assert explanation.change_by_task["value"].sum() == pytest.approx(published, abs=EXACT)
     by_task = explanation.change_by_task.groupby("part")["value"].sum()
     for part, own in explanation.change.set_index("part")["value"].items():
         assert by_task[part] == pytest.approx(own, abs=EXACT)
     for table in explanation.tables.values():
-        known = table.dropna()
-        assert (known["low"] <= known["value"] + 0.02).all()
-        assert (known["high"] >= known["value"] - 0.02).all()
+        known = table.dropna(subset=["low", "high"])
+        assert (known["low"] <= known["value"]).all()
+        assert (known["high"] >= known["value"]).all()
 
 
 # --------------------------------------------------------------------------- sums
@@ -84,7 +87,7 @@ def test_a_frame_gives_what_arrays_give(library):
     rows = sample()
     columns = {"target": "label", "prediction": "decision", "sensitive": "sex", "score": "score"}
     frame = library(rows.to_dict("list"))
-    explanation = skbiasamp.explain(frame, **columns, given="dept", random_state=0)
+    explanation = skbiasamp.explain(frame, **columns, given="dept")
     expected = explained(rows)
     for name, table in expected.tables.items():
         pd.testing.assert_frame_equal(explanation.tables[name], table)
@@ -98,13 +101,12 @@ def test_rows_that_an_engine_counts_give_what_arrays_give(rows_in, tmp_path):
         rows["decision"],
         sensitive_features=rows["sex"],
         given=rows["dept"],
-        random_state=0,
     )
     frame = pl.DataFrame(rows.to_dict("list"))
     frame.write_csv(tmp_path / "rows.csv")
     frame = frame.lazy() if rows_in == "query" else str(tmp_path / "rows.csv")
     columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
-    explanation = skbiasamp.explain(frame, **columns, given=["dept"], random_state=0)
+    explanation = skbiasamp.explain(frame, **columns, given=["dept"])
     for name, table in expected.tables.items():
         pd.testing.assert_series_equal(explanation.tables[name]["value"], table["value"])
 
@@ -114,8 +116,8 @@ def test_a_contingency_gives_what_its_rows_give():
     cells = Contingency.from_labels(
         rows["label"], rows["decision"], sensitive_features=rows[["dept", "sex"]]
     )
-    explanation = skbiasamp.explain(cells, given="dept", random_state=0)
-    given = {"sensitive_features": rows["sex"], "given": rows["dept"], "random_state": 0}
+    explanation = skbiasamp.explain(cells, given="dept")
+    given = {"sensitive_features": rows["sex"], "given": rows["dept"]}
     expected = skbiasamp.explain(rows["label"], rows["decision"], **given)
     for name, table in expected.tables.items():
         pd.testing.assert_series_equal(explanation.tables[name]["value"], table["value"])
@@ -135,7 +137,6 @@ def test_several_tasks_and_strata_of_two_columns():
         sensitive_features=group,
         y_score=score,
         given=np.column_stack([year, group == 1]),
-        random_state=0,
     )
     auditor = DirectionalAuditor(reference="test")
     assert_sums(explanation, auditor.score(label, decision, sensitive_features=group))
@@ -151,7 +152,7 @@ def test_classes_of_one_label():
     label = np.array(["x", "y", "z"])[(score.cumsum(axis=1) < rng.random((600, 1))).sum(axis=1)]
     decision = np.array(["x", "y", "z"])[score.argmax(axis=1)]
     explanation = skbiasamp.explain(
-        label, decision, sensitive_features=group, y_score=score, random_state=0
+        label, decision, sensitive_features=group, y_score=score
     )
     whole = DirectionalAuditor(reference="test").score(label, decision, sensitive_features=group)
     assert explanation.decision["value"].sum() == pytest.approx(whole, abs=EXACT)
@@ -168,7 +169,7 @@ def admissions():
     rows = table.loc[table.index.repeat(table["Freq"])]
     admitted = (rows["Admit"] == "Admitted").astype(int).to_numpy()
     given = {"sensitive_features": rows["Gender"].to_numpy(), "given": rows["Dept"].to_numpy()}
-    return skbiasamp.explain(admitted, admitted, **given, random_state=0)
+    return skbiasamp.explain(admitted, admitted, **given)
 
 
 def test_admissions_are_those_published(admissions):
@@ -196,9 +197,9 @@ def test_sentences_say_whether_groups_differ_more_or_less(share, text):
     apart = np.arange(1_000) < 500 + 500 * share
     guesses = np.r_[~apart, apart].astype(int)
     explanation = skbiasamp.explain(
-        labels.astype(int), guesses, sensitive_features=sex, random_state=0
+        labels.astype(int), guesses, sensitive_features=sex
     )
-    (sentence,) = (each for each in explanation.sentences if each.startswith("gap"))
+    (sentence,) = (each for each in explanation.sentences if each.startswith("change"))
     assert f"The predictions associate group and task {text}" in sentence
 
 
@@ -220,7 +221,7 @@ def test_what_strata_explain_is_as_kitagawa_splits_it():
 
 
 def test_two_groups_are_half_of_the_difference_of_their_gaps():
-    rows = sample(push=1.5)
+    rows = sample(2000, push=1.5)  # whose labels are sure of the direction: its weight is 1
     explanation = explained(rows)
     rates = rows.groupby("sex")[["label", "decision"]].mean()
     apart = rates.loc["a"] - rates.loc["b"]
@@ -231,7 +232,7 @@ def test_two_groups_are_half_of_the_difference_of_their_gaps():
 
 
 def test_rounding_predicts_the_largest_scores_as_often_as_labels():
-    rows = sample(301, push=1.5)
+    rows = sample(2001, push=1.5)
     explanation = explained(rows)
     top = rows["score"].rank(ascending=False) <= rows["label"].sum()
     each = rows.assign(top=top).groupby("sex")[["label", "score", "top", "decision"]].mean()
@@ -248,7 +249,7 @@ def test_scores_that_are_tied_are_shared_out():
     score = np.where(np.arange(200) < 10, 0.9, 0.2)
     label = (np.arange(200) < 30).astype(int)
     explanation = skbiasamp.explain(
-        label, (score > 0.5).astype(int), y_score=score, sensitive_features=group, random_state=0
+        label, (score > 0.5).astype(int), y_score=score, sensitive_features=group
     )
     parts = explanation.decision.set_index("part")["value"]
     share = 20 / 190
@@ -266,7 +267,7 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     label[:50] = label[200:250] = 1  # of the shared stratum one half, of the others a and none
     label[100:200] = 1
     explanation = skbiasamp.explain(
-        label, label, sensitive_features=group, given=given, random_state=0
+        label, label, sensitive_features=group, given=given
     )
     gaps = explanation.gaps[explanation.gaps["of"] == "labels"].set_index("part")["value"]
     sign = -1 if explanation.gaps["group"].iloc[0] == "b" else 1
@@ -303,7 +304,6 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
     means = [np.average(total[inside == k], weights=weight[inside == k]) for k in (0, 1)]
     assert weighted.features["value"].sum() == pytest.approx((means[1] - means[0]) / 2, abs=EXACT)
     assert any(text.startswith("proxy: ") for text in explanation.sentences)
-    assert explanation.audit.params["random_state"] == 0
     again = DirectionalAuditor(**explanation.audit.params).audit(
         rows["label"], rows["decision"], sensitive_features=rows["sex"]
     )
@@ -314,26 +314,32 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
 
 
 def test_features_of_calibrated_scores_follow_the_association_in_the_labels():
-    """Labels say too little of the association alone; with signs by chance, half would be below 0.
+    """A feature carries .03 of the scores, in the direction that labels show, as sure as they are.
 
-    What a feature carries is no change: it is in line with the labels if scores are calibrated.
+    Of 60 data sets; with 95 % covered, less than 1 in 1,000 would fail.
     """
-    covered = 0
-    for seed in range(10):
+    covered = clear = 0
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         group = rng.integers(2, size=1000)
         carries = 0.06 * (group - 0.5) + rng.normal(0, 0.08, 1000)
         score = 0.45 + carries + (noise := rng.normal(0, 0.12, 1000))
-        features = skbiasamp.explain(
+        explanation = skbiasamp.explain(
             (rng.random(1000) < score).astype(int),
             (score > 0.45).astype(int),
             sensitive_features=group,
             attributions=pd.DataFrame({"carries": carries, "noise": noise}),
             random_state=seed,
-        ).features
-        assert features["value"][0] > 0
-        covered += features["low"][0] < 0.03 < features["high"][0]
-    assert covered >= 8
+        )
+        features, pairs = explanation.features, explanation.audit.table
+        if pairs["direction_clear"].all():
+            clear += 1
+            assert features["value"][0] > 0.015
+        truth = 0.03 * (pairs["sign"] * pairs["sign_weight"].abs())[1]
+        truth *= pairs["sign"][1] * np.sign(pairs["sign_weight"][1])
+        covered += features["low"][0] < truth < features["high"][0]
+    assert clear > 20
+    assert covered >= 50
 
 
 class Shap:
@@ -438,7 +444,7 @@ def world(rng, n=2000, *, scores):
 def test_the_part_that_amplifies_is_found(scores, cause):
     label, decision, score, group = world(np.random.default_rng(0), 4000, scores=scores)
     explanation = skbiasamp.explain(
-        label, decision, y_score=score, sensitive_features=group, random_state=0
+        label, decision, y_score=score, sensitive_features=group
     )
     parts = explanation.decision.set_index("part")
     (other,) = {"scores", "rounding"} - {cause}
@@ -456,7 +462,7 @@ def test_calibrated_scores_are_seldom_said_to_amplify_and_rounding_is_covered():
     for seed in range(25):
         label, decision, score, group = world(np.random.default_rng(seed), 500, scores=False)
         explanation = skbiasamp.explain(
-            label, decision, y_score=score, sensitive_features=group, random_state=seed
+            label, decision, y_score=score, sensitive_features=group
         )
         parts = explanation.decision.set_index("part")
         wrong += not parts.loc["scores", "low"] <= 0 <= parts.loc["scores", "high"]
@@ -482,7 +488,6 @@ def test_noise_of_many_pairs_is_no_part():
             sensitive_features=group,
             y_score=score,
             given=given,
-            random_state=seed,
         )
         parts = explanation.to_frame().drop_duplicates("part").set_index("part")
         for name in wrong:
@@ -509,7 +514,6 @@ def test_parts_of_a_weak_association_that_the_model_reverses_do_not_amplify():
             sensitive_features=group,
             y_score=score,
             given=dept,
-            random_state=seed,
         )
         low = explanation.to_frame().set_index("part")["low"]
         amplified = [name for name in wrong if (low[name] > 0).any()]
@@ -541,7 +545,7 @@ def test_tasks_of_a_gap_count_the_doubts_of_signs():
     group = rng.integers(2, size=2000)
     label = (rng.random((2000, 3)) < 0.5).astype(int)
     decision = (rng.random((2000, 3)) < 0.4 + 0.2 * group[:, None]).astype(int)
-    explanation = skbiasamp.explain(label, decision, sensitive_features=group, random_state=0)
+    explanation = skbiasamp.explain(label, decision, sensitive_features=group)
     assert explanation.audit.verdict == "no clear effect"
     gaps = explanation.change_by_task.query("part == 'gap'")
     assert (gaps["value"] > 0.02).all()
@@ -556,7 +560,7 @@ def test_the_verdict_within_strata_knows_a_reversal(predicted, verdict):
     label = (place < np.where(group == "a", 0.5, 0.3)).astype(int)
     decision = (place < np.where(group == "a", predicted, 0.3)).astype(int)
     explanation = skbiasamp.explain(
-        label, decision, sensitive_features=group, given=given, random_state=0
+        label, decision, sensitive_features=group, given=given
     )
     assert any(f"within strata: {verdict}" in text for text in explanation.sentences)
     assert explanation.audit.verdict == verdict
@@ -571,7 +575,7 @@ def test_groups_alike_within_strata_are_seldom_said_to_reverse():
     label = (rng.random((n, tasks)) < 0.3 + 0.3 * given[:, None]).astype(int)
     predicted = (rng.random((n, tasks)) < 0.3 + 0.3 * given[:, None]).astype(int)
     explanation = skbiasamp.explain(
-        label, predicted, sensitive_features=group, given=given, random_state=0
+        label, predicted, sensitive_features=group, given=given
     )
     inside = explanation.gaps.query("part == 'unexplained' and of != 'change'")
     assert ((inside["low"] > 0) | (inside["high"] < 0)).any()

@@ -81,11 +81,11 @@ def measured(counts, auditor):
     )
 
 
-MALS = MALSAuditor(groups="indicator")
-A_TO_T = DirectionalAuditor("A->T", groups="indicator")
-T_TO_A = DirectionalAuditor("T->A", groups="indicator")
-MULTI_A_TO_T = MultiAttributeAuditor("A->T", max_size=1, groups="indicator")
-MULTI_T_TO_A = MultiAttributeAuditor("T->A", max_size=1, groups="indicator")
+MALS = MALSAuditor(groups="indicator", formula="published")
+A_TO_T = DirectionalAuditor("A->T", groups="indicator", formula="published")
+T_TO_A = DirectionalAuditor("T->A", groups="indicator", formula="published")
+MULTI_A_TO_T = MultiAttributeAuditor("A->T", max_size=1, groups="indicator", formula="published")
+MULTI_T_TO_A = MultiAttributeAuditor("T->A", max_size=1, groups="indicator", formula="published")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,10 @@ def test_a_balanced_data_set_blinds_directional_amplification_exactly(direction,
     """0.0 and not 1e-17. (With the printed formula every sign is −1, and the two classes of the
     one-hot task cancel; that sum may round.)"""
     value = float(
-        measured(COMPAS_BALANCED, DirectionalAuditor(direction, ties=ties, groups="indicator"))
+        measured(
+            COMPAS_BALANCED,
+            DirectionalAuditor(direction, ties=ties, groups="indicator", formula="published"),
+        )
     )
     assert value == (0.0 if ties == "zero" else pytest.approx(0.0, abs=1e-15))
 
@@ -220,7 +223,7 @@ def test_painting_women_of_figure_2(women_painting, directional, mals):
 def test_the_hugging_face_metric_card():
     """The example of the metric card "directional_bias_amplification" on the Hugging Face hub."""
     group = ["A"] * 3 + ["B"] * 5
-    auditor = DirectionalAuditor(reference="test")
+    auditor = DirectionalAuditor(reference="test", formula="published")
     result = auditor.audit(
         [0, 1, 1, 0, 0, 0, 0, 1], [1, 1, 1, 0, 0, 0, 0, 0], sensitive_features=group
     )
@@ -284,7 +287,7 @@ def test_compas_scores_amplify_at_some_thresholds_only(compas):
     """``decile_score > threshold`` against ``two_year_recid``: below 0 where nobody or everybody is
     called a risk, largest in between."""
     race, recidivates = compas["race"], compas["two_year_recid"]
-    auditor = DirectionalAuditor().fit(recidivates, sensitive_features=race)
+    auditor = DirectionalAuditor(formula="published").fit(recidivates, sensitive_features=race)
     at = {
         threshold: auditor.score(
             recidivates,
@@ -362,7 +365,9 @@ def test_signs_of_rows_with_a_group_or_a_task_are_those_of_the_authors_code(dire
         labels = {"sensitive_features": test[0], name: predicted}
         values = []
         for rows in (kept, slice(None)):
-            auditor = DirectionalAuditor(direction, groups="indicator", interval=None)
+            auditor = DirectionalAuditor(
+                direction, groups="indicator", interval=None, formula="published"
+            )
             auditor.fit(train[1][rows], sensitive_features=train[0][rows])
             values.append(auditor.score(test[1], **labels))
         assert values[0] == pytest.approx(expected, abs=1e-12)

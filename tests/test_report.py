@@ -807,9 +807,7 @@ def test_a_metric_of_ones_own_can_be_drawn():
 
 
 def test_mitigations_are_compared_by_a_metric_of_ones_own():
-    pytest.importorskip("matplotlib.pyplot")
     from skbiasamp.mitigation import search
-    from skbiasamp.plotting import MitigationDisplay
 
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 600)
@@ -821,7 +819,6 @@ def test_mitigations_are_compared_by_a_metric_of_ones_own():
         random_state=0,
     )  # fmt: skip
     assert compared.amplifications == ["odds"]
-    assert MitigationDisplay.from_result(compared).ax_.get_ylabel() == "odds"
 
 
 # --------------------------------------------------------------------------- findings

@@ -41,7 +41,7 @@ class MeanChange:
     def published(self, sign: Array, delta: Array) -> float:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
-            return math.nan
+            return math.nan if self.divisor is None or math.isnan(self.divisor) else 0.0
         parts = self.weights(delta) * np.where(sign == 0, 0.0, sign * delta)
         return float(known_or_zero(parts).sum())
 
@@ -58,7 +58,15 @@ class MeanChange:
 
 @dataclass(frozen=True)
 class MeanSize(MeanChange):
-    """The published value is the mean *size* of the changes; the value has their direction."""
+    """The published value is the mean *size* of the changes; the value has their direction.
+
+    Parameters
+    ----------
+    only_signed : bool, default=False
+        Whether the sizes of pairs with the sign 0 do not count.
+    """
+
+    only_signed: bool = False
 
     def published(self, sign: Array, delta: Array) -> float:
         return super().published(self._directions(sign, delta), delta)
@@ -66,9 +74,9 @@ class MeanSize(MeanChange):
     def slopes(self, sign: Array, delta: Array) -> Array:
         return super().slopes(self._directions(sign, delta), delta)
 
-    @staticmethod
-    def _directions(sign: Array, delta: Array) -> Array:
-        return np.where(sign == 0, 0.0, np.sign(known_or_zero(delta)))
+    def _directions(self, sign: Array, delta: Array) -> Array:
+        directions = np.sign(known_or_zero(delta))
+        return np.where(sign == 0, 0.0, directions) if self.only_signed else directions
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +192,8 @@ class Pairs:
         bound = self.aggregate.bound
         signs = Signs.known(np.sign(slopes))
         how: dict[str, Any] = {"confidence_level": confidence_level, "bound": bound}
-        return estimate(self.moved, signs, np.abs(slopes), **how)
+        number = estimate(self.moved, signs, np.abs(slopes), **how)
+        return replace(number, value=self.published)
 
     @cached_property
     def direction(self) -> Direction:

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, special
+from scipy import special
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp.counts.cells import Cells, take
+from skbiasamp.counts.cells import labels_of, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.changes import RowsOfPairs, changed_rows, pairs_per_changed_row
-from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, Signs, doubted, signs_of
-from skbiasamp.inference.influence import (
-    mean_variance,
-    pair_variances,
-    row_influence,
-    unit_sums,
-)
-from skbiasamp.inference.intervals import (
-    largest_deviation,
-    normal_bounds,
-    rests_on_few,
-    widen_degenerate,
-)
+from skbiasamp.counts.merging import differ_in_group
+from skbiasamp.inference.association import Association
 from skbiasamp.inference.pairs import Pairs
-
-_DRAWS, _BLOCK = 1000, 100
+from skbiasamp.inference.value import Estimate, estimate, interval, margin_of
+from skbiasamp.inference.value_parts import within_rows
 
 
 class Subgroup(NamedTuple):
@@ -75,72 +62,63 @@ def assess_subgroups(
     members: Sequence[Array],
     *,
     level: float,
-    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Return the value of each subgroup, with intervals that hold for all of them together.
 
     `members` are the cells of each. `differs` says whether a subgroup differs from all rows, at
-    the signs of all rows. The largest deviation counts in each draw, so that of columns that mean
-    nothing all intervals include 0, and none differs, in as many data sets as the level says. A
-    subgroup with fewer than 10 rows of a group that counts has no interval, nor one without signs.
+    the signs of all rows. The largest deviation counts (max-T), so that of columns that mean
+    nothing all intervals include 0, and none differs, in as many data sets as the level says.
     """
-    numbers, influences, doubts, few, unseen = [], [], [], [], []
-    every: Signs | None = None
-    for rows in [np.arange(cells.n_cells), *members]:
+    _, every = pairs_of(cells)
+    values, differences = _Together(level), _Together(level)
+    n_rows = []
+    for rows in members:
         test = take(cells, rows, cells.weight[rows])
-        train, pairs = pairs_of(test)
-        signs = signs_of(pairs, train, test)
-        every = signs if every is None else every
-        if signs.directions is not None and every.directions is not None:
-            # Few rows may show a direction by chance that all rows do not show.
-            signs = signs._replace(directions=signs.directions.within(every.directions))
-        doubts.append(signs.doubt(pairs))
-        few.append(rests_on_few(signs, pairs, test) or signs.are_idle(pairs))
-        unseen.append(_unseen(test, pairs, signs.used))
-        numbers.append([pairs.value, float(test.total)])
-        for sign in (signs.used, every.used):
-            numbers[-1].append(float(pairs.estimate(sign)))
-            influence = row_influence(test, pairs, pairs.estimate_gradient(sign), centred=True)
-            place = [0, len(rows)]
-            influences.append(sparse.csr_array((influence, rows, place), (1, cells.n_cells)))
-    table = pd.DataFrame(numbers, columns=["value", "rows", "estimate", "along"])
-    # SciPy 1.11 makes a matrix of arrays.
-    draws = _normal_sums(cells, sparse.csr_array(sparse.vstack(influences)), rng)
-    apart = table.pop("along").to_numpy()
-    error, times = largest_deviation((draws[:, 3::2] - draws[:, :1])[:, None], level)
-    more = [further(times) for further in unseen[1:]]
-    differs = np.abs(apart - apart[0])[1:] > np.hypot(times * error[0], more) + 1e-12
-    error, times = largest_deviation(draws[:, None, 2::2], level)
-    own = table[1:].reset_index(drop=True)
-    reach = times * error[0] + [further(times) for further in unseen[1:]]
-    ends = own["estimate"] - reach, own["estimate"] + reach
-    own["low"], own["high"] = doubted(ends, Doubt(*np.transpose(doubts[1:])), NO_DOUBT)
-    own.loc[few[1:], ["low", "high"]] = np.nan
-    return own.assign(differs=differs & ~np.array(few[1:]))
+        n_rows.append(float(test.total))
+        _, pairs = pairs_of(test)
+        # Rows of one group have no associations.
+        number = pairs.measured(level if differ_in_group(test) else None)
+        inside = np.isin(np.arange(cells.n_cells), rows)
+        labels, predicted = (
+            within_rows(cells, labels_of(cells, side), inside) for side in ("task", "task_pred")
+        )
+        change = predicted - labels
+        weights = pairs.aggregate.weights(change.value)
+        values.add(number, change, weights * pairs.signs.values)
+        between, signs = change - every.change, every.signs
+        apart = estimate(between, signs, weights, confidence_level=level)
+        differences.add(apart, between, weights * signs.values)
+    value, low, high = values.intervals()
+    _, below, above = differences.intervals()
+    table = pd.DataFrame({"value": value, "rows": n_rows, "low": low, "high": high})
+    return table.assign(differs=~np.isnan(low) & ((below > 0) | (above < 0)))
 
 
-def _unseen(test: Contingency, pairs: Pairs, sign: Array) -> Callable[[float], float]:
-    """Return how much further an interval of so many errors reaches where no row of a pair changes.
+class _Together:
+    """Numbers of the same rows, whose intervals hold together."""
 
-    Rows that happen not to change are no proof that none would.
-    """
-    changed, slopes = changed_rows(test, pairs), pairs.estimate_gradient(sign)
-    value, variances = float(pairs.estimate(sign)), pair_variances((test, pairs))
-    error = mean_variance(test, pairs, slopes, centred=True) ** 0.5
-    per_row = partial(pairs_per_changed_row, test, pairs, changed)
+    def __init__(self, level: float) -> None:
+        self.level = level
+        self.numbers: list[Estimate] = []
+        self.moved: list[Array] = []
 
-    def further(times: float) -> float:
-        level = 1 - 2 * float(special.ndtr(-times))
-        bounds = normal_bounds(pairs, value, variances, error, sign, level)
-        rows = RowsOfPairs(changed, test.units_per_weight, level)
-        return float((widen_degenerate(bounds, pairs, rows, per_row).ends - bounds.ends)[1])
+    def add(self, number: Estimate, change: Association, weights: Array) -> None:
+        """Add a number: what it changes, and what each pair counts."""
+        ((moved, times, jackknife),) = change.project(weights)
+        self.numbers.append(number)
+        self.moved.append(moved * np.sqrt(jackknife * times))
 
-    return further
-
-
-def _normal_sums(cells: Cells, influences: Any, rng: np.random.Generator) -> Array:
-    """Return normal draws (draws × sums) of sums of influences (sums × cells)."""
-    sums, times = unit_sums(cells, influences)
-    spread = (sums * np.sqrt(times)).tocsr()
-    blocks = [spread @ rng.normal(size=(spread.shape[1], _BLOCK)) for _ in range(_DRAWS // _BLOCK)]
-    return np.concatenate(blocks, axis=1).T
+    def intervals(self) -> tuple[Array, Array, Array]:
+        """Return the numbers, and the ends of their intervals."""
+        values, errors, df = (
+            np.array([getattr(number, name) for number in self.numbers])
+            for name in ("value", "standard_error", "degrees_of_freedom")
+        )
+        moved = np.stack(self.moved)[errors > 0]
+        scale = errors[errors > 0]
+        # What signs that labels leave open add to an error is the number's own.
+        correlation = moved @ moved.T / np.outer(scale, scale)
+        np.fill_diagonal(correlation, 1.0)
+        level = 1 - 2 * float(special.ndtr(-margin_of(correlation, self.level)))
+        low, high, _ = interval(values, errors, df, level)
+        return values, low, high

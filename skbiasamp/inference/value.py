@@ -219,10 +219,22 @@ def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
 def margin(association: Association, level: float) -> float:
     """Return so many standard errors that all pairs stay within them together (max-T)."""
     pairs = _varying(association)
-    independent = float(-special.ndtri((1 - level ** (1 / max(len(pairs), 1))) / 2))
     if len(pairs) < 2 or not _is_joint(association, pairs):
+        return _independent_margin(len(pairs), level)
+    return margin_of(_correlation(association, pairs), level)
+
+
+def margin_of(correlation: Array, level: float) -> float:
+    """Return so many standard errors that correlated numbers stay within them together (max-T)."""
+    independent = _independent_margin(len(correlation), level)
+    if not 1 < len(correlation) <= _MOST_PAIRS:
         return independent
-    return min(float(np.quantile(_largest_deviations(association, pairs), level)), independent)
+    return min(float(np.quantile(_largest_deviations(correlation), level)), independent)
+
+
+def _independent_margin(n: int, level: float) -> float:
+    """Return the same of independent numbers; no correlation needs more (Sidak)."""
+    return float(-special.ndtri((1 - level ** (1 / max(n, 1))) / 2))
 
 
 def largest_p_value(association: Association, z: float) -> float:
@@ -231,7 +243,7 @@ def largest_p_value(association: Association, z: float) -> float:
     independent = float(1 - (1 - 2 * special.ndtr(-z)) ** max(len(pairs), 1))
     if len(pairs) < 2 or not _is_joint(association, pairs):
         return independent
-    above = (_largest_deviations(association, pairs) > z).sum()
+    above = (_largest_deviations(_correlation(association, pairs)) > z).sum()
     return min(float((1 + above) / (1 + _N_DRAWS)), independent)
 
 
@@ -244,14 +256,18 @@ def _is_joint(association: Association, pairs: Array) -> bool:
     return association.is_joint and len(pairs) <= _MOST_PAIRS
 
 
-def _largest_deviations(association: Association, pairs: Array) -> Array:
-    """Return draws of the largest of all deviations, in standard errors."""
+def _correlation(association: Association, pairs: Array) -> Array:
+    """Return the correlations of some pairs."""
     sd = association.sd.ravel()[pairs]
-    unseen = association.unseen.ravel()[pairs]
-    covariance = association.gram(pairs) + np.diag(unseen)
-    correlation = covariance / np.outer(sd, sd) + 1e-9 * np.eye(len(pairs))
-    draws = np.random.default_rng(0).normal(size=(_N_DRAWS, len(pairs)))
-    return np.asarray(np.abs(draws @ _root(correlation).T).max(axis=1))
+    covariance = association.gram(pairs) + np.diag(association.unseen.ravel()[pairs])
+    return np.asarray(covariance / np.outer(sd, sd))
+
+
+def _largest_deviations(correlation: Array) -> Array:
+    """Return draws of the largest of all deviations, in standard errors."""
+    n = len(correlation)
+    draws = np.random.default_rng(0).normal(size=(_N_DRAWS, n))
+    return np.asarray(np.abs(draws @ _root(correlation + 1e-9 * np.eye(n)).T).max(axis=1))
 
 
 def _root(correlation: Array) -> Array:

@@ -255,8 +255,6 @@ class LargestChange(MeanChange):
     after: Any = None
 
     def published(self, sign: Array, delta: Array) -> float:
-        if np.isnan(delta).all():
-            return math.nan
         return _largest(self.after.value) - _largest(self.before.value)
 
     def estimate(self, change: Association, signs: Signs, confidence_level: float | None) -> Estimate:

@@ -17,8 +17,8 @@ from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.metrics.base import BaseAuditor
 
 # Parameters of an auditor that say nothing about the value.
-_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "simultaneous", "adjust"}
-_OF_INTERVALS |= {"reference", "verbose"}
+_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust"}
+_OF_INTERVALS |= {"reference", "formula", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
 TRAINING = "its training rows"  # of a fold
 _LABELS = (
@@ -39,7 +39,7 @@ def function_of(
     *,
     without: Sequence[str] = (),
 ) -> Callable[..., float]:
-    """Return a metric as a function: its auditor without an interval, fitted and scored.
+    """Return a metric as a function: the published formula, without an interval.
 
     The function takes those parameters of the auditor that say something about the value, and is
     documented with the auditor's own text.
@@ -69,8 +69,8 @@ def function_of(
     ...     metric = "scaled"
     ...     scale: float = Option(1.0)
     ...
-    ...     def _measure(self, train, test, **fixed):
-    ...         pairs = super()._measure(train, test, **fixed)
+    ...     def measure(self, train, test):
+    ...         pairs = super().measure(train, test)
     ...         return replace(pairs, sign=self.scale * pairs.sign)
     >>> scaled_amplification = function_of(ScaledAuditor)
     >>> sex = ["f"] * 40 + ["m"] * 40
@@ -91,7 +91,9 @@ def function_of(
     idle = {*_OF_INTERVALS, *without} | (set() if auditor.kind.has_attacker else _OF_DRAWS)
     own = inspect.signature(auditor).parameters
     options = {key: parameter for key, parameter in own.items() if key not in idle}
-    without_interval: dict[str, Any] = {"interval": None} if "interval" in own else {}
+    fixed: dict[str, Any] = {"interval": None} if "interval" in own else {}
+    if "formula" in own:
+        fixed["formula"] = "published"
     kinds = inspect.Parameter
     by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
     signature = inspect.Signature(
@@ -114,7 +116,7 @@ def function_of(
             raise TypeError(f"{name}() {error}") from None
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
-        made: Any = auditor(**chosen, **without_interval)
+        made: Any = auditor(**chosen, **fixed)
         if (rows := given.pop("validation", None)) is not None:
             made._choose_on(rows)
         fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
@@ -173,7 +175,8 @@ def _function_doc(auditor: type[BaseAuditor], names: list[str]) -> str:
     first = text.partition("\n")[0].replace("Audit", "Compute", 1)
     parts = [first or f"Compute {auditor.metric}."]
     if not name.startswith("_"):
-        parts.append(f"This is the value of `{name}`, without confidence interval and tests.")
+        what = "number of the paper, `published`" if hasattr(auditor, "formula") else "value"
+        parts.append(f"This is the {what} of `{name}`, without confidence interval and tests.")
         sections["See Also"] = f"skbiasamp.{name} : The value with table, interval and tests."
     sections["Parameters"] = described(names, own, attacks=auditor.kind.has_attacker)
     sections["Returns"] = "value : float"

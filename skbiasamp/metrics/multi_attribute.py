@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -27,7 +28,7 @@ from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import association_sign, share_sign
+from skbiasamp.metrics.signs import association_sign, over_share, share_sign
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -35,9 +36,10 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     r"""Audit multi-attribute bias amplification (Multi→ and Multi_MALS).
 
     A model can keep the association of a group with every single task and still change that with
-    combinations of tasks [1]_. The value is the mean *size* of the change over groups and sets of
-    tasks. It cannot be negative, grows with noise in rare sets, and does not say whether the
-    association grew or shrank: `SignedMultiAttributeAuditor` does.
+    combinations of tasks [1]_. The value is the mean change over groups and sets of tasks, in the
+    direction of the labels. The paper's formula, ``published``, is the mean *size* of the changes:
+    it cannot be negative, grows with noise in rare sets, and does not say whether the association
+    grew or shrank.
 
     .. versionadded:: 0.1
 
@@ -86,7 +88,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     b(m, g) the group's share among the rows that have m. A group without audited rows leaves the
     mean of A→T. Other undefined pairs add nothing and still count.
     ``statistics["variance"]`` is the variance of :math:`\Delta_{gm}` over groups and sets, as in
-    the paper, and ``statistics["signed_mean"]`` the mean in the direction of the associations.
+    the paper.
 
     References
     ----------
@@ -102,10 +104,10 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     >>> sex = ["f"] * 4 + ["m"] * 4
     >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
     >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
-    multi-attribute A->T: +0.5000, estimate +0.0000 (8 rows, 2 groups x 1 set of tasks)
-    group    task  n    base  observed  sign    delta  amplification
-    f      (0, 1)  4  0.5000    1.0000     0   0.5000         0.5000
-    m      (0, 1)  4  0.5000    0.0000     0  -0.5000         0.5000
+    multi-attribute A->T: +0.0000 (8 rows, 2 groups x 1 set of tasks)
+    group    task  n    base  observed    delta  sign  amplification
+    f      (0, 1)  4  0.5000    1.0000   0.5000     0         0.0000
+    m      (0, 1)  4  0.5000    0.0000  -0.5000     0         0.0000
     <BLANKLINE>
     The formula of the metric's paper gives +0.5000.
 
@@ -183,7 +185,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         if not own and (shares or not self._sampled):
             labelled = labelled.as_known()
         if shares:
-            sign = share_sign(trained)
+            joint = trained.joint("group", "task")
+            whole = joint.sum(axis=-2, keepdims=True)
+            sign = over_share(joint, whole, len(train.groups), exact=train.whole)
         else:
             sign = association_sign(trained)
         pairs = Pairs(
@@ -195,12 +199,24 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             reference=reference,
             statistics={"n_combinations": len(sets)},
         )
-        moved = sign * pairs.rate_change if shares else pairs.rate_change
+        moved = pairs.rate_change
+        if shares:
+            moved = np.where(sign == 0, 0.0, sign * moved)
         return replace(
             pairs,
-            aggregate=MeanSize(self._divisor(moved, test)),
+            aggregate=MeanSize(self._divisor(moved, test), only_signed=shares),
             statistics=pairs.statistics | {"variance": _variance(moved)},
         )
+
+    def _divisor(self, moved: Array, test: Contingency) -> float:
+        """Return the number of pairs of the mean, NaN if nothing is defined."""
+        if self.direction is None:
+            return float(moved.shape[-1]) or math.nan
+        if np.isnan(moved).all():
+            return math.nan
+        # A group without audited rows leaves the mean; one without training rows does not.
+        rows = test.count("group") if self.direction == "A->T" else np.ones(len(moved))
+        return float((rows > 0).sum() * moved.shape[-1])
 
     def _sign(self, labels: Contingency) -> Array:
         return share_sign(labels) if self.direction is None else association_sign(labels)

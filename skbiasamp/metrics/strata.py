@@ -19,6 +19,7 @@ from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of, open_frame
 from skbiasamp.inference.value import FEWEST_ROWS
+from skbiasamp.inference.value_parts import weights_within
 from skbiasamp.metrics.inputs import count_labels
 from skbiasamp.results import AuditResult
 
@@ -238,19 +239,6 @@ def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
     known.poststrata = np.unique(of_pools[kept], return_inverse=True)[1]
     known.n_dropped += weight[each[of_cells] == 0].sum()
     return known
-
-
-def weights_within(n: Array, share: Array) -> Array:
-    """Return what rows of each group and stratum weigh if groups differ within strata alone.
-
-    `n` are rows of groups × strata. Each stratum then is in every group as frequent as its `share`,
-    and groups stay as large as they are (direct standardisation). Rows in strata without rows of
-    all groups weigh nothing.
-    """
-    known = n * ((n > 0).all(axis=0, where=n.any(axis=1, keepdims=True)) & (share > 0))
-    wanted = share * known.any(axis=0)
-    size = known.sum(axis=1, keepdims=True) / (wanted.sum() or 1.0)
-    return np.divide(wanted * size, known, out=np.zeros(n.shape), where=known > 0)
 
 
 def _pooled(rows: Array) -> Array:

@@ -264,7 +264,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         reference={
             "name": span or "the rows passed as the reference",
             "periods": inside,
-            "value": whole.estimate,
+            "value": whole.value,
             "low": whole.low,
             "high": whole.high,
             "n": first.total,

@@ -158,7 +158,7 @@ def period_table(
         if name in results:
             result = results[name]
             if result.statistics.get("n_groups") != 1:  # else nothing is compared
-                row |= {"value": result.estimate, "low": result.low, "high": result.high}
+                row |= {"value": result.value, "low": result.low, "high": result.high}
             row["n"] = result.n_samples
         if name in later:
             at = later.index(name)

@@ -12,7 +12,7 @@ from skbiasamp._input.checks import check_option
 from skbiasamp.plotting._common import TableDisplay, check_kind, literal
 from skbiasamp.plotting._rows import RowsDisplay, colours_of
 from skbiasamp.results import Explanation
-from skbiasamp.results.explanation import part_name
+from skbiasamp.results.explanation import SUMS, part_name
 from skbiasamp.results.kinds import Kind
 
 
@@ -34,6 +34,8 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         A title.
     part_columns : sequence of str, default=()
         Names of the columns that make strata, for labels such as "dept = A".
+    total : str, default="value"
+        What the parts sum to.
 
     Attributes
     ----------
@@ -55,10 +57,10 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
     >>> sex = ["f"] * 400 + ["m"] * 400
     >>> hired = [1] * 150 + [0] * 250 + [1] * 250 + [0] * 150
     >>> predicted = [1] * 120 + [0] * 280 + [1] * 280 + [0] * 120
-    >>> explanation = skbiasamp.explain(hired, predicted, sensitive_features=sex, random_state=0)
+    >>> explanation = skbiasamp.explain(hired, predicted, sensitive_features=sex)
     >>> display = WaterfallDisplay(explanation.change)
     >>> display.table["part"].tolist()
-    ['gap', 'shift', 'selection', 'small pairs']
+    ['change', 'shift', 'selection']
 
     Where matplotlib is installed, ``WaterfallDisplay.from_explanation(explanation)`` draws them.
     """
@@ -70,6 +72,7 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
     _: KW_ONLY
     title: str | None = None
     part_columns: Sequence[Any] = ()
+    total: str = "value"
 
     @classmethod
     def from_explanation(
@@ -98,7 +101,8 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         chosen = known[0] if table is None else table
         check_option("table", chosen, known)
         columns = explanation.context["given"] if chosen == "strata" else ()
-        display = cls(explanation.tables[chosen], title=chosen, part_columns=columns)
+        of = {"title": chosen, "part_columns": columns, "total": SUMS.get(chosen, "value")}
+        display = cls(explanation.tables[chosen], **of)
         return display.plot(ax, **how)
 
     def plot(self, ax: Any = None) -> Self:
@@ -129,7 +133,7 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         self.bars_ = ax.barh(np.arange(len(size)), size, **look)
         note = "pale: the interval includes 0" if pale.any() else ""
         sides = Kind.SIGNED.sides
-        self._label_rows([*labels, "value"], [note], title=self.title, sides=sides)
+        self._label_rows([*labels, self.total], [note], title=self.title, sides=sides)
         return self
 
 

@@ -21,18 +21,20 @@ from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
-from skbiasamp.counts.cells import distinct
+from skbiasamp.counts.cells import distinct, labels_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.inference.independent_signs import signs_of
+from skbiasamp.counts.several_models import of_model
+from skbiasamp.inference.association import associate
 from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
-from skbiasamp.inference.value_parts import DECISION, LABEL, SCORE, StrataSums, drawn_sums
+from skbiasamp.inference.value import Signs
+from skbiasamp.inference.value_parts import StrataRows, StrataSums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.metrics.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.report._value_tables import (
     LEVEL,
-    Parts,
+    Whole,
     of_change,
     of_decision,
     of_features,
@@ -41,10 +43,10 @@ from skbiasamp.report._value_tables import (
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import read_training, require_reference
 from skbiasamp.report.evidence import context_of
-from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import Explanation
 
-N_RESAMPLES = 999
+# Two predictions of the same rows: the labels that were decided, and their scores.
+_DECISION, _SCORE = "decision", "score"
 
 
 @keywords()
@@ -134,15 +136,12 @@ def explain(
     >>> predicted = [1] * 70 + [0] * 30 + [1] * 60 + [0] * 340 + [1] * 340 + [0] * 60 + [1] * 20
     >>> predicted += [0] * 80
     >>> explanation = skbiasamp.explain(
-    ...     admitted, predicted, sensitive_features=sex, given=department, random_state=0
+    ...     admitted, predicted, sensitive_features=sex, given=department
     ... )
     >>> explanation.strata[["part", "value"]].round(3)
-              part  value
-    0            A   0.03
-    1            B   0.02
-    2        shift   0.00
-    3    selection   0.00
-    4  small pairs   0.00
+      part  value
+    0    A   0.03
+    1    B   0.02
     >>> round(explanation.value, 3)
     0.05
     """
@@ -174,15 +173,15 @@ def explained(
 
     An explanation that stands alone has no findings: it refuses scores of the other class.
     """
-    models, rng = None, generator(random_state)
+    models = None
     if attributions is not None and (source.columns or is_contingency(source.y_true)):
         raise InputTypeError("{attributions} need arrays: pass labels and groups of each row.")
     if scores is not None:
         own = source.columns.get("prediction") if source.columns else source.labels["y_pred"]
         if own is None and not is_contingency(source.y_true):
             raise InputError("{y_pred} is None: pass the predicted labels.")
-        models = {DECISION: own, SCORE: scores}
-    with speaking({f"y_preds[{DECISION!r}]": "y_pred", f"y_preds[{SCORE!r}]": "y_score"}):
+        models = {_DECISION: own, _SCORE: scores}
+    with speaking({f"y_preds[{_DECISION!r}]": "y_pred", f"y_preds[{_SCORE!r}]": "y_score"}):
         divided = source.divided(given, train, models=models)
         if alone:
             check_class(divided.fine)
@@ -191,19 +190,17 @@ def explained(
     if scores is None:
         require_predictions(divided.fine, ("task_pred",), what="An explanation")
     divided.check_numbers()
-    parts, audit, tables = _parts_of(divided, train, random_state)
-    seed = int(rng.integers(2**32))
+    whole, tables = _parts_of(divided, train)
     if attributions is not None:
         values = _attributions_of(attributions)
-        features = _of_features(source, values, audit, parts, rng)
+        features = _of_features(source, values, divided.cells, whole)
         values = _attributions_of(attributions, "data") or values
         groups = source.labels["sensitive_features"]
-        tables["features"] = _with_proxies(features, values, groups, rng)
+        tables["features"] = _with_proxies(features, values, groups, generator(random_state))
     context = context_of(divided.cells, train, {}, call) | {"sensitive": divided.columns}
-    context |= {"given": divided.given, "confidence_level": LEVEL, "n_resamples": N_RESAMPLES}
-    context["verdicts"] = tables.pop("verdicts")
-    explanation = Explanation(audit, **tables, context=context)
-    object.__setattr__(explanation, "_search", partial(_subgroups_of, source, train, seed))
+    context |= {"given": divided.given, "confidence_level": LEVEL}
+    explanation = Explanation(whole.audit, **tables, context=context)
+    object.__setattr__(explanation, "_search", partial(_subgroups_of, source, train))
     return explanation
 
 
@@ -251,7 +248,7 @@ def are_chances(y_score: Any, test: Contingency) -> bool:
 
 
 def _subgroups_of(
-    source: RowSource, train: Contingency | None, seed: int, frame: Any, depth: int, min_rows: int
+    source: RowSource, train: Contingency | None, frame: Any, depth: int, min_rows: int
 ) -> pd.DataFrame:
     """Return where the model amplifies most, among subgroups of columns that rows have besides."""
     check_count("depth", depth)
@@ -261,66 +258,55 @@ def _subgroups_of(
     _, stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
     subgroups = subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
-    auditor = _auditor_of(train)
-    table = assess_subgroups(
-        auditor.pairs_of,
-        rows.cells,
-        [np.flatnonzero(subgroup.strata[stratum]) for subgroup in subgroups],
-        level=LEVEL,
-        rng=np.random.default_rng(seed),
-    )
+    members = [np.flatnonzero(subgroup.strata[stratum]) for subgroup in subgroups]
+    table = assess_subgroups(_auditor_of(train).pairs_of, rows.cells, members, level=LEVEL)
     table.insert(0, "subgroup", [group_of(each.values, each.columns) for each in subgroups])
-    first = ["subgroup", "value", "low", "high", "rows", "estimate", "differs"]
+    first = ["subgroup", "value", "low", "high", "rows", "differs"]
     return table[first].sort_values("value", ascending=False, ignore_index=True)
 
 
-def _auditor_of(train: Contingency | None, **how: Any) -> Any:
+def _auditor_of(train: Contingency | None) -> Any:
     """Return the auditor of the value, which knows the training labels if there are any."""
     reference = "test" if train is None else "train"
-    auditor = DirectionalAuditor(reference=reference, confidence_level=LEVEL, **how)
+    auditor = DirectionalAuditor(reference=reference, confidence_level=LEVEL)
     return auditor if train is None else auditor.fit(train)
 
 
-def _parts_of(
-    rows: Strata, train: Contingency | None, random_state: Any
-) -> tuple[Parts, AuditResult, dict[str, Any]]:
-    """Return the parts of the value of rows, their audit, and what an explanation says of them."""
+def _parts_of(rows: Strata, train: Contingency | None) -> tuple[Whole, dict[str, Any]]:
+    """Return the value of rows and what an explanation says of it."""
     scored = bool(rows.cells.models)
-    test = rows.cells.model(DECISION) if scored else distinct(rows.cells)
-    require_reference(test, train)
-    if scored and test.soft("task_pred"):
+    # Parts and value are of the same cells, so that what they share is known.
+    cells = of_model(rows.cells, _DECISION) if scored else rows.cells
+    require_reference(cells, train)
+    if scored and cells.soft("task_pred"):
         raise InputError("{y_pred} must hold predicted labels if {y_score} is passed.")
-    sides = {LABEL: "task", DECISION: "task_pred"}
+    whole = _whole_of(_auditor_of(train), cells)
+    tables: dict[str, Any] = of_change(whole, cells.tasks)
+    findings = list[str]()
     if scored:
-        sides |= {stage: side_of_model("task_pred", stage) for stage in (DECISION, SCORE)}
-    shape = len(test.groups), len(rows.names)
-    how: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": random_state}
-    sums = drawn_sums(rows.fine, rows.group, rows.stratum, sides, shape=shape, **how)
-    audit, parts = _audited(_auditor_of(train, **how), test, sums)
-    tables: dict[str, Any] = of_change(parts, test.tasks)
-    verdicts, findings = {"gap": audit.verdict}, list[str]()
-    if scored:
-        of_parts, findings = of_decision(sums, parts, rows.cells)
+        score = labels_of(rows.cells, side_of_model("task_pred", _SCORE))
+        of_parts, findings = of_decision(whole, cells, score)
         tables |= of_parts
     if rows.given:
-        inside = parts
-        if sums.shared.any():  # an audit within strata that has the same seed says the same
-            fine = distinct(rows.fine.model(DECISION) if scored else rows.fine)
-            within = standardised(strata_of(fine, rows.given, train))
-            own, inside = _audited(_auditor_of(None, **how), within, sums.standardised)
-            verdicts["within strata"] = own.verdict
-        names = test.groups, test.tasks, rows.names
-        of_parts, more = of_strata(sums, parts, inside, names, rows.columns, rows.given)
+        group, stratum = rows.of_cells
+        sums = StrataSums.count(cells, group, stratum, len(rows.names))
+        within = None
+        if sums.shared.any():  # an audit within strata says the same
+            fine = distinct(of_model(rows.fine, _DECISION) if scored else rows.fine)
+            inside = standardised(strata_of(fine, rows.given, train))
+            within = _whole_of(_auditor_of(None), inside)
+        names = cells.groups, cells.tasks, rows.names
+        in_strata = StrataRows(cells, group, stratum, sums)
+        of_parts, more = of_strata(in_strata, whole, within, names, rows.columns, rows.given)
         tables, findings = tables | of_parts, findings + more
-    return parts, audit, tables | {"verdicts": verdicts, "findings": findings}
+    return whole, tables | {"findings": findings}
 
 
-def _audited(auditor: Any, test: Contingency, sums: StrataSums) -> tuple[AuditResult, Parts]:
-    """Return the audit of rows, and the parts of its value."""
+def _whole_of(auditor: Any, cells: Contingency) -> Whole:
+    """Return the value of rows."""
     with collected():  # its table flags pairs that are uncertain
-        audit = auditor.audit(test)
-        learned, pairs = auditor.pairs_of(test)
-    return audit, Parts.of(sums, audit, pairs.sign, signs_of(pairs, learned, test))
+        audit = auditor.audit(cells)
+    return Whole.of(audit, auditor.pairs_of(cells)[1])
 
 
 def _attributions_of(attributions: Any, what: str = "values") -> dict[Hashable, Any]:
@@ -356,30 +342,25 @@ def _with_proxies(
 
 
 def _of_features(
-    source: RowSource,
-    values: dict[Hashable, Any],
-    audit: AuditResult,
-    parts: Parts,
-    rng: np.random.Generator,
+    source: RowSource, values: dict[Hashable, Any], test: Contingency, whole: Whole
 ) -> pd.DataFrame:
     """Return what each feature carries of the difference between groups."""
-    groups = [*dict.fromkeys(audit.table["group"])]
-    if (n := audit.table["task"].nunique()) != 1:
+    if (n := len(test.tasks)) != 1:
         raise InputError("{attributions} are of one task, and the labels have {n}.", n=n)
     if len(values) == 1:
         raise InputError("{attributions} must have a column for each of two features or more.")
-    # Features take the place of tasks, whose labels play no part.
+    # Features take the place of tasks, each beside the labels of the one task.
+    label = next(column for _, column in columns_of(to_native(source.y_true, "y_true")))
+    yes = np.asarray(label) == (test.tasks[0] if test.classes else 1)
     rows = source.labels | source.how | {"y_pred": values, "pos_label": None}
-    labels = {name: np.zeros(len(column), int) for name, column in values.items()}
     with speaking(y_pred="attributions"):
-        cells = Contingency.from_labels(labels, **rows, scores=True)
-    sums = drawn_sums(
-        cells,
-        np.array([groups.index(name) for name in cells.groups]),
-        np.zeros(len(cells.groups), dtype=np.intp),
-        {DECISION: "task_pred"},
-        shape=(len(groups), 1),
-        n_resamples=N_RESAMPLES,
-        random_state=rng,
-    )
-    return of_features(parts, sums, list(values))
+        cells = Contingency.from_labels(
+            dict.fromkeys(values, yes.astype(int)), **rows, scores=True
+        )
+    labels, carried = (associate(cells, side, "group") for side in ("task", "task_pred"))
+    signs = Signs.of(labels)
+    if whole.pairs.signs.source is None:  # of training labels
+        of_group = [test.groups.index(name) for name in cells.groups]
+        known = whole.pairs.signs.values[of_group]
+        signs = Signs.known(np.repeat(known, len(values), axis=1))
+    return of_features(carried, signs, list(values))

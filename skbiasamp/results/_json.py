@@ -221,4 +221,4 @@ DIFFERENCES = may_lack(
 RATES = may_lack(Share, *_with_ends(*_RATES)) | may_lack(Count, *_with_ends("impact_ratio"))
 RATES |= DIFFERENCES
 TESTS = may_lack(Share, "p_value", "p_adjusted")
-FLAGS = may_lack(Flag, "sign_certain", "reliable")
+FLAGS = may_lack(Flag, "direction_clear", "reliable")

@@ -12,10 +12,7 @@ import pandas as pd
 from skbiasamp._input.errors import InputError
 from skbiasamp._io.json import Name, Names, object_reader, table_reader
 from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    NO_EFFECT,
-    NOT_MEASURED,
-    REDUCES,
+    ADDS,
     REVERSES,
     group_of,
     level_of,
@@ -43,7 +40,7 @@ from skbiasamp.results.pair_tables import pair_of
 _PARTS = table_reader({"part": Name, "value": float, "low": float, "high": float})
 Parts = Annotated[pd.DataFrame, _PARTS]
 AnyTable = Annotated[pd.DataFrame, table_reader({})]
-_CONTEXT = {"sensitive": Names, "given": Names, "verdicts": dict[str, str]}
+_CONTEXT = {"sensitive": Names, "given": Names}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +48,7 @@ class Explanation(Paged, Stored):
     """Where the amplification comes from: parts that sum to the value.
 
     `skbiasamp.explain` returns it. Each table has the columns `part`, `value`, `low` and `high`,
-    and its values sum to the whole. *selection* has no interval: it is a property of these rows.
+    and its values sum to the whole. `verdict` is what the interval of a part says.
 
     .. versionadded:: 0.2
 
@@ -60,9 +57,11 @@ class Explanation(Paged, Stored):
     audit : AuditResult
         The audit of the whole: directional A→T (group → task).
     change : DataFrame
-        The gap (the estimate of the audit), the shift, the selection and the small pairs.
+        What the published value is made of: *change* (the value of the audit), *shift* (a task is
+        predicted more often for every group) and *selection* (what signs of the audited labels
+        add). *selection* has no interval: it is a property of these rows.
     change_by_task : DataFrame
-        The same parts of each task; all tasks sum to the value.
+        The same parts of each task; all tasks sum to the published value.
     decision : DataFrame or None
         What scores, rounding and threshold add.
     calibration : DataFrame or None
@@ -70,7 +69,8 @@ class Explanation(Paged, Stored):
     strata : DataFrame or None
         What the rows of each stratum add.
     conditional : DataFrame or None
-        The parts of the amplification within strata, each stratum weighted by its share of rows.
+        The amplification within strata, each stratum weighted by its share of rows. None if no
+        stratum has rows of all groups.
     gaps : DataFrame or None
         The difference between the rates of two groups, in labels and in predictions, and its
         change: explained by different strata, unexplained, and without overlap.
@@ -92,13 +92,12 @@ class Explanation(Paged, Stored):
     >>> sex = ["f"] * 400 + ["m"] * 400
     >>> hired = [1] * 150 + [0] * 250 + [1] * 250 + [0] * 150
     >>> predicted = [1] * 120 + [0] * 280 + [1] * 280 + [0] * 120
-    >>> explanation = skbiasamp.explain(hired, predicted, sensitive_features=sex, random_state=0)
+    >>> explanation = skbiasamp.explain(hired, predicted, sensitive_features=sex)
     >>> explanation.change[["part", "value"]].round(3)
-              part  value
-    0          gap  0.075
-    1        shift  0.000
-    2    selection  0.000
-    3  small pairs  0.000
+            part  value
+    0     change  0.075
+    1      shift  0.000
+    2  selection  0.000
     """
 
     _schema = "skbiasamp.Explanation/1"
@@ -122,7 +121,7 @@ class Explanation(Paged, Stored):
 
     @property
     def value(self) -> float:
-        """The published value, which change, decision and strata sum to."""
+        """The value of the audit, which decision and strata sum to."""
         return self.audit.value
 
     @property
@@ -161,12 +160,11 @@ class Explanation(Paged, Stored):
         Returns
         -------
         subgroups : DataFrame
-            One row for each subgroup, the largest value first. `value` is that of these rows
-            alone. `estimate` is what an audit of them estimates. `low` and `high` are its
-            interval, which hold for all subgroups together (max-T): columns that mean nothing find
-            no amplification in 95 % of data sets that have none. `differs` says whether a
-            subgroup differs from all rows, at the signs of all rows, likewise. Fewer than 10 rows
-            of a group that counts have no interval (NaN).
+            One row for each subgroup, the largest value first. `value` is that of an audit of
+            these rows alone. `low` and `high` are its interval, which hold for all subgroups
+            together (max-T): columns that mean nothing find no amplification in 95 % of data sets
+            that have none. `differs` says whether a subgroup differs from all rows, at the signs
+            of all rows, likewise. Rows of one group alone have no interval (NaN).
 
         Examples
         --------
@@ -177,9 +175,7 @@ class Explanation(Paged, Stored):
         >>> department = ["A"] * 400 + ["B"] * 400
         >>> hired = ([1] * 80 + [0] * 120 + [1] * 120 + [0] * 80) * 2
         >>> predicted = [1] * 50 + [0] * 150 + [1] * 150 + [0] * 50 + hired[400:]
-        >>> explanation = skbiasamp.explain(
-        ...     hired, predicted, sensitive_features=sex, random_state=0
-        ... )
+        >>> explanation = skbiasamp.explain(hired, predicted, sensitive_features=sex)
         >>> explanation.subgroups({"department": department})[["subgroup", "value", "differs"]]
                  subgroup  value  differs
         0  department = A   0.15     True
@@ -245,10 +241,9 @@ def reversal(
 _TABLES = ("change", "decision", "strata", "conditional", "gaps", "features")
 # What a part, or a part of a table, is. `{more}` says in which direction.
 _MEANINGS = {
-    "gap": "The predictions associate group and task {more} the labels do.",
+    "change": "The predictions associate group and task {more} the labels do.",
     "shift": "Over all rows, tasks are predicted more or less often than they are labelled.",
     "selection": "The audited labels chose the signs, and their noise changes the value by this.",
-    "small pairs": "Groups with fewer than 30 rows add this part.",
     "scores": "The scores associate group and task {more} the labels do.",
     "rounding": (
         "Scores become yes or no, at a threshold that predicts each task as often as it is "
@@ -264,13 +259,15 @@ _MEANINGS = {
     "features": "Through this feature the scores differ between groups.{proxy}",
 }
 _NOISE = 1e-12
-# Parts that change no association, and so cannot amplify.
-_PLAIN = ("shift", "selection", "small pairs")
+# Parts of the published value that change no association, and so cannot amplify.
+_PLAIN = ("shift", "selection")
 _ENDS = ("low", "high")
-_VERBS = {"above": AMPLIFIES, "below": REDUCES, "across": NO_EFFECT, "unknown": NOT_MEASURED}
-_SUMS = {"features": "difference of the scores", "conditional": "value within strata"}
+SUMS = {
+    "change": "published value",
+    "features": "difference of the scores",
+    "conditional": "value within strata",
+}
 _MOST_PARTS, _MOST_SENTENCES = 6, 5  # on the page of an audit
-_AT_OWN_SIGNS = "sum, at signs that are independent of these parts"
 _CAUTION = (
     "The author of this report chose {given}. A column that the decision itself caused explains "
     "everything, and hides discrimination."
@@ -285,8 +282,9 @@ def explanation_section(explanation: Explanation | None) -> Section:
             if name in explanation.tables:
                 texts = [*sentences_of(explanation, name)]
                 if name == "strata":  # the table says these
-                    within = next(sentences_of(explanation, "conditional"))
-                    texts = [within, *sentences_of(explanation, "gaps")]
+                    texts = [*sentences_of(explanation, "gaps")]
+                    if explanation.conditional is not None:
+                        texts.insert(0, next(sentences_of(explanation, "conditional")))
                 waterfall = _waterfall(explanation, name, _MOST_PARTS)
                 items += [waterfall, Bullets.of(texts[:_MOST_SENTENCES])]
         if items:
@@ -316,13 +314,8 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
         others = [row["value"] for row in parts if row not in largest]
         parts = [row for row in parts if row in largest]
         parts.append(_sum(f"{len(others)} others", sum(others)))
-    rows, reached, title = list[dict[str, Any]](), 0.0, _SUMS.get(name, "value")
+    rows, reached, title = list[dict[str, Any]](), 0.0, SUMS.get(name, "value")
     for part in parts:
-        if part.get("part") in _PLAIN and rows and title == "value":
-            title = "value by the paper's formula"
-            if name != "change":  # which has the estimate as its first part
-                same = math.isclose(reached, explanation.audit.estimate, abs_tol=5e-5)
-                rows.append(_sum("estimate, as in the verdict" if same else _AT_OWN_SIGNS, reached))
         rows.append(part | {"from": reached, "to": reached + part["value"]})
         reached += part["value"]
     rows.append(_sum(title, reached))
@@ -391,17 +384,15 @@ def _interval(explanation: Explanation, row: Mapping[str, Any], form: Any = numb
 def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> str:
     part, value, proxy = row["part"], row["value"], ""
     side = side_of_zero(value, row["low"], row["high"])
-    verb = f"{explanation.context['verdicts'].get(part, _VERBS[side])}, "
-    if table == "features" or part in _PLAIN:
-        verb = ""
+    verdict = row.get("verdict")
+    verb = f"{verdict}, " if isinstance(verdict, str) else ""
     if row.get("proxy"):
         proxy = (
             " It is a proxy: alone it predicts the group (accuracy "
             f"{rate(row['predicts_group'])}, groups weighted equally)."
         )
     more = "more strongly than" if value > 0 else "less strongly than"
-    if verb.startswith(REVERSES):
-        more = "in the other direction than"
+    more = {REVERSES: "in the other direction than", ADDS: "in another way than"}.get(verdict, more)
     meaning = _MEANINGS[table if table in _MEANINGS and part not in _PLAIN else part].format(
         more="about as strongly as" if side == "across" else more, proxy=proxy
     )
