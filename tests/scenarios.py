@@ -78,7 +78,7 @@ def report(rows, prediction="cook_new", *, by="sex", random_state=0, **options):
         rows["cook"],
         rows[prediction],
         sensitive_features=rows[by],
-        auditor=options.pop("auditor", DirectionalAuditor(**QUICK)),
+        auditor=options.pop("auditor", DirectionalAuditor()),
         random_state=random_state,
         **options,
     )
@@ -162,7 +162,7 @@ def groups_predicted():
     rng = np.random.default_rng(5)
     rows = ROWS()
     guess = np.where(rng.random(len(rows)) < 0.8, rows["sex"], rng.choice(["man", "woman"], 400))
-    auditor = DirectionalAuditor("T->A", **QUICK)
+    auditor = DirectionalAuditor("T->A")
     return report(rows, sensitive_pred=guess, auditor=auditor, **trained(TRAIN()))
 
 
@@ -175,7 +175,7 @@ def several_tasks():
         sensitive_features=rows["sex"],
         y_train=train[TASKS],
         sensitive_train=train["sex"],
-        auditor=[DirectionalAuditor(simultaneous=True, **QUICK), MALSAuditor(**QUICK)],
+        auditor=[DirectionalAuditor(), MALSAuditor()],
         random_state=0,
         favourable=["cook", "pilot"],
     )
@@ -198,7 +198,7 @@ def classes():
         sensitive_features=rows["region"],
         y_train=before,
         sensitive_train=train["region"],
-        auditor=DirectionalAuditor(interval="analytic", adjust=None),
+        auditor=DirectionalAuditor(adjust=None),
         random_state=0,
     )
 
@@ -213,7 +213,7 @@ def numbers():
         wage,
         predicted,
         sensitive_features=rows["sex"],
-        auditor=NumericAuditor(**QUICK),
+        auditor=NumericAuditor(),
         random_state=0,
     )
 
@@ -228,12 +228,11 @@ def other_metrics():
         y_train=train[TASKS],
         sensitive_train=train["sex"],
         auditor=[
-            MultiAttributeAuditor(**QUICK),
-            metrics.BiasDisparityAuditor(**QUICK),
-            metrics.DifferentialFairnessAuditor(**QUICK),
-            metrics.LabelAuditor(**QUICK),
-            metrics.PercentageAuditor(**QUICK),
-            metrics.SignedMultiAttributeAuditor(**QUICK),
+            MultiAttributeAuditor(),
+            metrics.BiasDisparityAuditor(),
+            metrics.DifferentialFairnessAuditor(),
+            metrics.LabelAuditor(),
+            metrics.PercentageAuditor(),
         ],
         random_state=0,
     )
@@ -282,11 +281,11 @@ def own_base():
         y_train=train[TASKS],
         sensitive_train=train["sex"],
         auditor=[
-            DirectionalAuditor(base=rates, **QUICK),
-            DirectionalAuditor(sign=signs, **QUICK),
-            DirectionalAuditor(base=rates, ties="negative", interval="analytic"),
-            DirectionalAuditor(base=rates, reference="test", **QUICK),
-            MultiAttributeAuditor("T->A", combinations="all", max_size=2, base="test", **QUICK),
+            DirectionalAuditor(base=rates),
+            DirectionalAuditor(sign=signs),
+            DirectionalAuditor(base=rates, ties="negative"),
+            DirectionalAuditor(base=rates, reference="test"),
+            MultiAttributeAuditor("T->A", combinations="all", max_size=2, base="test"),
         ],
         sensitive_pred=rows["sex"].iloc[::-1].to_numpy(),
         random_state=0,
@@ -369,7 +368,7 @@ def captions_of_models():
 @scenario
 def one_result():
     rows = ROWS()
-    auditor = DirectionalAuditor(**QUICK).fit(TRAIN()["cook"], sensitive_features=TRAIN()["sex"])
+    auditor = DirectionalAuditor().fit(TRAIN()["cook"], sensitive_features=TRAIN()["sex"])
     return auditor.audit(rows["cook"], rows["cook_new"], sensitive_features=rows["sex"])
 
 
@@ -424,7 +423,7 @@ def explanation():
 
 
 def comparison(rows, models, **options):
-    options.setdefault("auditor", DirectionalAuditor(**QUICK))
+    options.setdefault("auditor", DirectionalAuditor())
     return skbiasamp.compare(
         rows["cook"],
         {name: rows[column] for name, column in models.items()},
@@ -462,7 +461,7 @@ def no_amplification_to_compare():
 @scenario
 def one_comparison():
     rows, train = MANY(), MANY_TRAIN()
-    auditor = DirectionalAuditor(**QUICK).fit(train[TASKS], sensitive_features=train["sex"])
+    auditor = DirectionalAuditor().fit(train[TASKS], sensitive_features=train["sex"])
     models = {"old": rows[OLD].to_numpy(), "new": rows[NEW].to_numpy()}
     return auditor.compare(rows[TASKS], models, sensitive_features=rows["sex"])
 
@@ -501,7 +500,7 @@ def watch_without_labels():
         months(0.3),
         **watched,
         reference=2,
-        auditor=MALSAuditor(**QUICK),
+        auditor=MALSAuditor(),
         n_draws=199,
         random_state=0,
     )
@@ -543,7 +542,7 @@ def folds():
         features(ROWS()) > [0.5, 1],
         ROWS()["cook"],
         sensitive_features=ROWS()["sex"],
-        auditor=DirectionalAuditor(**QUICK),
+        auditor=DirectionalAuditor(),
         cv=4,
         random_state=0,
     )
@@ -556,7 +555,7 @@ def folds_of_one_model():
         features(ROWS()) > [0.5, 1],
         ROWS()["cook"],
         sensitive_features=ROWS()["sex"],
-        auditor=DirectionalAuditor(**QUICK),
+        auditor=DirectionalAuditor(),
         cv=4,
         n_repeats=2,
         random_state=0,
@@ -570,7 +569,7 @@ def found_mitigations():
         features(ROWS()) > [0.5, 1],
         ROWS()["cook"].to_numpy(),
         sensitive_features=ROWS()["sex"].to_numpy(),
-        auditor=DirectionalAuditor(**QUICK),
+        auditor=DirectionalAuditor(),
         candidates={},
         cv=3,
         random_state=0,
@@ -665,7 +664,7 @@ def compas():
         compas.target,
         compas.decile_score >= 5,
         sensitive_features=compas.sensitive_features,
-        auditor=DirectionalAuditor(**QUICK),
+        auditor=DirectionalAuditor(),
         random_state=0,
     )
 
@@ -680,7 +679,7 @@ def overlapping_groups():
         rows[NEW].to_numpy(),
         sensitive_features=groups,
         groups="indicator",
-        auditor=DirectionalAuditor(**QUICK),
+        auditor=DirectionalAuditor(),
         random_state=0,
     )
 
@@ -706,7 +705,7 @@ def probabilities_of_classes():
         sensitive_features=rows["sex"],
         y_train=train[TASKS],
         sensitive_train=train["sex"],
-        auditor=[DirectionalAuditor(**QUICK), DirectionalAuditor(base="train", **QUICK)],
+        auditor=[DirectionalAuditor(), DirectionalAuditor(base="train")],
         clusters=rows["person"],
         random_state=0,
     )
@@ -715,7 +714,7 @@ def probabilities_of_classes():
 @scenario
 def scores_above_a_threshold():
     rows = ROWS()
-    auditor = DirectionalAuditor(ties="negative", interval="analytic", confidence_level=0.9)
+    auditor = DirectionalAuditor(ties="negative", confidence_level=0.9)
     return report(rows, "cook_score", threshold=0.6, auditor=auditor, **trained(TRAIN()))
 
 
@@ -735,7 +734,7 @@ def no_labels():
         y_train=train[TASKS],
         sensitive_train=train["sex"],
         random_state=0,
-        auditor=[MALSAuditor(**QUICK), DirectionalAuditor(base="train", **QUICK)],
+        auditor=[MALSAuditor(), DirectionalAuditor(base="train")],
     )
 
 
@@ -764,7 +763,7 @@ def numbers_of_models():
         wage,
         models,
         sensitive_features=ROWS()["sex"],
-        auditor=NumericAuditor(**QUICK),
+        auditor=NumericAuditor(),
         clusters=ROWS()["person"],
         random_state=0,
     )
@@ -782,7 +781,7 @@ def groups_predicted_by_models():
         rows["cook"],
         sensitive_features=rows["sex"],
         sensitive_preds=guess,
-        auditor=DirectionalAuditor("T->A", **QUICK),
+        auditor=DirectionalAuditor("T->A"),
         random_state=0,
     )
 
@@ -790,7 +789,7 @@ def groups_predicted_by_models():
 @scenario
 def attacks_on_models():
     exact = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
-    auditor = [LeakageAuditor(**exact), DirectionalAuditor(**QUICK)]
+    auditor = [LeakageAuditor(**exact), DirectionalAuditor()]
     return comparison(MANY(), {"old": "cook_old", "new": "cook_new"}, auditor=auditor)
 
 
@@ -810,9 +809,9 @@ def metrics_of_models():
         y_train=train[TASKS],
         sensitive_train=train["region"],
         auditor=[
-            MALSAuditor(**QUICK),
-            MultiAttributeAuditor(**QUICK),
-            metrics.DifferentialFairnessAuditor(**QUICK),
+            MALSAuditor(),
+            MultiAttributeAuditor(),
+            metrics.DifferentialFairnessAuditor(),
         ],
         random_state=0,
     )

@@ -107,7 +107,7 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
         "forest": RandomForestClassifier(5, random_state=0),
         "groups": DomainIndependentClassifier(LogisticRegression(), calibration=None),
     }
-    auditors = [DirectionalAuditor(random_state=0), MALSAuditor(random_state=0, interval=None)]
+    auditors = [DirectionalAuditor(), MALSAuditor(interval=None)]
     options = {"cv": splits, "confidence_level": 0.9}
     comparison = compared(X, y, sex, estimators, auditors, **options)
     predicted = {}
@@ -117,7 +117,7 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
             given = {"sensitive_features": sex[train]} if name == "groups" else {}
             model = clone(estimator).fit(X[train], y[train], **given)
             predicted[name][test] = model.predict(X[test])
-    auditor = DirectionalAuditor(random_state=0, confidence_level=0.9)
+    auditor = DirectionalAuditor(confidence_level=0.9)
     auditor.fit(y, sensitive_features=sex)
     expected = auditor.compare(y, predicted, sensitive_features=sex, reference="none").table
     rows = comparison.measures[comparison.measures["measure"] == "directional A->T"].set_index(
@@ -162,7 +162,7 @@ def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
                 make_pipeline(StandardScaler(), LogisticRegression()), sensitive="sex"
             ),
         },
-        [DirectionalAuditor(n_resamples=50), MALSAuditor(n_resamples=50)],
+        [DirectionalAuditor(), MALSAuditor()],
         random_state=0,
     )
     for remedy in ("constraints", "groups"):
@@ -267,7 +267,7 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         np.array(["no", "perhaps", "yes"])[three],
         sex,
         {"none": LogisticRegression(), "groups": DomainIndependentClassifier(LogisticRegression())},
-        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor(n_resamples=50)],
+        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor()],
         cv=3,
         random_state=0,
     )
@@ -284,7 +284,7 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
             "constraints": CorpusConstraintClassifier(model),
             "pair": (RatioBalancer(random_state=0), model),
         },
-        [DirectionalAuditor(n_resamples=50), MultiAttributeAuditor(n_resamples=50)],
+        [DirectionalAuditor(), MultiAttributeAuditor()],
         cv=3,
         noise=[1],
         stratify="joint",

@@ -60,11 +60,11 @@ def test_a_subgroup_has_the_value_of_an_audit_of_its_rows(option):
         "weights": {"sample_weight": rng.random(len(rows)) + 0.5},
         "clusters": {"clusters": np.arange(len(rows)) // 2},
     }.get(option, {})
-    auditor, more = DirectionalAuditor(reference="test", interval="analytic"), given
+    auditor, more = DirectionalAuditor(reference="test"), given
     if option == "train":
         train = people(seed=5)
         more = {"y_train": train["label"], "sensitive_train": train["sex"]}
-        auditor = DirectionalAuditor(interval="analytic")
+        auditor = DirectionalAuditor()
         auditor.fit(train["label"], sensitive_features=train["sex"])
     table = searched(rows, **more).set_index("subgroup")
     expected = enumerated(rows, auditor, 100, **given)
@@ -153,7 +153,7 @@ def test_rows_that_happen_not_to_change_prove_nothing():
         if (label[rows] != decision[rows]).any():
             continue
         unchanged += 1
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         audit = auditor.audit(label[rows], decision[rows], sensitive_features=sex[rows])
         assert own["low"] <= audit.low < 0 < audit.high <= own["high"]
         assert not own["differs"]

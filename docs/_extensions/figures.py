@@ -117,7 +117,7 @@ def first_audit():
         compas.data, compas.target, compas.sensitive_features, test_size=0.5, random_state=0
     )
     predicted = GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test)
-    auditor = DirectionalAuditor(random_state=0).fit(y, sensitive_features=race)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=race)
     figure, (axes,) = sheet(2.4)
     result = auditor.audit(y_test, predicted, sensitive_features=race_test)
     AmplificationDisplay.from_result(result, ax=axes)

@@ -124,7 +124,7 @@ class AuditedClassifier(SensitiveWrapper):
     >>> hired = [1, 0, 0, 0, 1, 1, 1, 0] * 50
     >>> model = AuditedClassifier(
     ...     LogisticRegression(),
-    ...     auditor=DirectionalAuditor(random_state=0),
+    ...     auditor=DirectionalAuditor(),
     ...     sensitive="sex",
     ...     drop_sensitive=True,
     ... )

@@ -354,18 +354,14 @@ class TaskByTask(Association):
         )
         first = parts[0]
         n = first.n if first.by_group else np.concatenate([part.n for part in parts], axis=1)
-        return cls(
-            value, rate, n, first.samples, first.by_group, first.is_predicted, tuple(parts)
-        )
+        return cls(value, rate, n, first.samples, first.by_group, first.is_predicted, tuple(parts))
 
     def __add__(self, other: Association) -> Association:
         beside = other.parts if isinstance(other, TaskByTask) else (other,) * len(self.parts)
         return TaskByTask.of([own + part for own, part in zip(self.parts, beside, strict=True)])
 
     def __mul__(self, factor: Any) -> Association:
-        factors = [
-            factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))
-        ]
+        factors = [factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))]
         return TaskByTask.of([own * part for own, part in zip(self.parts, factors, strict=True)])
 
     def without_centre(self) -> Association:
@@ -417,9 +413,14 @@ class Mapped(Association):
             else:
                 parts = association.influences(pairs)
                 moved = [(weights * own, times, factor) for own, times, factor in parts]
-            total = moved if not total else [
-                (before[0] + more[0], *before[1:]) for before, more in zip(total, moved, strict=True)
-            ]
+            total = (
+                moved
+                if not total
+                else [
+                    (before[0] + more[0], *before[1:])
+                    for before, more in zip(total, moved, strict=True)
+                ]
+            )
         return total
 
     def cross(self, other: Association) -> Array:

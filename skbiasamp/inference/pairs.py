@@ -49,7 +49,9 @@ class MeanChange:
         """Return how the published value follows each change of a rate."""
         return self.weights(delta) * sign
 
-    def estimate(self, change: Association, signs: Signs, confidence_level: float | None) -> Estimate:
+    def estimate(
+        self, change: Association, signs: Signs, confidence_level: float | None
+    ) -> Estimate:
         """Return the value with its interval."""
         weights = self.weights(change.value)
         how: dict[str, Any] = {"confidence_level": confidence_level, "bound": self.bound}

@@ -68,7 +68,9 @@ class Signs:
         labels = self.source
         if labels is None:
             return np.zeros(self.values.shape)
-        slope = (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-known_or_zero(labels.z) ** 2)
+        slope = (
+            (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-(known_or_zero(labels.z) ** 2))
+        )
         return np.divide(slope, labels.sd, out=np.zeros(slope.shape), where=labels.variance > 0)
 
     def shared(self, change: Association) -> Array:
@@ -143,9 +145,7 @@ def estimate(
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 
-def interval(
-    value: Any, error: Any, df: Any, confidence_level: float
-) -> tuple[Any, Any, Any]:
+def interval(value: Any, error: Any, df: Any, confidence_level: float) -> tuple[Any, Any, Any]:
     """Return the interval of Student's t and the p-value of the same test that a number is 0."""
     reach = -special.stdtrit(df, (1 - confidence_level) / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -342,7 +342,5 @@ class Direction:
         sign = self.signs.values if self.labels is None else known_or_zero(self.labels.value)
         along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
         mean = float((along * known_or_zero(self.predicted.value)).sum())
-        variance = sum(
-            float(moved**2 @ times) for moved, times, _ in self.predicted.project(along)
-        )
+        variance = sum(float(moved**2 @ times) for moved, times, _ in self.predicted.project(along))
         return mean < special.ndtri(0.05) * math.sqrt(variance)

@@ -63,7 +63,7 @@ class LabelAuditor(CooccurrenceAuditor):
     --------
     >>> from skbiasamp.metrics import LabelAuditor
     >>> ill, predicted = [1] * 20 + [0] * 80, [1] * 10 + [0] * 90
-    >>> LabelAuditor(interval="analytic", random_state=0).fit(ill).audit(ill, predicted)
+    >>> LabelAuditor().fit(ill).audit(ill, predicted)
     label amplification: +0.1000 [+0.0412, +0.1588], p = 0.000858 (100 rows, 1 task)
     group  task   n   base  observed  sign   delta  amplification    low   high p_value
     (all)     1 100 0.2000    0.1000    -1 -0.1000         0.1000 0.0412 0.1588   0.002

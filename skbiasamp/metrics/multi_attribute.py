@@ -258,7 +258,9 @@ def _associate(
     if not (shares and cells.indicator):
         return associate(cells, outcome, given=given)
     times = labels_of(cells, outcome).scores(np.ones(len(cells.groups)))
-    return associate(cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times)
+    return associate(
+        cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times
+    )
 
 
 def _variance(values: Array) -> Any:
