@@ -185,7 +185,7 @@ def test_a_pair_that_may_be_amplified_or_reduced_does_not_pass():
     auditor = DirectionalAuditor(reference="test")
     result = auditor.audit(hired, more, sensitive_features=sex)
     pair = result.table.iloc[0]
-    assert not pair["sign_certain"]
+    assert not pair["direction_clear"]
     assert pair["high"] < -0.05
     with pytest.raises(AssertionError, match="1 pair whose sign the labels do not show"):
         assert_amplification(result, below=0.02, group=0)
