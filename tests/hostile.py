@@ -359,9 +359,9 @@ ESTIMATORS = [
 ]
 AUDITORS = [
     lambda: DirectionalAuditor(interval=None),
-    lambda: DirectionalAuditor("T->A", reference="test", interval="analytic"),
+    lambda: DirectionalAuditor("T->A", reference="test"),
     lambda: [MALSAuditor(interval=None), DirectionalAuditor(interval=None)],
-    lambda: {"a": MALSAuditor(interval=None), "b": MALSAuditor(n_resamples=0)},
+    lambda: {"a": MALSAuditor(interval=None), "b": MALSAuditor()},
     lambda: LeakageAuditor(attacker="exact", interval=None, n_draws=2, cv=2),
     lambda: DirectionalAuditor(reference="bogus"),
     lambda: MALSAuditor,

@@ -194,8 +194,8 @@ def own_of(of):
 def _drawn(of):
     """Return what a Display draws."""
     result, curve, words = made("AuditResult"), made("AmplificationCurve"), made("words")
-    mitigations, timeline = made("MitigationSearch"), made("Timeline")
     comparison, explanation = made("ComparisonResult"), made("Explanation")
+    timeline = made("Timeline")
     kind = of.partition(".")[0]
     fitted = LogisticRegression().fit(X, HIRED)
     own = {
@@ -212,12 +212,6 @@ def _drawn(of):
             "report": [made("ComparisonReport")],
             "reference": ["a"],
         },
-        "MitigationDisplay": {
-            "table": [mitigations.measures],
-            "result": [mitigations],
-            "score": [mitigations.scores[0]],
-            "amplification": [mitigations.amplifications[0]],
-        },
         "TimelineDisplay": {
             "table": [timeline.to_frame()],
             "timeline": [timeline],
@@ -227,7 +221,6 @@ def _drawn(of):
             "table": [explanation.change, "change"],
             "explanation": [explanation],
         },
-        "WordsDisplay": {"table": [words.words], "result": [words]},
     }.get(kind, {"table": [result.table], "result": [result, words]})
     labels = {name: LABELS[name][:1] for name in ("y_true", "y_pred", "y", "sensitive_features")}
     return own | labels | {"estimator": [fitted], "X": [X], "auditor": [None]}

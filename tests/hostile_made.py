@@ -64,15 +64,11 @@ def curve():
 
 
 MAKERS = {
-    "AuditResult": lambda: DirectionalAuditor(
-        reference="test", n_resamples=9, simultaneous=True, random_state=0
-    ).audit(HIRED, PREDICTED, **BY),
+    "AuditResult": lambda: DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY),
     "AuditReport": lambda: skbiasamp.audit(
         HIRED, PREDICTED, **BY, auditor=AUDITORS[0](), random_state=0
     ),
-    "ComparisonResult": lambda: DirectionalAuditor(reference="test", n_resamples=9).compare(
-        HIRED, RUNS, **BY
-    ),
+    "ComparisonResult": lambda: DirectionalAuditor(reference="test").compare(HIRED, RUNS, **BY),
     "AmplificationCurve": curve,
     "MitigationSearch": lambda: search(
         LogisticRegression(), X, HIRED, **BY, candidates={}, auditor=AUDITORS[0](), cv=2

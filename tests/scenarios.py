@@ -175,7 +175,7 @@ def several_tasks():
         sensitive_features=rows["sex"],
         y_train=train[TASKS],
         sensitive_train=train["sex"],
-        auditor=[DirectionalAuditor(simultaneous=True, **QUICK), MALSAuditor(**QUICK)],
+        auditor=[DirectionalAuditor(**QUICK), MALSAuditor(**QUICK)],
         random_state=0,
         favourable=["cook", "pilot"],
     )
@@ -198,7 +198,7 @@ def classes():
         sensitive_features=rows["region"],
         y_train=before,
         sensitive_train=train["region"],
-        auditor=DirectionalAuditor(interval="analytic", adjust=None),
+        auditor=DirectionalAuditor(adjust=None),
         random_state=0,
     )
 
@@ -284,7 +284,7 @@ def own_base():
         auditor=[
             DirectionalAuditor(base=rates, **QUICK),
             DirectionalAuditor(sign=signs, **QUICK),
-            DirectionalAuditor(base=rates, ties="negative", interval="analytic"),
+            DirectionalAuditor(base=rates, ties="negative"),
             DirectionalAuditor(base=rates, reference="test", **QUICK),
             MultiAttributeAuditor("T->A", combinations="all", max_size=2, base="test", **QUICK),
         ],
@@ -715,7 +715,7 @@ def probabilities_of_classes():
 @scenario
 def scores_above_a_threshold():
     rows = ROWS()
-    auditor = DirectionalAuditor(ties="negative", interval="analytic", confidence_level=0.9)
+    auditor = DirectionalAuditor(ties="negative", confidence_level=0.9)
     return report(rows, "cook_score", threshold=0.6, auditor=auditor, **trained(TRAIN()))
 
 

@@ -20,7 +20,7 @@ def rows():
 
 
 def report_of(y, old, new, sex, **more):
-    auditor = DirectionalAuditor(interval="analytic")
+    auditor = DirectionalAuditor()
     how = {"sensitive_features": sex, "auditor": auditor} | more
     return skbiasamp.compare(y, {"old": old, "new": new}, **how)
 

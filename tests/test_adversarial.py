@@ -20,7 +20,6 @@ from skbiasamp import AuditedClassifier, DPAAuditor, LeakageAuditor, LeakageProb
 from skbiasamp.datasets import make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier
 from skbiasamp.mitigation._adversarial_training import Networks, Training, TrainingRows
-from skbiasamp.plotting import MitigationDisplay
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -293,9 +292,6 @@ def test_a_path_has_accuracy_and_leakage_of_each_weight(biased):
         assert found.loc[measure, "value"] == pytest.approx(np.mean(values))
         assert found.loc[measure, "std"] == pytest.approx(np.std(values, ddof=1))
     assert path["mitigation"].tolist() == ["λ = 0", "λ = 0", "λ = 3", "λ = 3"]
-    points = MitigationDisplay(path, score="accuracy", amplification="leakage").points
-    assert points["mitigation"].tolist() == ["λ = 0", "λ = 3"]
-    assert points["y"].tolist() == path["value"].tolist()[1::2]
     # Groups may be in a column that is hidden from the network.
     frame = pd.DataFrame(data.data).rename(columns=str).assign(group=data.sensitive)
     named = clone(model).set_params(sensitive="group", drop_sensitive=True)

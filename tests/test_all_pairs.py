@@ -33,7 +33,7 @@ def test_all_pairs_at_once_are_the_largest_deviation_of_the_resamples():
     """By hand, with the resamples that the contingency itself draws."""
     group, labels, guesses = rows(4_000)
     cells = Contingency.from_labels(labels, guesses, sensitive_features=group)
-    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     table = auditor.audit(cells).table
     drawn = cells.resample(999, random_state=1)
     moved = drawn.rate("task_pred", given="group") - drawn.rate("task", given="group")
@@ -57,7 +57,7 @@ def shares(n, rng):
 def test_pairs_that_labels_left_out_were_candidates():
     """What MALS counts of 60 pairs is chosen by the noise that their changes share."""
     group, labels, guesses = shares(4_000, np.random.default_rng(0))
-    auditor = MALSAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = MALSAuditor(reference="test")
     table = auditor.audit(labels, guesses, sensitive_features=group).table
     counts = table["sign"] == 1
     assert 20 < counts.sum() < 40
@@ -76,7 +76,7 @@ def test_pairs_that_labels_left_out_were_candidates():
 def test_of_two_groups_each_task_counts_one():
     """Shares of two groups are one number seen from both sides."""
     group, labels, guesses = shares(4_000, np.random.default_rng(0))
-    auditor = MALSAuditor(reference="test", interval="analytic")
+    auditor = MALSAuditor(reference="test")
     table = auditor.audit(labels, guesses, sensitive_features=group % 2).table
     least = table["p_value"].idxmin()
     assert table["p_adjusted"][least] == pytest.approx(15 * table["p_value"][least])
@@ -84,7 +84,7 @@ def test_of_two_groups_each_task_counts_one():
 
 def test_two_pairs_at_once_are_hardly_wider_than_one():
     group, labels, guesses = rows(3_000, 1)
-    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     table = auditor.audit(labels[:, 0], guesses[:, 0], sensitive_features=group).table
     widths = (table["high"] - table["low"], table[ENDS[1]] - table[ENDS[0]])
     assert (widths[1] > widths[0]).all()
@@ -96,7 +96,7 @@ def test_two_pairs_at_once_are_hardly_wider_than_one():
 def test_pairs_of_few_changes_stay_as_wide_as_exact_bounds():
     """No row of 50 changes: 1 − (α/2)^(1/50) is not ruled out, and α is smaller for all."""
     labels = [1] * 30 + [0] * 20 + [1] * 20 + [0] * 30
-    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     table = auditor.audit(labels, labels, sensitive_features=["f"] * 50 + ["m"] * 50).table
     assert (table[ENDS[1]] >= 1 - 0.025 ** (1 / 50) - 1e-12).all()
     assert (table[ENDS[0]] <= table["low"]).all()
@@ -124,7 +124,7 @@ def test_intervals_of_all_pairs_count_the_error_of_training_rates():
     train_group, train, _ = rows(500, 5, 1)
     ends = []
     for known in (False, True):
-        auditor = DirectionalAuditor(base="train", simultaneous=True, random_state=0)
+        auditor = DirectionalAuditor(base="train")
         auditor.fit(train, sensitive_features=train_group, reference_is_sample=not known)
         table = auditor.audit(labels, guesses, sensitive_features=group).table
         distances = [table["amplification"] - table[end] for end in ("low", ENDS[0])]
@@ -143,9 +143,7 @@ def test_intervals_of_all_pairs_count_the_error_of_training_rates():
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 @pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
 def test_the_interval_of_a_size_does_not_reach_below_0(interval):
-    auditor = MultiAttributeAuditor(
-        "A->T", combinations="all", max_size=1, interval=interval, n_resamples=59, random_state=0
-    )
+    auditor = MultiAttributeAuditor("A->T", combinations="all", max_size=1, interval=interval)
     lowest = []
     for seed in range(20):
         group, labels, guesses = rows(300, 2, seed)
@@ -162,9 +160,7 @@ def test_the_worst_of_nothing_is_not_found():
     found = {"ordinary": 0, "worst": 0}
     for seed in range(40):
         group, labels, guesses = rows(1_500, 20, seed)
-        auditor = DirectionalAuditor(
-            reference="test", n_resamples=199, simultaneous=True, random_state=seed
-        )
+        auditor = DirectionalAuditor(reference="test")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = auditor.audit(labels, guesses, sensitive_features=group)
@@ -178,7 +174,7 @@ def test_worst_names_the_pair_and_covers_the_largest():
     group, labels, guesses = rows(4_000, 3)
     planted = (group == "f") & (labels[:, 1] == 1)
     guesses[planted, 1] = 0
-    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     worst = auditor.audit(labels, guesses, sensitive_features=group).worst()
     assert (worst["group"], worst["task"]) == ("f", 1)
     assert 0 < worst["low"] < worst["amplification"] < worst["high"]
@@ -194,7 +190,7 @@ def test_the_interval_of_the_worst_is_that_of_the_largest_of_all_pairs():
         np.concatenate([np.arange(n[one]) < round(share[one] * n[one]) for one in n]).astype(int)
         for share in (hired, predicted)
     )
-    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     result = auditor.audit(labels, guesses, sensitive_features=group)
     table = result.table.set_index("group")
     assert table.loc["c", ENDS[1]] > table.loc["b", ENDS[1]] + 0.05
@@ -210,7 +206,7 @@ def test_the_interval_of_the_worst_is_that_of_the_largest_of_all_pairs():
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_sizes_have_no_sign():
     group, labels, guesses = rows()
-    auditor = MultiAttributeAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = MultiAttributeAuditor(reference="test")
     table = auditor.audit(labels, guesses, sensitive_features=group).table
     assert (table[ENDS[0]] >= 0).all()
     assert (table[ENDS[0]] <= table["amplification"]).all()
@@ -221,13 +217,9 @@ def test_what_cannot_be_simultaneous_says_so():
     group, labels, guesses = rows()
     how = {"sensitive_features": group}
     with pytest.raises(ValueError, match="simultaneous=True needs interval='bootstrap'"):
-        DirectionalAuditor(reference="test", simultaneous=True, interval="analytic").audit(
-            labels, guesses, **how
-        )
+        DirectionalAuditor(reference="test").audit(labels, guesses, **how)
     with pytest.raises(ValueError, match="one model's pairs"):
-        MALSAuditor(reference="test", simultaneous=True).compare(
-            labels, {"one": guesses, "two": labels}, **how
-        )
+        MALSAuditor(reference="test").compare(labels, {"one": guesses, "two": labels}, **how)
     for auditor in (DirectionalAuditor(reference="test"), LeakageAuditor(n_draws=2)):
         result = auditor.audit(labels[:, 0], guesses[:, 0], **how)
         with pytest.raises(ValueError, match="audit with simultaneous=True"):
@@ -267,7 +259,7 @@ def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
 def test_an_audit_of_the_required_rows_finds_the_effect(effect, changed, shares):
     n, found, n_data = required_rows(effect, changed=changed, groups=shares), 0, 200
     rng = np.random.default_rng(0)
-    auditor = DirectionalAuditor(interval="analytic", n_resamples=199, random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit([1, 1, 0, 1, 0, 0], sensitive_features=list("aaabbb"))
     for _ in range(n_data):
         group = rng.choice(2, size=n, p=shares)
@@ -285,7 +277,7 @@ def test_ends_of_resamples_that_are_too_short_require_no_fewer_rows():
     rng = np.random.default_rng(0)
     sex, labels = rng.integers(2, size=(2, 1_000))
     guesses = np.where(rng.random(1_000) < 0.2, 1 - labels, labels)
-    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    auditor = DirectionalAuditor(reference="test")
     result = auditor.audit(labels, guesses, sensitive_features=sex)
     wanted = required_rows(0.02, result=result)
     error = result.statistics["standard_error"]
@@ -298,7 +290,7 @@ def test_ends_of_resamples_that_are_too_short_require_no_fewer_rows():
 
 def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
     group, labels, guesses = rows(1_000, 1)
-    result = DirectionalAuditor(reference="test", interval="analytic", random_state=0).audit(
+    result = DirectionalAuditor(reference="test").audit(
         labels[:, 0], guesses[:, 0], sensitive_features=group
     )
     least = result.smallest_effect()
@@ -343,9 +335,7 @@ def test_no_rate_changes_by_more_than_all_rows(interval):
     """Of few rows, quantiles of a normal distribution reach further."""
     group = ["f"] * 12 + ["m"] * 8 + ["x"] * 3
     labels = [0] * 9 + [1] * 9 + [0, 1, 0, 1, 0]
-    auditor = DirectionalAuditor(
-        reference="test", interval=interval, simultaneous=interval == "bootstrap", random_state=0
-    )
+    auditor = DirectionalAuditor(reference="test", interval=interval)
     table = auditor.audit(labels, [1 - label for label in labels], sensitive_features=group).table
     ends = table[[name for name in ("low", "high", *ENDS) if name in table]]
     assert ends.abs().to_numpy().max() == 1
@@ -356,7 +346,7 @@ def test_rates_of_few_rows_have_students_t():
     rng = np.random.default_rng(0)
     group, train = np.repeat(["f", "m"], 20), np.repeat(["f", "m"], 1_000)
     labels, guesses = rng.integers(0, 2, (2, 40))
-    auditor = DirectionalAuditor(interval="analytic").fit(
+    auditor = DirectionalAuditor().fit(
         np.arange(2_000) % 5 < 2 + (train == "m"), sensitive_features=train
     )
     result = auditor.audit(labels == 1, guesses == 1, sensitive_features=group)

@@ -85,7 +85,7 @@ def test_16_audits_in_8_threads_change_no_filter():
         skbiasamp.audit(y_true, y_pred, sensitive_features=sex, random_state=0)
         auditor = LeakageAuditor(n_resamples=20, random_state=0).fit(y_true, sensitive_features=sex)
         auditor.audit(y_true, y_pred, sensitive_features=sex)
-        runs = DirectionalAuditor(reference="test", n_resamples=20)
+        runs = DirectionalAuditor(reference="test")
         runs.audit_runs(y_true, [y_pred, y_true], sensitive_features=sex)
 
     with ThreadPoolExecutor(8) as pool:
@@ -110,7 +110,7 @@ def test_a_report_in_one_thread_hides_no_warning_of_another():
         skbiasamp.audit(y_true, y_pred, sensitive_features=sex, auditor=[waits])
 
     y_true, y_pred, sex = few(0)
-    auditor = DirectionalAuditor(reference="test", n_resamples=20)
+    auditor = DirectionalAuditor(reference="test")
     # The filters are set before the other thread starts.
     with warnings.catch_warnings(record=True) as seen, ThreadPoolExecutor(1) as pool:
         warnings.simplefilter("always")
@@ -124,7 +124,7 @@ def test_a_report_in_one_thread_hides_no_warning_of_another():
 
 def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
     y_true, y_pred, sex = few(0)
-    auditor = DirectionalAuditor(reference="test", n_resamples=20)
+    auditor = DirectionalAuditor(reference="test")
     with pytest.warns(UncertaintyWarning) as seen:
         auditor.audit_runs(y_true, [y_pred] * 3, sensitive_features=sex)
     assert len(seen) == 1

@@ -104,7 +104,7 @@ def test_no_table_is_made_before_it_is_read(monkeypatch, interval):
         made.append(self)
         init(self, *args, **options)
 
-    auditor = DirectionalAuditor(interval=interval, n_resamples=9, random_state=0)
+    auditor = DirectionalAuditor(interval=interval)
     auditor.fit([0, 1, 1, 0] * 9, sensitive_features=list("ffmm") * 9)
     monkeypatch.setattr(pd.DataFrame, "__init__", counted)
     results = [

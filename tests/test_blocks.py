@@ -49,7 +49,7 @@ def rows(world):
 
 
 AUDITORS = {
-    "directional": DirectionalAuditor(reference="test", random_state=0),
+    "directional": DirectionalAuditor(reference="test"),
     "DPA": DPAAuditor(random_state=0),
     "leakage": LeakageAuditor(n_draws=2, random_state=0),
     "confidence": LeakageAuditor(quality="confidence", n_draws=2, random_state=0),
@@ -107,7 +107,7 @@ def test_numbers_are_summed_in_blocks(begin_early):
     label = 1e6 + 5 * group + rng.normal(size=N_ROWS)
     predicted = label + rng.normal(size=N_ROWS) + 0.3 * group
     bootstrap, analytic = (
-        NumericAuditor(reference="test", interval=interval, random_state=0)
+        NumericAuditor(reference="test", interval=interval)
         .audit(label, predicted, sensitive_features=group)
         .table
         for interval in ("bootstrap", "analytic")

@@ -411,7 +411,7 @@ def test_skore_reports_take_the_scorer():
 def test_skops_stores_what_is_fitted(stored):
     skops = client("skops.io")
     models = {
-        "auditor": DirectionalAuditor(random_state=0).fit(Y, sensitive_features=SEX),
+        "auditor": DirectionalAuditor().fit(Y, sensitive_features=SEX),
         "classifier": AuditedClassifier(
             LogisticRegression(), auditor=quiet(), sensitive="sex", drop_sensitive=False
         ).fit(X, Y),

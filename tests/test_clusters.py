@@ -63,7 +63,7 @@ def test_one_row_a_cluster_is_no_cluster(auditor, interval):
 def test_rows_that_are_repeated_say_nothing_new(interval):
     frame = families(same=0).drop_duplicates("person")
     five = frame.loc[frame.index.repeat(5)]
-    auditor = DirectionalAuditor(reference="test", interval=interval, random_state=0)
+    auditor = DirectionalAuditor(reference="test", interval=interval)
     once = auditor.audit(*rows_of(frame)[0], **rows_of(frame)[1])
     again = auditor.audit(*rows_of(five)[0], **rows_of(five)[1], clusters=five["person"])
     columns = ["base", "observed", "delta", "amplification", "low", "high"]
@@ -94,7 +94,7 @@ def test_few_rows_that_changed_are_counted_by_cluster(changed, n):
     guesses, person = labels.copy(), np.repeat(np.arange(80), 5)
     guesses[125 : 125 + 5 * changed : changed] = 1
     table = (
-        DirectionalAuditor(reference="test", random_state=0, n_resamples=199)
+        DirectionalAuditor(reference="test")
         .audit(labels, guesses, sensitive_features=sex, clusters=person)
         .table.set_index("group")
     )
@@ -107,7 +107,7 @@ def test_few_rows_that_changed_are_counted_by_cluster(changed, n):
 def test_analytic_errors_are_the_sandwich():
     """By hand: the sum over families of the squared sum of their rows' influences."""
     frame = families()
-    auditor = DirectionalAuditor(reference="test", interval="analytic", random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     result = auditor.audit(*rows_of(frame)[0], **rows_of(frame)[1], clusters=frame["person"])
     change = frame["predicted"] - frame["hired"]
     influence, total = {}, 0.0
@@ -143,7 +143,7 @@ def test_a_variance_that_few_clusters_carry_has_student_s_t(interval):
     """By hand: n clusters carry it, the squared sum of squares over the sum of fourth powers."""
     frame = few_families(3, 5, other=0.3)
     women = frame["sex"] == "f"
-    auditor = DirectionalAuditor(interval=interval, random_state=0, n_resamples=199)
+    auditor = DirectionalAuditor(interval=interval)
     auditor.fit(women.astype(int), sensitive_features=frame["sex"])  # signs of no doubt
     how = {"sensitive_features": frame["sex"], "clusters": frame["person"]}
     models = {"champion": frame["predicted"], "challenger": frame["challenger"]}
@@ -178,7 +178,7 @@ def test_few_clusters_raise_no_alarm():
     for seed in range(200):
         frame = few_families(seed, 5)
         labels, how = rows_of(frame)
-        auditor = DirectionalAuditor(interval="analytic")
+        auditor = DirectionalAuditor()
         auditor.fit(frame["sex"] == "f", sensitive_features=frame["sex"])
         result = auditor.audit(*labels, **how, clusters=frame["person"])
         clear += result.verdict != "no clear effect"
@@ -268,7 +268,7 @@ def test_clusters_are_counted_alike_everywhere(method, tmp_path):
             rows = pytest.importorskip("duckdb").from_df(frame)
         other = Contingency.from_frame(rows, **COLUMNS)
     assert cells == other
-    auditor = DirectionalAuditor(reference="test", n_resamples=99, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     same_results(auditor.audit(cells), auditor.audit(other))
     assert cells != Contingency.from_labels(*rows_of(frame)[0], **rows_of(frame)[1])
 
@@ -295,7 +295,7 @@ def test_fractional_weights_stay_with_their_rows():
     """Of rows that all weigh one half, the errors are those of rows that weigh 1."""
     frame = families()
     labels, how = rows_of(frame)
-    auditor = DirectionalAuditor(reference="test", interval="analytic", random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     half, whole = (
         auditor.audit(
             *labels, **how, sample_weight=np.full(len(frame), one), clusters=frame["person"]
@@ -308,7 +308,7 @@ def test_fractional_weights_stay_with_their_rows():
 def test_intervals_of_clusters_cover():
     """Of people with 5 equal rows each; ordinary intervals are far too narrow."""
     rng = np.random.default_rng(0)
-    auditor = DirectionalAuditor(interval="analytic", n_resamples=19, random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit([1, 1, 0, 1, 0, 0] * 50, sensitive_features=list("fffmmm") * 50)
     inside = {"clusters": 0, "rows": 0}
     n_data = 100
@@ -336,7 +336,7 @@ def test_sets_of_tasks_and_reports_take_clusters():
     report = skbiasamp.audit(tasks, predicted, **how, random_state=0)
     assert {one.kind for one in report.values()} == {"signed", "size", "attack"}
     assert all(one.statistics["n_clusters"] == 300 for one in report.values())
-    auditor = MultiAttributeAuditor(reference="test", random_state=0)
+    auditor = MultiAttributeAuditor(reference="test")
     wide, narrow = (
         auditor.audit(tasks, predicted, sensitive_features=frame["sex"], clusters=ids)
         for ids in (frame["person"], None)
@@ -521,7 +521,7 @@ def test_runs_that_are_alike_are_no_surer_than_one_of_them(interval):
     """Few clusters carry the variance of the rows, however many runs there are."""
     frame = families(12)
     labels, how = rows_of(frame)
-    auditor = DirectionalAuditor(interval=interval, n_resamples=199, random_state=0)
+    auditor = DirectionalAuditor(interval=interval)
     auditor.fit(families(500, 1)["hired"], sensitive_features=families(500, 1)["sex"])
     how |= {"clusters": frame["person"]}
     lone = auditor.set_params(interval="analytic").audit(*labels, **how)

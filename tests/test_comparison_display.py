@@ -39,8 +39,8 @@ def world(n_models=2, n=600):
 def report(request):
     sex, y, models = world(request.param)
     auditors = [
-        DirectionalAuditor(reference="test", n_resamples=99),
-        MALSAuditor(reference="test", n_resamples=99),
+        DirectionalAuditor(reference="test"),
+        MALSAuditor(reference="test"),
     ]
     return skbiasamp.compare(y, models, sensitive_features=sex, auditor=auditors, random_state=0)
 
@@ -48,7 +48,7 @@ def report(request):
 @pytest.fixture(scope="module")
 def result():
     sex, y, models = world(3)
-    auditor = DirectionalAuditor(reference="test", n_resamples=99, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     return auditor.compare(y, models, sensitive_features=sex)
 
 
@@ -93,7 +93,7 @@ def test_a_size_is_drawn_by_the_difference_of_its_verdict():
     sex, y, models = world(2)
     tasks = np.column_stack([y, 1 - y])
     predicted = {name: np.column_stack([one, 1 - one]) for name, one in models.items()}
-    auditor = MultiAttributeAuditor(reference="test", n_resamples=20, random_state=0)
+    auditor = MultiAttributeAuditor(reference="test")
     result = auditor.compare(tasks, predicted, sensitive_features=sex)
     drawn = ComparisonDisplay.from_result(result).table.iloc[0]
     assert tuple(drawn[["difference", "low", "high"]]) == result.judged("model 1")

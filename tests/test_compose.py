@@ -348,10 +348,10 @@ def test_refitting_forgets():
 def test_an_audit_is_the_auditors_own():
     train, test = np.arange(N) < 250, np.arange(N) >= 250
     model = AuditedClassifier(
-        tree(), auditor=DirectionalAuditor(random_state=0), sensitive="race", drop_sensitive=False
+        tree(), auditor=DirectionalAuditor(), sensitive="race", drop_sensitive=False
     )
     model.fit(CODED[train], Y[train])
-    auditor = DirectionalAuditor(random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit(Y[train], sensitive_features=CODED.race[train])
     held_out = CODED[test]
     expected = auditor.audit(Y[test], model.predict(held_out), sensitive_features=held_out.race)

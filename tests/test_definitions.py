@@ -320,25 +320,24 @@ def sets_of_tasks(world, *, combinations, min_size, max_size, min_count):
 
 
 def multi(world, direction, *, base, **which):
-    """Zhao, Andrews and Xiang (2023): the mean size, the signed mean, the variance."""
+    """Zhao, Andrews and Xiang (2023): the mean size, the variance."""
     found = sets_of_tasks(world, **which)
-    size, signed, defined = Fraction(0), Fraction(0), []
+    size, defined = Fraction(0), []
     for g in world.groups:
         for m in found:
             delta = change(world, g, m, direction, base)
             if delta is not None:
                 size += abs(delta)
-                signed += sign(world.train, g, m) * delta
                 defined.append(delta)
     if not defined:
-        return math.nan, math.nan, math.nan
+        return math.nan, math.nan
     there = world.groups
     if direction == "A->T":
         there = [g for g in there if count(world.test, lambda row, g=g: g in row.a)]
     n = len(there) * len(found)
     middle = Fraction(sum(defined), len(defined))
     variance = Fraction(sum((delta - middle) ** 2 for delta in defined), len(defined))
-    return float(size / n), float(signed / n), float(variance)
+    return float(size / n), float(variance)
 
 
 which_sets = st.fixed_dictionaries(
@@ -361,8 +360,7 @@ def test_multi_attribute_is_the_published_formula(world, direction, base, which)
     shape = {"groups": world.labels.get("groups", "intersection")}
     result = world.audit(MultiAttributeAuditor(**options, **shape, formula="published"))
     assert same(float(result), expected[0])
-    assert same(result.statistics["signed_mean"], expected[1])
-    assert same(result.statistics["variance"], expected[2])
+    assert same(result.statistics["variance"], expected[1])
 
 
 def multi_mals(world, **which):

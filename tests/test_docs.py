@@ -74,13 +74,15 @@ def test_code_without_prompts_runs_too(page, tmp_path, monkeypatch):
     """After the examples that stand above it on the page."""
     monkeypatch.chdir(tmp_path)
     text = "\n".join(blocks(page))
-    for package in ("torch", "skorch", "matplotlib", "jinja2", "fairlearn", "mlflow"):
+    for package in ("torch", "skorch", "matplotlib", "jinja2", "fairlearn"):
         if re.search(rf"import {package}|from {package}|needs {package}", text):
             pytest.importorskip(package)
     if "matplotlib" in text or "plotting" in text:
         importlib.import_module("matplotlib").use("Agg")
     names = {"__name__": page.stem}
     for block in blocks(page):
+        if "import mlflow" in block:
+            continue  # tests/test_clients.py runs it
         if ">>>" in block:
             for example in doctest.DocTestParser().get_examples(block):
                 exec(compile(example.source, page.name, "single"), names)

@@ -191,10 +191,10 @@ def test_tasks_can_be_summed_in_overlapping_groups(test, groups):
 @every_engine
 def test_the_audit_of_summed_tasks_is_that_of_rows(train, test, engine):
     columns = {"target": LABELS, "sensitive": "group"}
-    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit(engine(train), **columns)
     found = auditor.audit(engine(test), prediction=PREDICTIONS, **columns)
-    again = DirectionalAuditor(interval="analytic", random_state=0)
+    again = DirectionalAuditor()
     again.fit(train[LABELS], sensitive_features=train["group"])
     expected = again.audit(
         test[LABELS], test[PREDICTIONS].to_numpy(), sensitive_features=test["group"]
@@ -222,7 +222,7 @@ def test_the_audit_of_summed_tasks_is_that_of_rows(train, test, engine):
 @pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])
 def test_second_moments_serve_every_base_and_sign(train, test, options, predicted):
     predictions = [f"{predicted}{i}" for i in range(N_TASKS)]
-    auditor = DirectionalAuditor(interval="analytic", random_state=0, **options)
+    auditor = DirectionalAuditor(**options)
     auditor.fit(train[LABELS], sensitive_features=train["group"])
     columns = MANY | {"prediction": predictions}
     found = auditor.audit(duckdb(test), **columns)
@@ -234,7 +234,7 @@ def test_second_moments_serve_every_base_and_sign(train, test, options, predicte
 
 
 def test_moments_take_the_signs_of_an_auditor(train, test):
-    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit(train[LABELS], sensitive_features=train["group"])
     like, signs = auditor.contingency_, auditor.y_at_
     parts = [
@@ -249,8 +249,8 @@ def test_moments_take_the_signs_of_an_auditor(train, test):
 
 def test_a_mean_whose_interval_is_not_known_has_none(train, test):
     for auditor in (
-        DirectionalAuditor(n_resamples=99, random_state=0),
-        MALSAuditor(n_resamples=99, random_state=0),
+        DirectionalAuditor(),
+        MALSAuditor(),
     ):
         auditor.fit(lazy_polars(train), target=LABELS, sensitive="group")
         with pytest.warns(UncertaintyWarning, match="each task was counted by itself"):
@@ -342,7 +342,7 @@ def test_a_model_reverses_however_its_rows_are_read(engine, predicted, shares, o
     if "base" in options and not isinstance(options["base"], str):
         options = {"base": options["base"].iloc[: len(shares)]}
     columns = COLUMNS | {"prediction": [f"{predicted}{i}" for i in range(SEVERAL)]}
-    auditor = DirectionalAuditor(interval="analytic", **options)
+    auditor = DirectionalAuditor(**options)
     assert_audits_agree(auditor, *data, columns, "reverses", engine)
 
 
@@ -351,7 +351,7 @@ def test_groups_of_few_rows_leave_the_verdict_however_they_are_read(options):
     train = associated(1_000, 0, 0.05, 0.0)
     test = associated(2_000, 1, 0.05, 0.12, (0.6, 0.39, 0.01))
     assert 0 < (test["group"] == "c").sum() < 30
-    auditor = DirectionalAuditor(interval="analytic", **options)
+    auditor = DirectionalAuditor(**options)
     assert_audits_agree(auditor, train, test, COLUMNS, "amplifies", duckdb)
     found = auditor.fit(train[WORDS], sensitive_features=train["group"]).audit(
         duckdb(test), **COLUMNS
@@ -363,7 +363,7 @@ def test_groups_of_few_rows_leave_the_verdict_however_they_are_read(options):
 def test_weak_training_correlations_count_their_error_however_they_are_read(engine):
     """Signs that count part of the change are others than the published ones here."""
     train, test = associated(300, 0, 0.02, 0.0), associated(1_000, 1, 0.02, 0.02)
-    auditor = DirectionalAuditor(base="train", interval="analytic")
+    auditor = DirectionalAuditor(base="train")
     assert_audits_agree(auditor, train, test, COLUMNS, "no clear effect", engine)
     result = auditor.fit(engine(train), target=WORDS, sensitive="group").audit(
         engine(test), **COLUMNS
@@ -395,9 +395,9 @@ def test_reports_say_reverses_however_rows_are_read(trained):
 @pytest.mark.parametrize(
     "auditor",
     [
-        MALSAuditor(interval="analytic"),
-        DirectionalAuditor("T->A", interval="analytic"),
-        DirectionalAuditor(interval="analytic", base="train"),
+        MALSAuditor(),
+        DirectionalAuditor("T->A"),
+        DirectionalAuditor(base="train"),
     ],
     ids=["MALS", "T->A", "A->T"],
 )
@@ -537,7 +537,7 @@ ONE = {"target": "t0", "prediction": "s0", "sensitive": ["group", "region"]}
 @every_engine
 @pytest.mark.parametrize("weight", [None, "repeated"])
 def test_probabilities_by_their_sums_and_squares(train, test, engine, weight):
-    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit(train["t0"], sensitive_features=train[["group", "region"]])
     found = auditor.audit(engine(test), weight=weight, **ONE)
     expected = auditor.audit(held(test, ONE, weight, like=auditor.contingency_))
@@ -550,7 +550,7 @@ def test_probabilities_by_their_sums_and_squares(train, test, engine, weight):
 @every_engine
 def test_fractional_weights_by_their_sums_and_squares(train, test, engine):
     columns = ONE | {"prediction": "p0"}
-    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor = DirectionalAuditor()
     auditor.fit(train["t0"], sensitive_features=train[["group", "region"]])
     counted = Contingency.from_frame(
         engine(test), weight="weight", like=auditor.contingency_, **columns
@@ -570,7 +570,7 @@ def test_fractional_weights_by_their_sums_and_squares(train, test, engine):
 
 def test_a_bootstrap_of_summed_weights_is_that_of_rows(test):
     columns = ONE | {"prediction": "p0"}
-    auditor = DirectionalAuditor(reference="test", n_resamples=4000, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     one = auditor.audit(Contingency.from_frame(duckdb(test), weight="weight", **columns))
     other = auditor.audit(held(test, columns, "weight"))
     error = one.statistics["standard_error"], other.statistics["standard_error"]
@@ -652,7 +652,7 @@ def test_second_moments_find_their_groups_whatever_they_are_called(train, test, 
 
     attribute = ["group", "region"] if kind == "pairs" else "group"
     train, test = named(train), named(test)
-    auditor = DirectionalAuditor(interval="analytic", missing=missing, random_state=0)
+    auditor = DirectionalAuditor(missing=missing)
     auditor.fit(train, target=LABELS, sensitive=attribute)
     columns = MANY | {"sensitive": attribute}
     found = auditor.audit(lazy_polars(test), **columns)

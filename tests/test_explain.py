@@ -151,9 +151,7 @@ def test_classes_of_one_label():
     score = rng.dirichlet([1, 1, 1], 600)
     label = np.array(["x", "y", "z"])[(score.cumsum(axis=1) < rng.random((600, 1))).sum(axis=1)]
     decision = np.array(["x", "y", "z"])[score.argmax(axis=1)]
-    explanation = skbiasamp.explain(
-        label, decision, sensitive_features=group, y_score=score
-    )
+    explanation = skbiasamp.explain(label, decision, sensitive_features=group, y_score=score)
     whole = DirectionalAuditor(reference="test").score(label, decision, sensitive_features=group)
     assert explanation.decision["value"].sum() == pytest.approx(whole, abs=EXACT)
 
@@ -196,9 +194,7 @@ def test_sentences_say_whether_groups_differ_more_or_less(share, text):
     labels[1_000:] = np.arange(1_000) < 600
     apart = np.arange(1_000) < 500 + 500 * share
     guesses = np.r_[~apart, apart].astype(int)
-    explanation = skbiasamp.explain(
-        labels.astype(int), guesses, sensitive_features=sex
-    )
+    explanation = skbiasamp.explain(labels.astype(int), guesses, sensitive_features=sex)
     (sentence,) = (each for each in explanation.sentences if each.startswith("change"))
     assert f"The predictions associate group and task {text}" in sentence
 
@@ -266,9 +262,7 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     label = np.zeros(400, int)
     label[:50] = label[200:250] = 1  # of the shared stratum one half, of the others a and none
     label[100:200] = 1
-    explanation = skbiasamp.explain(
-        label, label, sensitive_features=group, given=given
-    )
+    explanation = skbiasamp.explain(label, label, sensitive_features=group, given=given)
     gaps = explanation.gaps[explanation.gaps["of"] == "labels"].set_index("part")["value"]
     sign = -1 if explanation.gaps["group"].iloc[0] == "b" else 1
     assert gaps["explained"] == gaps["unexplained"] == 0
@@ -443,9 +437,7 @@ def world(rng, n=2000, *, scores):
 @pytest.mark.parametrize(("scores", "cause"), [(True, "scores"), (False, "rounding")])
 def test_the_part_that_amplifies_is_found(scores, cause):
     label, decision, score, group = world(np.random.default_rng(0), 4000, scores=scores)
-    explanation = skbiasamp.explain(
-        label, decision, y_score=score, sensitive_features=group
-    )
+    explanation = skbiasamp.explain(label, decision, y_score=score, sensitive_features=group)
     parts = explanation.decision.set_index("part")
     (other,) = {"scores", "rounding"} - {cause}
     assert parts.loc[cause, "low"] > 0.05
@@ -461,9 +453,7 @@ def test_calibrated_scores_are_seldom_said_to_amplify_and_rounding_is_covered():
     truth = 0.5 * (2 * 0.6914625 - 1) - 0.05  # of chances normal around 0.45 and 0.55
     for seed in range(25):
         label, decision, score, group = world(np.random.default_rng(seed), 500, scores=False)
-        explanation = skbiasamp.explain(
-            label, decision, y_score=score, sensitive_features=group
-        )
+        explanation = skbiasamp.explain(label, decision, y_score=score, sensitive_features=group)
         parts = explanation.decision.set_index("part")
         wrong += not parts.loc["scores", "low"] <= 0 <= parts.loc["scores", "high"]
         row = parts.loc["rounding"]
@@ -557,9 +547,7 @@ def test_the_verdict_within_strata_knows_a_reversal(predicted, verdict):
     place = np.tile(np.arange(1000) / 1000, 4)
     label = (place < np.where(group == "a", 0.5, 0.3)).astype(int)
     decision = (place < np.where(group == "a", predicted, 0.3)).astype(int)
-    explanation = skbiasamp.explain(
-        label, decision, sensitive_features=group, given=given
-    )
+    explanation = skbiasamp.explain(label, decision, sensitive_features=group, given=given)
     assert any(f"within strata: {verdict}" in text for text in explanation.sentences)
     assert explanation.audit.verdict == verdict
 
@@ -572,9 +560,7 @@ def test_groups_alike_within_strata_are_seldom_said_to_reverse():
     given = (rng.random(n) < 0.2 + 0.6 * group).astype(int)
     label = (rng.random((n, tasks)) < 0.3 + 0.3 * given[:, None]).astype(int)
     predicted = (rng.random((n, tasks)) < 0.3 + 0.3 * given[:, None]).astype(int)
-    explanation = skbiasamp.explain(
-        label, predicted, sensitive_features=group, given=given
-    )
+    explanation = skbiasamp.explain(label, predicted, sensitive_features=group, given=given)
     inside = explanation.gaps.query("part == 'unexplained' and of != 'change'")
     assert ((inside["low"] > 0) | (inside["high"] < 0)).any()
     assert not explanation.findings

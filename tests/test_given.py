@@ -16,7 +16,7 @@ from skbiasamp.counts import draws
 from skbiasamp.metrics.strata import standardised as within_strata
 from skbiasamp.metrics.strata import strata_of
 
-AUDITOR = DirectionalAuditor(reference="test", random_state=0)
+AUDITOR = DirectionalAuditor(reference="test")
 
 
 def standardised(rows, column, given="dept"):
@@ -326,7 +326,7 @@ def test_the_command_watches_within_strata(tmp_path, capsys):
 def test_strata_leave_the_names_of_the_other_columns_and_the_predictions_of_counts():
     labels = pd.DataFrame([(a, b, y) for a in "fm" for b in "xy" for y in (0, 1)] * 5)
     labels.columns = ["sex", "race", "hired"]
-    auditor = DirectionalAuditor(reference="test", random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     columns = {"target": "hired", "prediction": "hired", "sensitive": "sex"}
     assert auditor.audit(labels, **columns, given="race").group_columns == ("sex",)
     sexes = labels[["sex", "race"]]
@@ -438,7 +438,7 @@ def test_differences_between_strata_are_no_noise_of_associations(interval):
         rate = np.where(stratum, 0.9, 0.05)
         label = (rng.random(2000) < rate + 0.04 * group).astype(int)
         predicted = (rng.random(2000) < rate - 0.03 + 0.1 * group).astype(int)
-        auditor = DirectionalAuditor(reference="test", interval=interval, random_state=0)
+        auditor = DirectionalAuditor(reference="test", interval=interval)
         result = auditor.audit(label, predicted, sensitive_features=group, given=stratum)
         verdicts.append(result.verdict)
     assert verdicts.count("amplifies") >= 5
@@ -455,7 +455,7 @@ def test_few_rows_that_stand_for_many_vary_as_they_do():
         group = np.repeat([0, 1], [1000, 33])
         stratum = np.r_[np.tile([0, 1], 500), np.repeat([0, 1], [3, 30])]
         label, predicted = (rng.random((2, 1033)) < 0.4 + 0.1 * stratum).astype(int)
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(label, predicted, sensitive_features=group, given=stratum)
         beyond += abs(result.estimate) > 2 * result.statistics["standard_error"]
     assert beyond <= 0.1 * times

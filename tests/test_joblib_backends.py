@@ -40,7 +40,7 @@ def cross():
         X[["x"]],
         target,
         sensitive_features=X["group"],
-        auditor=DirectionalAuditor(n_resamples=50, random_state=0),
+        auditor=DirectionalAuditor(),
         cv=3,
         n_jobs=2,
         random_state=0,
@@ -51,7 +51,7 @@ def cross():
 def resample():
     group, target, predicted = simulate()
     # Permutations as well: predictions are in the condition of MALS.
-    auditor = MALSAuditor(reference="test", n_resamples=500, random_state=0, n_jobs=2)
+    auditor = MALSAuditor(reference="test")
     return auditor.audit(target, predicted, sensitive_features=group).table
 
 

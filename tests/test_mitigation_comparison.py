@@ -1,6 +1,4 @@
-"""search and its Display: the same folds for all, and nothing hidden from mitigations."""
-
-from itertools import pairwise
+"""search: the same folds for all, and nothing hidden from mitigations."""
 
 import numpy as np
 import pandas as pd
@@ -38,8 +36,6 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     search,
 )
-from skbiasamp.plotting import MitigationDisplay
-from skbiasamp.plotting._common import short_labels
 
 
 def compared(X, y, sex, estimators, auditor=None, **options):
@@ -111,7 +107,7 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
         "forest": RandomForestClassifier(5, random_state=0),
         "groups": DomainIndependentClassifier(LogisticRegression(), calibration=None),
     }
-    auditors = [DirectionalAuditor(random_state=0), MALSAuditor(random_state=0, interval=None)]
+    auditors = [DirectionalAuditor(), MALSAuditor(interval=None)]
     options = {"cv": splits, "confidence_level": 0.9}
     comparison = compared(X, y, sex, estimators, auditors, **options)
     predicted = {}
@@ -121,7 +117,7 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
             given = {"sensitive_features": sex[train]} if name == "groups" else {}
             model = clone(estimator).fit(X[train], y[train], **given)
             predicted[name][test] = model.predict(X[test])
-    auditor = DirectionalAuditor(random_state=0, confidence_level=0.9)
+    auditor = DirectionalAuditor(confidence_level=0.9)
     auditor.fit(y, sensitive_features=sex)
     expected = auditor.compare(y, predicted, sensitive_features=sex, reference="none").table
     rows = comparison.measures[comparison.measures["measure"] == "directional A->T"].set_index(
@@ -138,10 +134,6 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
     mals = comparison.measures[comparison.measures["measure"] == "MALS"].set_index("mitigation")
     assert mals.loc["groups", "difference"] != 0
     assert np.isnan(mals.loc["groups", "difference_low"])
-    points = MitigationDisplay(
-        comparison.measures, score="accuracy", amplification="directional A->T"
-    ).points.set_index("mitigation")
-    pd.testing.assert_frame_equal(points[names], rows[names])
     # Rows that are tested twice are not independent.
     twice = compared(X, y, sex, estimators, **{**options, "cv": ShuffleSplit(3)})
     assert twice.measures["difference_low"].isna().all()
@@ -170,7 +162,7 @@ def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
                 make_pipeline(StandardScaler(), LogisticRegression()), sensitive="sex"
             ),
         },
-        [DirectionalAuditor(n_resamples=50), MALSAuditor(n_resamples=50)],
+        [DirectionalAuditor(), MALSAuditor()],
         random_state=0,
     )
     for remedy in ("constraints", "groups"):
@@ -275,7 +267,7 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         np.array(["no", "perhaps", "yes"])[three],
         sex,
         {"none": LogisticRegression(), "groups": DomainIndependentClassifier(LogisticRegression())},
-        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor(n_resamples=50)],
+        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor()],
         cv=3,
         random_state=0,
     )
@@ -292,7 +284,7 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
             "constraints": CorpusConstraintClassifier(model),
             "pair": (RatioBalancer(random_state=0), model),
         },
-        [DirectionalAuditor(n_resamples=50), MultiAttributeAuditor(n_resamples=50)],
+        [DirectionalAuditor(), MultiAttributeAuditor()],
         cv=3,
         noise=[1],
         stratify="joint",
@@ -483,136 +475,3 @@ def test_rows_without_columns_cannot_be_compared(people):
     for X, message in ((pd.DataFrame(index=range(len(y))), "no columns"), (None, "Got NoneType")):
         with pytest.raises(ValueError, match=message):
             compared(X, y, sex, {"none": LogisticRegression()})
-
-
-# ------------------------------------------------------------------------------------ Display
-
-
-@pytest.fixture(scope="module")
-def comparison(people):
-    X, y, sex = people
-    return compared(
-        X,
-        y,
-        sex,
-        {
-            "none": LogisticRegression(),
-            "groups": DomainIndependentClassifier(LogisticRegression()),
-        },
-        [DirectionalAuditor(n_resamples=50), MALSAuditor(n_resamples=50)],
-        noise=[4, 1],
-        random_state=0,
-    )
-
-
-@pytest.fixture
-def plt():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    plt = pytest.importorskip("matplotlib.pyplot")
-    yield plt
-    plt.close("all")
-
-
-def drawn(container):
-    """Return the points of error bars, and the ends of their bars."""
-    line, _, bars = container
-    return line.get_xydata(), [bar.get_segments() for bar in bars]
-
-
-def test_remedies_are_drawn_with_intervals_on_both_sides(comparison, plt):
-    display = MitigationDisplay.from_result(comparison)
-    assert list(display.points_) == ["none", "groups"]
-    for remedy in ("none", "groups"):
-        (point,), ((across,), (along,)) = drawn(display.points_[remedy])
-        points = {
-            (measure, column): values(comparison, remedy, measure, column)
-            for measure in ("accuracy", "directional A->T")
-            for column in ("value", "low", "high")
-        }
-        x = [points["accuracy", column] for column in ("value", "low", "high")]
-        y = [points["directional A->T", column] for column in ("value", "low", "high")]
-        assert_allclose(point, [x[0], y[0]])
-        assert_allclose(across, [[x[1], y[0]], [x[2], y[0]]])
-        assert_allclose(along, [[x[0], y[1]], [x[0], y[2]]])
-    assert display.zero_line_.get_ydata() == [0, 0]
-    assert display.ax_.get_xlabel() == "accuracy"
-    assert display.ax_.get_ylabel() == "directional, group → task"
-    assert display.ax_.get_title() == "directional, group → task against accuracy"
-
-
-def test_the_line_of_noise_begins_at_the_baseline_and_grows(comparison, plt):
-    display = MitigationDisplay.from_result(comparison, score="f1", amplification="MALS")
-    points, _ = drawn(display.noise_line_)
-    expected = [
-        [values(comparison, name, measure) for measure in ("f1", "MALS")]
-        for name in ("none", "noise 1", "noise 4")
-    ]
-    assert_allclose(points, expected)
-    texts = {text.get_text() for text in display.texts_}
-    assert texts == {"noise 1 to 4", "none", "groups"}
-
-
-def test_remedies_look_different_and_nothing_is_cut_off(plt):
-    from matplotlib.text import Text
-
-    names = [f"a remedy whose name is long, number {k}" for k in range(9)]
-    table = pd.DataFrame(
-        [
-            (name, np.nan, measure, 0.1 * k, 0.1 * k - 0.05, 0.1 * k + 0.05)
-            for k, name in enumerate(names)
-            for measure in ("accuracy", "MALS")
-        ],
-        columns=["mitigation", "noise", "measure", "value", "low", "high"],
-    )
-    display = MitigationDisplay(table, score="accuracy", amplification="MALS").plot()
-    assert display.noise_line_ is None
-    looks = {
-        (line.get_color(), line.get_marker())
-        for line, _, _ in (display.points_[name] for name in names)
-    }
-    assert len(looks) == 9
-    display.figure_.draw_without_rendering()
-    assert {text.get_text() for text in display.texts_} == set(short_labels(names, "").values())
-    boxes = [Text.get_window_extent(text) for text in display.texts_]
-    for box in boxes:
-        assert display.figure_.bbox.contains(*box.min)
-        assert display.figure_.bbox.contains(*box.max)
-    assert all(above.y0 >= below.y1 - 1 for above, below in pairwise(boxes))
-
-
-def test_points_that_coincide_stay_where_they_are_and_are_all_seen(plt):
-    rows = [(name, 0.5, 0.1) for name in "abc"] + [("d", 0.7, -0.1)]
-    table = pd.DataFrame(
-        [
-            (name, np.nan, measure, value, value - 0.05, value + 0.05)
-            for name, *both in rows
-            for measure, value in zip(("accuracy", "MALS"), both, strict=True)
-        ],
-        columns=["mitigation", "noise", "measure", "value", "low", "high"],
-    )
-    display = MitigationDisplay(table, score="accuracy", amplification="MALS").plot()
-    for name, *place in rows:
-        line, _, _ = display.points_[name]
-        at = line.get_transform().transform(line.get_xydata())[0]
-        assert_allclose(at, display.ax_.transData.transform(place))
-        assert line.get_markerfacecolor() == "none"
-    markers = [display.points_[name][0].get_marker() for name in "abc"]
-    assert len(set(markers)) == 3
-
-
-def test_axes_of_one_s_own(comparison, plt):
-    _, ax = plt.subplots()
-    display = MitigationDisplay.from_result(comparison, ax=ax)
-    assert display.ax_ is ax
-
-
-def test_what_cannot_be_drawn_is_said(comparison):
-    with pytest.raises(ValueError, match="no measure 'leakage'; it has 'accuracy'"):
-        MitigationDisplay.from_result(comparison, amplification="leakage")
-    with pytest.raises(TypeError, match="what search returned, got DataFrame"):
-        MitigationDisplay.from_result(comparison.table)
-    with pytest.raises(ValueError, match="lacks the columns 'mitigation'"):
-        MitigationDisplay(
-            comparison.measures.drop(columns="mitigation"), score="accuracy", amplification="MALS"
-        )

@@ -147,7 +147,7 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
         winners.add(winner)
         chosen[test] = X[test, winner]
     assert len(winners) > 1
-    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=sex)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=sex)
     audit = auditor.audit(y, chosen, sensitive_features=sex)
     assert result.validated["estimate"] == pytest.approx(audit.estimate)
     assert result.validated["low"] == pytest.approx(audit.low, abs=0.005)
@@ -337,7 +337,7 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
 
 def test_the_other_direction_needs_a_classifier_of_the_group():
     X, y, sex = people(1500, 0)
-    auditors = [DirectionalAuditor(n_resamples=99), DirectionalAuditor("T->A", n_resamples=99)]
+    auditors = [DirectionalAuditor(), DirectionalAuditor("T->A")]
     candidates = {"balanced": (RatioBalancer(random_state=0), LogisticRegression())}
     result = search(
         LogisticRegression(),

@@ -968,7 +968,7 @@ def test_estimators_are_compared_fold_by_fold():
 
 def test_folds_vary_at_least_as_much_as_rows():
     """Nadeau and Bengio's interval, of the larger variance; the few folds tell only the rest."""
-    auditor = DirectionalAuditor(random_state=0, n_resamples=199)
+    auditor = DirectionalAuditor()
     for reference in PAIR:  # in some of these comparisons folds agree by chance, in others not
         options = {"sensitive_features": GROUP, "auditor": auditor, "cv": CV}
         result = cross_audit(PAIR, X, Y, reference=reference, **options)
@@ -991,7 +991,7 @@ def test_folds_vary_at_least_as_much_as_rows():
 
 
 def test_their_held_out_predictions_are_compared_on_the_same_rows():
-    auditor = DirectionalAuditor(random_state=0, n_resamples=99)
+    auditor = DirectionalAuditor()
     options = {"sensitive_features": GROUP, "auditor": auditor, "cv": CV}
     result = cross_audit(PAIR, X, Y, reference="linear", **options)
     predicted = {name: cross_val_predict(PAIR[name], X, Y, cv=CV) for name in PAIR}
@@ -1401,7 +1401,7 @@ def test_a_curve_has_the_estimate_of_the_auditor_at_every_threshold(weight, n_gr
     if trained:
         given |= {"y_train": y, "sensitive_train": group}
     curve = amplification_curve(y, score, **labels, **given)
-    auditor = DirectionalAuditor(interval="analytic", confidence_level=0.9, reference="test")
+    auditor = DirectionalAuditor(confidence_level=0.9, reference="test")
     if trained:
         auditor.set_params(reference="train").fit(y, sensitive_features=group)
     for threshold in (0.3, 0.5, 0.9):
@@ -1427,7 +1427,7 @@ def test_intervals_of_a_curve_are_longer_where_signs_are_open():
     y = (rng.random(2000) < np.select([group == "a", group == "b"], [0.4, 0.54], 0.46)).astype(int)
     score = np.round(rng.random(2000) + 0.3 * y + 0.3 * (group == "b") + 0.2 * (group == "c"), 1)
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    auditor = DirectionalAuditor(interval="analytic", reference="test")
+    auditor = DirectionalAuditor(reference="test")
     result = auditor.audit(y, (score > 0.7).astype(int), sensitive_features=group)
     at = np.searchsorted(curve.thresholds, 0.7)
     assert result.estimate - result.low > 1.5 * (result.high - result.estimate)
@@ -1441,7 +1441,7 @@ def test_a_long_curve_has_the_estimates_of_signs_that_were_learned():
     score = rng.random(500)
     train = {"y_train": (group == "a").astype(int), "sensitive_train": group}
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic", **train)
-    auditor = DirectionalAuditor(interval="analytic")
+    auditor = DirectionalAuditor()
     auditor.fit(train["y_train"], sensitive_features=group)
     for at in (100, 201, 333):
         predicted = (score > curve.thresholds[at]).astype(int)
@@ -1460,7 +1460,7 @@ def test_the_scorer_scores_the_estimate_if_asked():
     labels = (rng.random(600) < np.array([0.2, 0.25, 0.6])[group]).astype(int)
     model = AuditedClassifier(
         DecisionTreeClassifier(max_depth=1, class_weight={0: 1, 1: 3}, random_state=0),
-        auditor=DirectionalAuditor(n_resamples=99, random_state=0),
+        auditor=DirectionalAuditor(),
         sensitive=0,
         drop_sensitive=False,
     )

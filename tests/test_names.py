@@ -16,13 +16,13 @@ pytestmark = [
     for category in (UndefinedMetricWarning, UncertaintyWarning)
 ]
 AUDITORS = {
-    "MALS": MALSAuditor(interval="analytic"),
-    "A->T": DirectionalAuditor("A->T", interval="analytic"),
-    "A->T-train": DirectionalAuditor("A->T", interval="analytic", base="train"),
-    "T->A": DirectionalAuditor("T->A", interval="analytic"),
-    "multi-A->T": MultiAttributeAuditor("A->T", interval="analytic"),
-    "multi-T->A": MultiAttributeAuditor("T->A", interval="analytic", combinations="all"),
-    "multi-MALS": MultiAttributeAuditor(None, interval="analytic"),
+    "MALS": MALSAuditor(),
+    "A->T": DirectionalAuditor("A->T"),
+    "A->T-train": DirectionalAuditor("A->T", base="train"),
+    "T->A": DirectionalAuditor("T->A"),
+    "multi-A->T": MultiAttributeAuditor("A->T"),
+    "multi-T->A": MultiAttributeAuditor("T->A", combinations="all"),
+    "multi-MALS": MultiAttributeAuditor(None),
 }
 GROUPS = ("sensitive_train", "sensitive_features", "sensitive_pred")
 CLASSES = ("y_train", "y_true", "y_pred")

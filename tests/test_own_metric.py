@@ -313,7 +313,7 @@ def test_sizes_of_changes_of_probabilities_have_tests_of_pairs_and_of_their_sign
     train, rows = world()
     data = train, rows | {"y_pred": 0.1 + 0.8 * rows["y_pred"]}
     result = audited(OwnSizeAuditor(random_state=0, n_resamples=99), data)
-    signed = audited(OwnDirectionalAuditor(random_state=0, n_resamples=99), data)
+    signed = audited(OwnDirectionalAuditor(), data)
     assert result.value == pytest.approx(signed.table["delta"].abs().mean(), abs=1e-12)
     assert_allclose(result.table["p_value"], signed.table["p_value"])
     assert result.statistics["value_low"] <= result.value <= result.statistics["value_high"]
@@ -426,7 +426,7 @@ def test_it_scores_models_in_a_search():
 
 def test_it_is_cross_audited_and_a_list_of_auditors_knows_its_name():
     X, y = table()
-    auditors = [skbiasamp.DirectionalAuditor(n_resamples=49), FalsePositiveAuditor(n_resamples=49)]
+    auditors = [skbiasamp.DirectionalAuditor(), FalsePositiveAuditor(n_resamples=49)]
     model = AuditedClassifier(
         LogisticRegression(), sensitive="sex", auditor=auditors, drop_sensitive=False
     )
@@ -450,7 +450,7 @@ def test_it_is_cross_audited_and_a_list_of_auditors_knows_its_name():
 
 def test_it_has_a_place_in_the_report():
     train, rows = world()
-    auditors = [skbiasamp.DirectionalAuditor(random_state=0), FalsePositiveAuditor(random_state=0)]
+    auditors = [skbiasamp.DirectionalAuditor(), FalsePositiveAuditor(random_state=0)]
     report = skbiasamp.audit(
         **rows,
         y_train=train["y_train"],
@@ -525,7 +525,7 @@ def test_a_sentence_is_written_once_and_only_if_it_is_read(read):
 
 
 def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():
-    result = audited(OwnDirectionalAuditor(interval="analytic"), world())
+    result = audited(OwnDirectionalAuditor(), world())
     again = type(result).from_json(result.to_json())
     assert result.kind == again.kind == "signed"
     assert type(result.to_dict()["kind"]) is str

@@ -20,7 +20,7 @@ def test_the_numbers_of_a_section_stand_in_the_files_that_it_links():
         for number in numbers(re.sub(r"\]\([^)]*\)", "", section)):
             assert number in pages, (section[:30], number, links)
             checked += 1
-    assert checked > 20
+    assert checked > 10
 
 
 def test_citations_are_in_the_bibliography_and_all_of_it_is_cited():

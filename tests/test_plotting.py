@@ -315,7 +315,7 @@ def test_every_auditor_s_result_can_be_drawn(name):
 
 def test_runs_have_intervals():
     group, tasks, predicted = labels()
-    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    auditor = DirectionalAuditor(reference="test")
     result = auditor.audit_runs(tasks, [predicted, tasks], sensitive_features=group)
     display = AmplificationDisplay.from_result(result)
     assert len(display.intervals_.get_segments()) == 4

@@ -77,7 +77,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     stream = Terminal()
     # Not sys.stderr itself: pytest puts its own there before each test.
-    here = types.SimpleNamespace(stderr=stream, modules=sys.modules, exc_info=sys.exc_info)
+    here = types.SimpleNamespace(stderr=stream, modules=sys.modules)
     monkeypatch.setattr(progress, "sys", here)
     monkeypatch.setattr(progress, "WAIT", 0.02)
     monkeypatch.setattr(progress, "EVERY", 0.0)
@@ -89,7 +89,6 @@ def terminal(monkeypatch):
 @pytest.fixture
 def drawn(terminal, monkeypatch):
     """Return a terminal where everything is shown at once."""
-    pytest.importorskip("tqdm")
     monkeypatch.setattr(progress, "WAIT", 0.0)
     return terminal
 
@@ -160,7 +159,6 @@ def busy(seconds=0.05):
 
 
 def test_a_terminal_has_a_bar_which_is_erased(terminal):
-    pytest.importorskip("tqdm")
     busy()
     *_, drawn = (part for part in terminal.getvalue().split("\r") if "4/9" in part)
     assert drawn.startswith("work:  44%|")
@@ -169,7 +167,6 @@ def test_a_terminal_has_a_bar_which_is_erased(terminal):
 
 
 def test_bars_start_no_thread_and_settle_no_start_method(terminal):
-    pytest.importorskip("tqdm")
     code = """
         import multiprocessing, threading, time
         from skbiasamp._utils import progress
@@ -180,28 +177,6 @@ def test_bars_start_no_thread_and_settle_no_start_method(terminal):
         assert multiprocessing.get_start_method(allow_none=True) is None
         """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
-
-
-@pytest.fixture
-def without_tqdm(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    progress._bar_of_tqdm.cache_clear()
-    yield
-    progress._bar_of_tqdm.cache_clear()
-
-
-def test_without_tqdm_there_is_a_line_at_the_start_and_one_at_the_end(terminal, without_tqdm):
-    with progress.progress("outer"):
-        for _ in range(3):
-            busy()
-    assert terminal.getvalue() == "skbiasamp: outer ...\nskbiasamp: outer: done\n"
-
-
-def test_without_tqdm_an_interruption_is_not_called_done(terminal, without_tqdm):
-    with contextlib.suppress(KeyboardInterrupt), progress.progress("outer"):
-        busy()
-        raise KeyboardInterrupt
-    assert terminal.getvalue() == "skbiasamp: outer ...\n"
 
 
 def test_what_is_quick_shows_nothing(terminal, monkeypatch):

@@ -74,7 +74,7 @@ def with_moments(moments):
 
 
 def changed(kind, **values):
-    auditor = DirectionalAuditor(reference="test", n_resamples=9)
+    auditor = DirectionalAuditor(reference="test")
     if kind is AuditResult:
         made = auditor.audit(HIRED, PREDICTED, **BY)
     else:
@@ -353,7 +353,7 @@ def test_counts_to_add_up_are_a_list_of_them():
 
 
 def test_a_group_to_assert_about_is_one_of_the_audit():
-    result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
+    result = DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY)
     with pytest.raises(InputError, match="group must be a group of the audit; got"):
         assert_amplification(result, group=np.array([[1]]))
 
@@ -396,7 +396,7 @@ def test_switches_are_true_or_false(name):
 
 
 def test_a_limit_beyond_floats_is_no_number():
-    result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
+    result = DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY)
     for below in (-(10**400), float("nan"), float("inf"), "x"):
         with pytest.raises(InputError, match="below must be a number of 0 or more"):
             assert_amplification(result, below=below)
@@ -455,7 +455,7 @@ def test_repeats_of_few_rows_have_a_mean():
 
 
 def test_a_share_may_be_a_fraction():
-    result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
+    result = DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY)
     assert result.smallest_effect(Fraction(1, 2)) == result.smallest_effect(0.5)
     shares = {"power": Fraction(3, 4), "confidence_level": Fraction(9, 10), "changed": 0.2}
     assert required_rows(0.02, **shares) == required_rows(

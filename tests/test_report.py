@@ -234,7 +234,7 @@ def test_whole_numbers_are_names_without_decimals():
     compared = skbiasamp.compare(
         y, {"old": y, "new": predicted}, sensitive_features=group, random_state=0
     )
-    ratios = skbiasamp.metrics.DifferentialFairnessAuditor(random_state=0)
+    ratios = skbiasamp.metrics.DifferentialFairnessAuditor()
     result = ratios.fit(y, sensitive_features=group).audit(y, predicted, sensitive_features=group)
     sentences = [
         report.verdict,
@@ -452,7 +452,7 @@ def test_an_audit_runs_what_its_inputs_allow(amplified, everything):
 
 def test_results_are_those_of_the_auditors(amplified):
     y, y_pred, group = counted(AMPLIFIED)
-    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     alone = auditor.audit(y, y_pred, sensitive_features=group)
     pd.testing.assert_frame_equal(amplified["directional A->T"].table, alone.table)
     assert amplified["directional A->T"].low == alone.low
@@ -807,9 +807,7 @@ def test_a_metric_of_ones_own_can_be_drawn():
 
 
 def test_mitigations_are_compared_by_a_metric_of_ones_own():
-    pytest.importorskip("matplotlib.pyplot")
     from skbiasamp.mitigation import search
-    from skbiasamp.plotting import MitigationDisplay
 
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 600)
@@ -821,7 +819,6 @@ def test_mitigations_are_compared_by_a_metric_of_ones_own():
         random_state=0,
     )  # fmt: skip
     assert compared.amplifications == ["odds"]
-    assert MitigationDisplay.from_result(compared).ax_.get_ylabel() == "odds"
 
 
 # --------------------------------------------------------------------------- findings
@@ -987,7 +984,7 @@ def test_labels_that_are_text_in_a_list_are_no_files(amplified):
 
 
 def test_random_numbers_of_the_report_reach_auditors_that_have_none():
-    own = [MALSAuditor(n_resamples=50), DirectionalAuditor(**FEW_DRAWS)]
+    own = [MALSAuditor(), DirectionalAuditor(**FEW_DRAWS)]
     report = report_of(AMPLIFIED, auditor=own)
     assert [one.params["random_state"] for one in report.values()] == [0, 0]
     assert own[0].random_state is None

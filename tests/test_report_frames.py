@@ -100,7 +100,7 @@ def test_many_tasks_of_files_are_summed(rows, folder, source, trained, monkeypat
     given = {"y_train": source(folder, "train")} if trained else {}
     found = skbiasamp.audit(source(folder, "test"), **given, **MANY, random_state=0)
     assert list(found) == ["directional A->T", "MALS"]
-    auditor = skbiasamp.DirectionalAuditor(interval="analytic")
+    auditor = skbiasamp.DirectionalAuditor()
     signs = train if trained else test
     auditor.fit(signs[LABELS], sensitive_features=signs["group"])
     expected = auditor.audit(

@@ -412,7 +412,7 @@ def test_each_sensitive_column_has_a_verdict_of_its_own():
     report = skbiasamp.audit(truth, predicted, sensitive_features=groups, random_state=0)
     table = report.by_column.set_index("column")
     for name in columns:
-        alone = skbiasamp.DirectionalAuditor(reference="test", random_state=0).audit(
+        alone = skbiasamp.DirectionalAuditor(reference="test").audit(
             truth, predicted, sensitive_features=groups[[name]]
         )
         assert table.loc[name, ["estimate", "low", "high"]].tolist() == list(alone.judged)

@@ -24,7 +24,7 @@ def test_a_verdict_falls_with_so_many_wrong_labels_and_not_with_fewer(world, ver
     group, labels, predicted = world
     if verdict == "reduces":
         labels, predicted = predicted, labels
-    auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
     result = auditor.audit(labels, predicted, sensitive_features=group)
     assert result.verdict == verdict
     end = min(result.low, result.high, key=abs)
@@ -52,7 +52,7 @@ def test_all_rates_may_be_off_by_the_first_share_at_once(world):
     signs = np.sign(rates - rates.mean())
 
     def audit(base):
-        auditor = DirectionalAuditor(base=base, sign=signs, interval="analytic")
+        auditor = DirectionalAuditor(base=base, sign=signs)
         auditor.fit(names, sensitive_features=group)
         return auditor.audit(names, shown, sensitive_features=group)
 
@@ -72,7 +72,7 @@ def test_a_base_of_the_training_labels_is_one_of_two_groups(world):
     """Then the overall rate, which other group sizes would weigh otherwise, cancels."""
     group, labels, predicted = world
     two = group < 2
-    auditor = DirectionalAuditor(base="train", interval="analytic")
+    auditor = DirectionalAuditor(base="train")
     auditor.fit(labels[two], sensitive_features=group[two])
     strong = (labels | (group == 1) & (np.arange(3000) % 3 == 0))[two]
     result = auditor.audit(None, strong, sensitive_features=group[two])
@@ -117,7 +117,7 @@ def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world)
     group = rng.choice(3, 2000, p=[0.6, 0.39, 0.01])
     labels = np.where(rng.random(2000) < 0.3, group, rng.choice(3, 2000))
     predicted = np.where(rng.random(2000) < 0.2, group, labels)
-    auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
     result = auditor.audit(labels, predicted, sensitive_features=group)
     table = result.sensitivity()
     assert table["share"][1:].dropna().is_monotonic_increasing
@@ -150,7 +150,7 @@ def test_labels_are_taken_from_classes_that_have_some():
         (rng.random((3000, 1)) > own[group].cumsum(axis=1)).sum(axis=1).clip(max=3)
         for own in (shares, more / more.sum(axis=1, keepdims=True))
     )
-    auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
     result = auditor.audit(labels, predicted, sensitive_features=group)
     distance, plain = (
         min(abs(result.low), abs(result.high)),
@@ -176,9 +176,9 @@ def test_labels_are_taken_from_classes_that_have_some():
 
 def test_without_a_clear_effect_there_is_nothing_to_lose(world):
     group, labels, _ = world
-    auditor = DirectionalAuditor(interval="analytic").fit(labels, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
     alike, sex = [1, 0] * 40, ["f"] * 40 + ["m"] * 40
-    balanced = DirectionalAuditor(interval="analytic").fit(alike, sensitive_features=sex)
+    balanced = DirectionalAuditor().fit(alike, sensitive_features=sex)
     for result in (
         auditor.audit(labels, labels, sensitive_features=group),
         balanced.audit(alike, [1] * 80, sensitive_features=sex),

@@ -10,7 +10,7 @@ from skbiasamp.results import GroupDifferences
 
 SEX = np.repeat(["f", "m"], 400)
 HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
-ANALYTIC = {"auditor": DirectionalAuditor(interval="analytic", reference="test")}
+ANALYTIC = {"auditor": DirectionalAuditor(reference="test")}
 
 
 def guessed(women, men):
@@ -96,7 +96,7 @@ def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
         name: [np.where(rng.random(800) < share, 1 - HIRED, HIRED) for _ in range(2)]
         for name, share in (("a", 0.1), ("b", 0.3))
     }
-    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    auditor = DirectionalAuditor(reference="test")
     churn = auditor.compare(HIRED, runs, sensitive_features=SEX).churn.set_index("group")
     for group in "fm":
         rows = group == SEX
@@ -106,6 +106,6 @@ def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
 
 def test_the_association_of_predictions_is_measured_where_the_model_reduces():
     for women, men, measured in ((40, 300, False), (130, 170, True)):
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(HIRED, guessed(women, men), sensitive_features=SEX)
         assert ("association_predictions_low" in result.statistics) == measured

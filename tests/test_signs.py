@@ -201,7 +201,7 @@ def test_majorities_that_are_chance_have_signs_of_their_own():
 def test_values_of_clusters_are_the_sum_of_their_parts(direction):
     data = nearly_random(n_groups=3, seed=2)
     ids = np.random.default_rng(0).integers(0, 120, 400)
-    auditor = DirectionalAuditor(direction, reference="test", interval="analytic")
+    auditor = DirectionalAuditor(direction, reference="test")
     result = auditor.audit(**{key: data[key] for key in AUDITED if key in data}, clusters=ids)
     assert sum_of_parts(result) == pytest.approx(result.value, abs=1e-12)
 
@@ -211,7 +211,7 @@ def test_with_two_groups_and_training_labels_the_estimate_is_the_value(interval)
     """Group → task: what users of two groups read stays as it was."""
     for seed in range(5):
         data = nearly_random(n_groups=2, n_tasks=5, seed=seed)
-        auditor = DirectionalAuditor(interval=interval, n_resamples=49, random_state=0)
+        auditor = DirectionalAuditor(interval=interval)
         result = audit(auditor, data)
         assert result.estimate == pytest.approx(result.value, abs=1e-12)
         assert_array_equal(result.table["sign_used"], result.table["sign"])
@@ -224,7 +224,7 @@ def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_n
     group, label = np.repeat(["a", "b", "c"], 100), np.tile([1] * 20 + [0] * 80, 3)
     predicted = np.tile([1] * 50 + [0] * 50, 3)
     train = np.concatenate([[1] * ones + [0] * (100 - ones) for ones in (40, 30, 10)])
-    auditor = DirectionalAuditor(interval="analytic").fit(train, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(train, sensitive_features=group)
     result = auditor.audit(label, predicted, sensitive_features=group)
     assert result.table["sign"].tolist() == [1, 1, -1]
     # Every rate rises by 0.3, and two of three signs are +.
@@ -474,9 +474,7 @@ def signs_of_rates(given, label):
 
 def many_tasks_without_training_labels(rng):
     group, y, p = exchangeable(rng, 4000, 10, 66, 0.4)
-    result = DirectionalAuditor(reference="test", interval="analytic").audit(
-        y, p, sensitive_features=group
-    )
+    result = DirectionalAuditor(reference="test").audit(y, p, sensitive_features=group)
     given = one_hot(group, 10)
     by_hand = value_of_rates(given, p, y, signs_of_rates(given, y))
     return (result.low, result.high), published(*by_hand)
@@ -486,7 +484,7 @@ def three_groups_predicted_too_often(rng):
     group, trained = rng.integers(0, 3, (2, 2000))
     y, known = (rng.random((2, 2000)) < 0.3).astype(int)
     p = np.where(rng.random(2000) < 0.15, 1, y)
-    auditor = DirectionalAuditor(interval="analytic").fit(known, sensitive_features=trained)
+    auditor = DirectionalAuditor().fit(known, sensitive_features=trained)
     result = auditor.audit(y, p, sensitive_features=group)
     sign = signs_of_rates(one_hot(trained, 3), known[:, None])
     by_hand = value_of_rates(one_hot(group, 3), p[:, None], y[:, None], sign)
@@ -497,7 +495,7 @@ def a_group_predicted_too_often(rng):
     group, trained = rng.integers(0, 2, (2, 2000))
     y, known = rng.integers(0, 3, (2, 2000))
     named = np.where(rng.random(2000) < 0.3, 0, group)
-    auditor = DirectionalAuditor("T->A", interval="analytic").fit(known, sensitive_features=trained)
+    auditor = DirectionalAuditor("T->A").fit(known, sensitive_features=trained)
     result = auditor.audit(y, sensitive_features=group, sensitive_pred=named)
     sign = signs_of_rates(one_hot(known, 3), one_hot(trained, 2))
     by_hand = value_of_rates(one_hot(y, 3), one_hot(named, 2), one_hot(group, 2), sign)
@@ -509,7 +507,7 @@ def mals_with_few_training_rows(rng):
     y, again = (rng.random((2, 2000, 5)) < 0.3).astype(int)
     known = (rng.random((300, 5)) < 0.3).astype(int)
     p = np.where(rng.random((2000, 5)) < 0.4, again, y)
-    auditor = MALSAuditor(interval="analytic").fit(known, sensitive_features=trained)
+    auditor = MALSAuditor().fit(known, sensitive_features=trained)
     result = auditor.audit(y, p, sensitive_features=group)
     shares = known.T @ one_hot(trained, 4) / known.sum(axis=0)[:, None]
     sign = (shares > 0.25).astype(float)
@@ -525,7 +523,7 @@ def mals_with_few_training_rows(rng):
 def an_accurate_and_a_calibrated_model(rng):
     group, y, calibrated = exchangeable(rng, 1000, 2, 20, 0.8)
     accurate = np.where(rng.random(y.shape) < 0.03, 1 - y, y)
-    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    auditor = DirectionalAuditor(reference="test")
     models = {"calibrated": calibrated, "accurate": accurate}
     row = auditor.compare(y, models, sensitive_features=group).table.iloc[1]
     given = one_hot(group, 2)
@@ -540,7 +538,7 @@ def five_runs_of_one_training(rng):
     y, once = (rng.random((2, 1000)) < rates[group]).astype(int)
     known = (rng.random(1000) < rates[trained]).astype(int)
     runs = [np.where(rng.random(1000) < 0.05, y, once) for _ in range(5)]
-    auditor = DirectionalAuditor(interval="analytic").fit(known, sensitive_features=trained)
+    auditor = DirectionalAuditor().fit(known, sensitive_features=trained)
     result = auditor.audit_runs(y, runs, sensitive_features=group)
     given, sign = one_hot(group, 2), signs_of_rates(one_hot(trained, 2), known[:, None])
     values = [value_of_rates(given, run[:, None], y[:, None], sign)[1] for run in runs]
@@ -554,7 +552,7 @@ def scores_too_near_to_their_mean(rng):
     group, chance = rng.integers(0, 5, 1000), rng.beta(0.8, 1.6, (1000, 20))
     y = (rng.random(chance.shape) < chance).astype(int)
     scores = 1 / 3 + (chance - 1 / 3) / 2
-    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    auditor = DirectionalAuditor(reference="test")
     result = auditor.audit(y, scores, sensitive_features=group)
     given = one_hot(group, 5)
     by_hand = value_of_rates(given, scores, y, signs_of_rates(given, y))
@@ -605,7 +603,7 @@ def test_real_amplification_is_found_without_training_labels(n_groups, n_tasks, 
         rng = np.random.default_rng(seed)
         data = amplified(rng, n, n_groups, n_tasks, gap=0.01, more=0.0095, wrong=wrong)
         group, y, p = data
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(y, p, sensitive_features=group)
         given = one_hot(group, n_groups)
         low, _ = published(*value_of_rates(given, p, y, signs_of_rates(given, y)))
@@ -621,7 +619,7 @@ def test_the_majority_of_several_classes_is_chosen_independently_of_its_change()
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 8, 500)
         p = np.where(rng.random(500) < 0.4, rng.integers(0, 8, 500), y)
-        result = LabelAuditor(reference="test", interval="analytic").audit(y, p)
+        result = LabelAuditor(reference="test").audit(y, p)
         labels, predicted = np.eye(8)[y], np.eye(8)[p]
         rate, change = labels.mean(axis=0), (predicted - labels).mean(axis=0)
         joint = np.cov(labels.T, (predicted - labels).T)
@@ -646,11 +644,11 @@ def test_the_majority_of_several_classes_is_chosen_independently_of_its_change()
 def test_a_clear_majority_of_several_classes_keeps_its_sign():
     y = np.repeat([0, 1, 2], [250, 150, 100])
     p = np.where(np.arange(500) % 3 == 0, 2, y)
-    result = LabelAuditor(reference="test", interval="analytic").audit(y, p)
+    result = LabelAuditor(reference="test").audit(y, p)
     assert result.table["sign_used"].tolist() == result.table["sign"].tolist() == [1, 0, 0]
     assert result.verdict == "reduces"
     assert result.estimate == result.value < 0
-    trained = LabelAuditor(interval="analytic").fit(np.repeat([1, 0, 2], [10, 9, 8])).audit(y, p)
+    trained = LabelAuditor().fit(np.repeat([1, 0, 2], [10, 9, 8])).audit(y, p)
     assert trained.table["sign_used"].tolist() == [0, 1, 0]  # other rows share no noise
 
 
@@ -692,9 +690,7 @@ def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, 
             difference = y[group == "a"].mean() - y[group == "b"].mean()
             error = np.sqrt(sum(y[group == a].var() / 2000 for a in "ab"))
             assert difference / error == pytest.approx(z, abs=0.05)
-            auditor = DirectionalAuditor(
-                reference="test", interval=interval, n_resamples=99, random_state=0
-            )
+            auditor = DirectionalAuditor(reference="test", interval=interval)
             result = auditor.audit(y, p, sensitive_features=group)
             verdicts.append(result.verdict)
             if times * z >= 3.5:  # clearly the other way round
@@ -743,7 +739,7 @@ def test_reversals_of_weak_associations_are_found_or_left_open(shape, n, apart, 
     n_data, verdicts, covered, higher = 60, [], 0, 0
     for seed in range(n_data):
         group, y, p, change = turned(np.random.default_rng(seed), *shape, n, apart, times)
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(y, p, sensitive_features=group)
         verdicts.append(result.verdict)
         true = (numbers(result, "sign_used") * change).mean()
@@ -778,7 +774,7 @@ def test_a_model_that_adds_what_labels_lack_has_no_direction(shape, n, added, al
         y = np.where((rng.random(n) < alike)[:, None], y[:, :1], y).astype(int)
         p = np.where(rng.random(y.shape) < 0.1, 1 - y, y)
         p = np.where((group == 0)[:, None] & (rng.random(y.shape) < added), 1, p)
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         verdicts.append(auditor.audit(y, p, sensitive_features=group).verdict)
     directed = [verdict for verdict in verdicts if verdict != "no clear effect"]
     assert len(directed) <= n_data * 0.05 + 2.5 * np.sqrt(n_data * 0.05 * 0.95)
@@ -796,7 +792,7 @@ def test_predictions_that_point_away_from_labels_do_not_amplify():
         rate = np.where(group, 0.39, 0.41)
         y = rng.random(n) < rate
         p = np.where(kept, y, rng.random(n) < 2 * np.where(group, 0.45, 0.35) - rate)
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         known = {"sensitive_features": group}
         verdicts.append(auditor.audit(y.astype(int), p.astype(int), **known).verdict)
     assert verdicts.count("amplifies") <= 150 * 0.05 + 2 * np.sqrt(150 * 0.05 * 0.95)
@@ -808,7 +804,7 @@ def test_runs_that_reverse_weak_associations_do_not_amplify():
         rng = np.random.default_rng(seed)
         group, y, p, _ = turned(rng, 5, 10, 1000, 0.03, -2)
         runs = [np.where(rng.random(p.shape) < 0.05, y, p) for _ in range(3)]
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         verdicts.append(auditor.audit_runs(y, runs, sensitive_features=group).verdict)
     assert "amplifies" not in verdicts
     assert sum(verdict in ("reverses", "reduces") for verdict in verdicts) >= 15
@@ -887,7 +883,7 @@ def test_a_model_that_reverses_a_strong_association_reverses(direction, interval
         how["sensitive_pred"] = np.where(p, "a", "b")
     else:
         how["y_pred"] = p
-    auditor = DirectionalAuditor(direction, interval=interval, n_resamples=199, random_state=0)
+    auditor = DirectionalAuditor(direction, interval=interval)
     auditor.fit(y, sensitive_features=how["sensitive_features"])
     result = auditor.audit(y, **how)
     assert result.verdict == "reverses"
@@ -901,7 +897,7 @@ def test_a_model_that_reverses_a_strong_association_reverses(direction, interval
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_a_model_that_reverses_preferences_reverses_them(as_frame):
     group, y, p = reversing(16, 1, 700)
-    auditor = BiasDisparityAuditor(n_resamples=999, random_state=0)
+    auditor = BiasDisparityAuditor()
     auditor.fit(y, sensitive_features=group)
     rows = pd.DataFrame({"group": group, "y": y, "p": p})
     if as_frame:
@@ -927,14 +923,14 @@ def test_a_model_that_reverses_preferences_reverses_them(as_frame):
 def test_a_model_that_only_weakens_preferences_reduces_them():
     group, y, _ = reversing(16, 1, 700)
     p = np.where(np.random.default_rng(0).random(len(y)) < 0.5, np.arange(len(y)) % 2, y)
-    auditor = BiasDisparityAuditor(n_resamples=199, random_state=0)
+    auditor = BiasDisparityAuditor()
     auditor.fit(y, sensitive_features=group)
     assert auditor.audit(y, p, sensitive_features=group).verdict == "reduces"
 
 
 def test_the_association_of_predictions_has_the_interval_of_a_difference_of_two_rates():
     group, y, p = reversing(16, 1, 700)
-    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=group)
     part = auditor.audit(y, p, sensitive_features=group).statistics
     rates = [p[group == a].mean() for a in "ab"]
     error = np.sqrt(sum(rate * (1 - rate) / 2000 for rate in rates)) / 2
@@ -946,7 +942,7 @@ def test_the_association_of_predictions_has_the_interval_of_a_difference_of_two_
 def test_a_model_that_only_weakens_an_association_reduces_it():
     group, y, _ = reversing(16, 1, 700)
     p = np.where(np.random.default_rng(0).random(len(y)) < 0.5, np.arange(len(y)) % 2, y)
-    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=group)
     result = auditor.audit(y, p, sensitive_features=group)
     assert result.verdict == "reduces"
     assert result.statistics["association_predictions_low"] > 0
@@ -1160,7 +1156,7 @@ def test_a_constant_prediction_does_not_reduce_what_is_not_there():
         rng = np.random.default_rng(seed)
         group = rng.integers(5, size=1000)
         labels = (rng.random((1000, 10)) < 0.4).astype(int)
-        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(labels, 0 * labels, sensitive_features=group)
         reduced += result.verdict != "no clear effect"
         assert result.estimate < 0
@@ -1192,7 +1188,7 @@ def test_rounding_of_weights_opens_no_sign():
     group, y = np.repeat(["a", "b"], 40), rng.integers(0, 2, 80)
     predicted = np.where(group == "a", rng.integers(0, 2, 80), 0)
     train = {"y_train": [1] * 9 + [0] * 11, "sensitive_features": ["a"] * 4 + ["b"] * 16}
-    auditor = MALSAuditor(interval="analytic").fit(**train)
+    auditor = MALSAuditor().fit(**train)
     signs = {
         tuple(
             auditor.audit(
@@ -1211,7 +1207,7 @@ def test_pairs_of_few_training_rows_leave_what_is_compared_with_them():
         rng = np.random.default_rng(seed)
         train, test = ((rng.random((n, 20)) < 0.03).astype(int) for n in (300, 3_000))
         groups = [rng.integers(0, 4, n) for n in (300, 3_000)]
-        auditor = MALSAuditor(interval="analytic").fit(train, sensitive_features=groups[0])
+        auditor = MALSAuditor().fit(train, sensitive_features=groups[0])
         guesses = (rng.random(test.shape) < 0.03).astype(int)
         result = auditor.audit(test, guesses, sensitive_features=groups[1])
         few = np.tile(train.sum(axis=0) < FEWEST, 4)
@@ -1224,7 +1220,7 @@ def test_pairs_of_few_training_rows_leave_what_is_compared_with_them():
     assert "reduces" not in verdicts
     # One group has rows enough in training: it would be compared with itself.
     sex, labels = np.r_[np.zeros(290, int), np.ones(10, int)], rng.integers(0, 2, 300)
-    auditor = DirectionalAuditor(base="train", interval="analytic")
+    auditor = DirectionalAuditor(base="train")
     auditor.fit(labels, sensitive_features=sex)
     sex, labels = rng.integers(0, 2, 3_000), rng.integers(0, 2, 3_000)
     assert auditor.audit(labels, labels, sensitive_features=sex).verdict == "not measured"

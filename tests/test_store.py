@@ -47,7 +47,7 @@ def test_a_store_shows_what_the_rows_would(store):
     days = {f"2026-01-{day:02d}": rows_of(seed=day) for day in range(1, 13)}
     for name, rows in days.items():
         store.add(cells_of(rows), name)
-    auditor = DirectionalAuditor(interval="analytic")
+    auditor = DirectionalAuditor()
     whole = pd.concat(rows.assign(day=name) for name, rows in days.items())
     expected = skbiasamp.audit_over(
         whole, time="day", every="day", reference=5, auditor=auditor,

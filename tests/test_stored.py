@@ -71,8 +71,8 @@ def test_older_files_hold_the_squares_of_one_score():
 
 def a_report():
     auditors = [
-        DirectionalAuditor(n_resamples=19, random_state=0),
-        skbiasamp.MultiAttributeAuditor(n_resamples=19, random_state=0),
+        DirectionalAuditor(),
+        skbiasamp.MultiAttributeAuditor(),
         skbiasamp.LeakageAuditor(n_draws=2, n_resamples=19, random_state=0),
     ]
     how = {"sensitive_features": GROUP, "auditor": auditors}
@@ -432,7 +432,7 @@ def test_names_drive_no_terminal():
     shown += [repr(one) for one in report.values()]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        DirectionalAuditor(reference="test", n_resamples=19).audit(cells.select(groups=group[:2]))
+        DirectionalAuditor(reference="test").audit(cells.select(groups=group[:2]))
     shown += [str(one.message) for one in caught]
     with pytest.raises(InputError) as raised:
         cells.select(groups=[BELL])

@@ -34,7 +34,7 @@ class OwnAuditor(DirectionalAuditor):
 
 
 def labels(y: np.ndarray, predicted: np.ndarray, sex: pd.Series) -> None:
-    auditor = DirectionalAuditor("A->T", n_resamples=99, random_state=0)
+    auditor = DirectionalAuditor("A->T")
     fitted = auditor.fit(y, sensitive_features=sex)
     assert_type(fitted, DirectionalAuditor)
     own = OwnAuditor("T->A", power=2, interval=None, groups="marginal")

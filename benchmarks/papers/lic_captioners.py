@@ -30,7 +30,6 @@ import pandas as pd
 from reference_data import read_captions
 
 from skbiasamp import LICAuditor
-from skbiasamp.plotting import WordsDisplay
 
 PUBLISHED = {
     "nic": 0.432,
@@ -175,5 +174,11 @@ figure.suptitle("Seven captioning models: what captions without gender words rev
 # These are weights in an attacker that learned from all rows. Clothes and sports are typical. So
 # are the words around the placeholder ``<group>``.
 
-WordsDisplay.from_result(results["nic_equalizer"], model_name="Equalizer", max_words=8)
+words = results["nic_equalizer"].words.query("source == 'model texts'").groupby("target").head(8)
+figure, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
+for gender, own in words.groupby("target", sort=False):
+    ax.barh(own["word"], own["weight"], label=f"points to {gender}")
+ax.invert_yaxis()
+ax.set(xlabel="weight in an attacker on captions of the model", title="Equalizer")
+ax.legend()
 plt.show()

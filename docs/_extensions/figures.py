@@ -20,7 +20,6 @@ from skbiasamp.datasets import load_colored_digits, load_compas, load_occupation
 from skbiasamp.plotting import (
     AmplificationDisplay,
     ComparisonDisplay,
-    MitigationDisplay,
     TimelineDisplay,
     WaterfallDisplay,
 )
@@ -118,7 +117,7 @@ def first_audit():
         compas.data, compas.target, compas.sensitive_features, test_size=0.5, random_state=0
     )
     predicted = GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test)
-    auditor = DirectionalAuditor(random_state=0).fit(y, sensitive_features=race)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=race)
     figure, (axes,) = sheet(2.4)
     result = auditor.audit(y_test, predicted, sensitive_features=race_test)
     AmplificationDisplay.from_result(result, ax=axes)
@@ -168,21 +167,23 @@ def differences():
 def mitigations():
     """The search of "Mitigations": amplification and accuracy of each candidate."""
     result = _examples_of("mitigation.md")["result"]
-    points = MitigationDisplay(
-        result.measures, score=result.scores[0], amplification=result.amplifications[0]
-    ).points
+    by_measure = result.measures.set_index(["measure", "mitigation"])
+    points, accuracy = (
+        by_measure.loc[measure] for measure in (result.amplifications[0], result.scores[0])
+    )
     figure, (axes,) = sheet(5.6)
-    for place, row in enumerate(points.to_dict("records")):
-        unclear = not (row["y_low"] > 0 or row["y_high"] < 0)
-        colour = UNCLEAR if unclear else ABOVE if row["y"] > 0 else BELOW
-        face = "white" if isnan(row["y_low"]) else colour
-        axes.plot([row["y_low"], row["y_high"]], [place, place], color=colour, linewidth=2)
-        axes.plot(row["y"], place, "o", color=colour, markerfacecolor=face, markersize=6)
-        axes.text(0.3, place, f"{100 * row['x']:.1f} %", ha="right", va="center", fontsize=NOTE)
+    for place, (name, row) in enumerate(points.iterrows()):
+        unclear = not (row["low"] > 0 or row["high"] < 0)
+        colour = UNCLEAR if unclear else ABOVE if row["value"] > 0 else BELOW
+        face = "white" if isnan(row["low"]) else colour
+        axes.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=2)
+        axes.plot(row["value"], place, "o", color=colour, markerfacecolor=face, markersize=6)
+        right = f"{100 * accuracy.loc[name, 'value']:.1f} %"
+        axes.text(0.3, place, right, ha="right", va="center", fontsize=NOTE)
     axes.axvline(0, color=INK, linewidth=1)
     for side in (-result.limit, result.limit):
         axes.axvline(side, color=PALE, linestyle=":", linewidth=1.2)
-    names = [fill(name, 24) for name in points["mitigation"]]
+    names = [fill(name, 24) for name in points.index]
     axes.set_yticks(range(len(names)), names, fontsize=NOTE)
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(-0.16, 0.3), ylim=(len(names) - 0.5, -1.5), xticks=[-0.1, 0, 0.1])

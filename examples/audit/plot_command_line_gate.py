@@ -72,7 +72,7 @@ print(ended[4000].stdout)
 # The interval of 400 rows includes values below the limit. The interval of 4,000 rows is entirely
 # above it.
 
-auditor = DirectionalAuditor(reference="test", random_state=0)
+auditor = DirectionalAuditor(reference="test")
 results = {
     n_rows: auditor.audit(rows[:n_rows], target="hired", prediction="predicted", sensitive="group")
     for n_rows in ended

@@ -54,7 +54,7 @@ def audit() -> None:
         database.execute(TABLE)
         query = database.sql("select * from predictions")
         counts = Contingency.from_frame(query, **COLUMNS)
-        auditor = DirectionalAuditor(reference="test", random_state=0)
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(query, **COLUMNS)
     print(counts.to_frame().to_string(index=False))
     print()

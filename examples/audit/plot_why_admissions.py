@@ -64,7 +64,7 @@ plt.show()
 # ------------------
 # The audit within strata has an interval and a verdict of its own.
 
-auditor = DirectionalAuditor(reference="test", random_state=0)
+auditor = DirectionalAuditor(reference="test")
 overall = auditor.audit(rows, **columns)
 within = auditor.audit(rows, **columns, given="department")
 for name, result in (("overall", overall), ("within departments", within)):

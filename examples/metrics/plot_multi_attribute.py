@@ -51,7 +51,7 @@ print(pd.concat(rates, axis=1).to_string())
 # labels of single tasks are balanced, so this metric would be 0 for any model. But ``delta``, the
 # change of the rate, is 0 as well.
 
-single = DirectionalAuditor("A->T", random_state=0).fit(labels, sensitive_features=gender)
+single = DirectionalAuditor("A->T").fit(labels, sensitive_features=gender)
 of_single = single.audit(labels, predicted, sensitive_features=gender)
 print(of_single.table[["group", "task", "base", "observed", "delta"]].to_string(index=False))
 
@@ -60,7 +60,7 @@ print(of_single.table[["group", "task", "base", "observed", "delta"]].to_string(
 # -------------------------------------
 # ``min_size=2`` counts sets of two or more tasks: here one set, with both tasks.
 
-multi = MultiAttributeAuditor("A->T", min_size=2, random_state=0)
+multi = MultiAttributeAuditor("A->T", min_size=2)
 multi.fit(labels, sensitive_features=gender)
 of_sets = multi.audit(labels, predicted, sensitive_features=gender)
 print(of_sets.table[["group", "task", "base", "observed", "delta"]].to_string(index=False))

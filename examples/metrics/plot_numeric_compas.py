@@ -52,7 +52,7 @@ overstated = known + 0.2 * np.where(race == "African-American", 1, -1)
 # Means have the unit of the score. The value and its interval are in standard deviations of the
 # score, of which one is 2.8.
 
-auditor = NumericAuditor(random_state=0).fit(score, sensitive_features=race)
+auditor = NumericAuditor().fit(score, sensitive_features=race)
 results = {
     name: auditor.audit(score, y_pred, sensitive_features=race)
     for name, y_pred in (
@@ -77,9 +77,7 @@ plt.show()
 # --------------------
 # Predictions vary less than scores, and the report says so.
 
-report = skbiasamp.audit(
-    score, without, sensitive_features=race, auditor=NumericAuditor(random_state=0)
-)
+report = skbiasamp.audit(score, without, sensitive_features=race, auditor=NumericAuditor())
 for finding in report.findings:
     print(f"{finding.topic}: {finding.text}")
 

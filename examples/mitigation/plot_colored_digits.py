@@ -109,7 +109,7 @@ def audits(
     X, digit, color = test
     predicted = model.predict(X)
     options: dict[str, Any] = {"n_draws": 3, "random_state": 0}
-    directional = DirectionalAuditor(random_state=0).fit(train[1], sensitive_features=train[2])
+    directional = DirectionalAuditor().fit(train[1], sensitive_features=train[2])
     usual = (color == "red") == (digit % 2 == 0)
     labels = {"sensitive_features": color}
     leakage = LeakageAuditor(equalize="f1", **options)

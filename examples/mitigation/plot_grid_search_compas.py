@@ -53,7 +53,7 @@ def search(
     """Return the fitted search."""
     model = AuditedClassifier(
         DecisionTreeClassifier(random_state=seed),
-        auditor=DirectionalAuditor(random_state=seed),
+        auditor=DirectionalAuditor(),
         sensitive="race",
         drop_sensitive=True,
     )

@@ -41,7 +41,6 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     search,
 )
-from skbiasamp.plotting import MitigationDisplay
 
 compas = load_compas()
 felony = (compas.frame["c_charge_degree"] == "F").astype(int)
@@ -128,10 +127,21 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
 
 figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), sharey="row", layout="constrained")
 for place, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
+    of = dict(list(comparison.measures.set_index("mitigation").groupby("measure")))
+    x = of["accuracy"]
+    noisy = ["none", *x.index[x["noise"].notna()]]
     for line, measure in enumerate(["directional A->T", "multi-attribute A->T"]):
-        ax = axes[line, place]
-        MitigationDisplay.from_result(comparison, amplification=measure, ax=ax)
-        ax.set_title(name)
+        ax, y = axes[line, place], of[measure]
+        ax.plot(x.loc[noisy, "value"], y.loc[noisy, "value"], ".--", color="0.6", label="noise")
+        for mitigation in ["none", *mitigations]:
+            at_x, at_y = x.loc[mitigation], y.loc[mitigation]
+            ends = [[[at.value - at.low], [at.high - at.value]] for at in (at_x, at_y)]
+            ax.errorbar(
+                at_x.value, at_y.value, ends[1], ends[0], fmt="o", mfc="none", label=mitigation
+            )
+        ax.axhline(0, color="0.3", linewidth=1)
+        ax.set(title=name, xlabel="accuracy", ylabel=measure.replace("A->T", "group → task"))
+axes[1, 1].legend()
 
 # %%
 # Results

@@ -44,7 +44,7 @@ probe = LeakageProbe(random_state=0).set_fit_request(sensitive_features=True)
 
 def pipeline(middle: TransformerMixin) -> Pipeline:
     """Return a pipeline with a probe before, between and after its steps."""
-    model = AuditedClassifier(LogisticRegression(), auditor=DirectionalAuditor(random_state=0))
+    model = AuditedClassifier(LogisticRegression(), auditor=DirectionalAuditor())
     return Pipeline(
         [
             ("features", clone(probe)),

@@ -45,7 +45,7 @@ print(pd.Series(train.rate("task", given="group")[:, 0], train.groups).round(3))
 # All models are measured on the same resamples. Most separate intervals overlap; the interval of
 # a difference says which models differ from the reference.
 
-auditor = DirectionalAuditor(random_state=0).fit(train)
+auditor = DirectionalAuditor().fit(train)
 result = auditor.compare(income, dict(predictions), sensitive_features=sex)
 table = result.to_frame()
 print(table.drop(columns=["p_value", "p_adjusted"]).round(4).to_string(index=False))

@@ -65,7 +65,7 @@ days = skbiasamp.audit_over(
     every="day",
     reference=60,
     version="version",
-    auditor=skbiasamp.DirectionalAuditor(interval="analytic", n_resamples=99),
+    auditor=skbiasamp.DirectionalAuditor(),
     n_draws=199,
     **columns,
 )

@@ -1,8 +1,7 @@
 """Progress: what takes longer than two seconds says how far it is, to a person at a terminal.
 
-tqdm draws the bars; without tqdm there is a line at the start and one at the end. In a script
-whose output goes to a file, in a thread or in a worker process there is neither.
-``SKBIASAMP_PROGRESS=0`` turns it off.
+tqdm draws the bars. In a script whose output goes to a file, in a thread or in a worker process
+there are none. ``SKBIASAMP_PROGRESS=0`` turns them off.
 """
 
 from __future__ import annotations
@@ -54,11 +53,10 @@ class Step:
     def show(self) -> None:
         """Show how far it is, if it has taken long enough."""
         if self._bar is None:
-            bar = _bar_of_tqdm() or (_Lines if self is _steps[0] else None)
-            if bar is None or time.monotonic() < self._due:
+            if time.monotonic() < self._due:
                 return
             log = not _is_screen()
-            self._bar = bar(
+            self._bar = _bar_of_tqdm()(
                 desc=name_of(self.what),
                 total=self._total,
                 initial=self.n,
@@ -162,11 +160,8 @@ def _is_screen() -> bool:
 
 @cache
 def _bar_of_tqdm() -> Any:
-    """Return tqdm's bar for a terminal or a notebook, or None if tqdm is not installed."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
+    """Return tqdm's bar for a terminal or a notebook: an import of a tenth of a second."""
+    from tqdm.auto import tqdm
 
     class Bar(tqdm):
         monitor_interval = 0  # no thread that looks at the bars
@@ -174,24 +169,3 @@ def _bar_of_tqdm() -> Any:
     # Its own lock is shared by processes, and would settle how they are started.
     Bar.set_lock(threading.RLock())
     return Bar
-
-
-class _Lines:
-    """In place of a bar: a line at the start, and one at the end."""
-
-    n = 0
-
-    def __init__(self, desc: str, file: Any, **_: Any) -> None:
-        self._what, self._file = f"skbiasamp: {desc}", file
-        file.write(f"{self._what} ...\n")  # at once: an interrupt may come between two writes
-
-    def update(self, n: int) -> None:
-        """Note that `n` more are done."""
-
-    def clear(self) -> None:
-        """Leave the line."""
-
-    def close(self) -> None:
-        """Write the last line, unless an error does."""
-        if sys.exc_info()[0] is None:
-            print(f"{self._what}: done", file=self._file)

@@ -7,7 +7,7 @@ from importlib import metadata
 
 __version__ = "0.2.0"
 
-_CORE = ("scikit-learn", "numpy", "scipy", "pandas", "joblib", "narwhals")
+_CORE = ("scikit-learn", "numpy", "scipy", "pandas", "joblib", "narwhals", "tqdm")
 _EXTRAS = (
     "matplotlib",
     "jinja2",

@@ -36,10 +36,7 @@ from skbiasamp.compose.wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditReport, AuditResult
 
-BALANCED = (
-    "the training labels that the auditor counted are exactly balanced, so that no group is "
-    "associated with a task."
-)
+BALANCED = "the training labels that the auditor counted are exactly balanced: no pair has a sign."
 SAMPLER_INSIDE = (
     "If a sampler resamples the training rows, put it inside: "
     "AuditedClassifier(make_pipeline(sampler, classifier)). The auditor then counts the labels "
@@ -47,7 +44,7 @@ SAMPLER_INSIDE = (
 )
 
 
-def cannot_amplify(auditor: Any, value: float) -> bool:
+def has_no_signs(auditor: Any, value: float) -> bool:
     """Return whether a value is 0 only since the training labels have no association."""
     if getattr(auditor, "reference", "") != "train":
         return False
@@ -127,7 +124,7 @@ class AuditedClassifier(SensitiveWrapper):
     >>> hired = [1, 0, 0, 0, 1, 1, 1, 0] * 50
     >>> model = AuditedClassifier(
     ...     LogisticRegression(),
-    ...     auditor=DirectionalAuditor(random_state=0),
+    ...     auditor=DirectionalAuditor(),
     ...     sensitive="sex",
     ...     drop_sensitive=True,
     ... )
@@ -227,11 +224,11 @@ class AuditedClassifier(SensitiveWrapper):
             with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
             value = results[name].value
-            if cannot_amplify(auditor, value) and not cannot_amplify(
+            if has_no_signs(auditor, value) and not has_no_signs(
                 clone(auditor).partial_fit(auditor.count_audited(**labels)), value
             ):
                 warnings.warn(
-                    f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
+                    f"{name} is 0 whatever the model predicts: {BALANCED} But groups and tasks are "
                     f"associated in the audited labels. {SAMPLER_INSIDE}",
                     UndefinedMetricWarning,
                     stacklevel=2,

@@ -196,6 +196,7 @@ class Association:
     n: Array
     samples: tuple[Sample, ...]
     by_group: bool  # whether groups are the conditions
+    is_predicted: bool = False  # whether the conditions are predictions
 
     def oriented(self, values: Array) -> Array:
         """Turn conditions × outcomes into groups × tasks, or back."""
@@ -353,16 +354,14 @@ class TaskByTask(Association):
         )
         first = parts[0]
         n = first.n if first.by_group else np.concatenate([part.n for part in parts], axis=1)
-        return cls(value, rate, n, first.samples, first.by_group, tuple(parts))
+        return cls(value, rate, n, first.samples, first.by_group, first.is_predicted, tuple(parts))
 
     def __add__(self, other: Association) -> Association:
         beside = other.parts if isinstance(other, TaskByTask) else (other,) * len(self.parts)
         return TaskByTask.of([own + part for own, part in zip(self.parts, beside, strict=True)])
 
     def __mul__(self, factor: Any) -> Association:
-        factors = [
-            factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))
-        ]
+        factors = [factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))]
         return TaskByTask.of([own * part for own, part in zip(self.parts, factors, strict=True)])
 
     def without_centre(self) -> Association:
@@ -401,7 +400,7 @@ class Mapped(Association):
         """Return sums; `signed` are the numbers to show, if `value` are their sizes."""
         samples = maps[0][1].samples
         rate = value if signed is None else signed
-        return cls(value, rate, n, samples, True, tuple(maps))
+        return cls(value, rate, n, samples, True, False, tuple(maps))
 
     def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
         total: list[tuple[Array, Array, float]] = []
@@ -414,9 +413,14 @@ class Mapped(Association):
             else:
                 parts = association.influences(pairs)
                 moved = [(weights * own, times, factor) for own, times, factor in parts]
-            total = moved if not total else [
-                (before[0] + more[0], *before[1:]) for before, more in zip(total, moved, strict=True)
-            ]
+            total = (
+                moved
+                if not total
+                else [
+                    (before[0] + more[0], *before[1:])
+                    for before, more in zip(total, moved, strict=True)
+                ]
+            )
         return total
 
     def cross(self, other: Association) -> Array:
@@ -503,14 +507,16 @@ def associate(
             value = (total * joint - size * whole[..., None, :]) / (total * size)  # ties are 0
         else:
             value = rate
+        overall = whole / total[..., 0]
     # Sums of fractional weights leave rounding errors.
     value = np.where(np.abs(value) <= 1e-14, 0.0, value)
-    term = Term(cells, outcomes, conditions, n, rate, whole / total[..., 0], centre, times)
+    term = Term(cells, outcomes, conditions, n, rate, overall, centre, times)
     sample = Sample(cells, ((1.0, term),))
+    is_predicted = isinstance(given, str) and given.endswith("_pred")
     if by_group:
-        return Association(value, rate, size, (sample,), by_group)
+        return Association(value, rate, size, (sample,), by_group, is_predicted)
     turned = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
-    return Association(*turned, (sample,), by_group)
+    return Association(*turned, (sample,), by_group, is_predicted)
 
 
 def known_or_zero(values: Array) -> Array:

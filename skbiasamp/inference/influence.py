@@ -46,4 +46,3 @@ def interval_of(cells: Cells, value: float, influence: Array, level: float) -> t
     df = max(variance**2 / fourth, 1.0) if fourth > 0 else 1.0
     reach = -float(special.stdtrit(df, (1 - level) / 2)) * variance**0.5
     return value - reach, value + reach
-mean_variance=pair_variances=row_influence=None

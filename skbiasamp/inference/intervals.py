@@ -41,4 +41,3 @@ def interval_p_value(
         p_values = np.maximum(p_values, least)
     p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
     return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
-largest_deviation=normal_bounds=rests_on_few=widen_degenerate=None

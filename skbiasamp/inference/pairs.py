@@ -41,7 +41,7 @@ class MeanChange:
     def published(self, sign: Array, delta: Array) -> float:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
-            return math.nan
+            return math.nan if self.divisor is None or math.isnan(self.divisor) else 0.0
         parts = self.weights(delta) * np.where(sign == 0, 0.0, sign * delta)
         return float(known_or_zero(parts).sum())
 
@@ -49,7 +49,9 @@ class MeanChange:
         """Return how the published value follows each change of a rate."""
         return self.weights(delta) * sign
 
-    def estimate(self, change: Association, signs: Signs, confidence_level: float | None) -> Estimate:
+    def estimate(
+        self, change: Association, signs: Signs, confidence_level: float | None
+    ) -> Estimate:
         """Return the value with its interval."""
         weights = self.weights(change.value)
         how: dict[str, Any] = {"confidence_level": confidence_level, "bound": self.bound}
@@ -192,7 +194,8 @@ class Pairs:
         bound = self.aggregate.bound
         signs = Signs.known(np.sign(slopes))
         how: dict[str, Any] = {"confidence_level": confidence_level, "bound": bound}
-        return estimate(self.moved, signs, np.abs(slopes), **how)
+        number = estimate(self.moved, signs, np.abs(slopes), **how)
+        return replace(number, value=self.published)
 
     @cached_property
     def direction(self) -> Direction:

@@ -17,4 +17,3 @@ def skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
     if abs(part) > 1e-9:  # else the limit is Student's
         ends = (np.cbrt(1 + 6 * part * (ends - part)) - 1) / (2 * part)
     return np.maximum(reach, ends * [1, -1])
-student_reach=None

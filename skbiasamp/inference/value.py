@@ -62,15 +62,22 @@ class Signs:
             return np.sqrt(np.maximum(self.values * (1 - self.values), 0.0))
         return np.sqrt(np.maximum(1 - self.values**2, 0.0))
 
-    def shared(self, change: Association) -> Array:
-        """Return what signs and changes have in common by chance, which is no change."""
+    @property
+    def slope(self) -> Array:
+        """By how much each sign follows the labels' association; 0 for signs that are known."""
         labels = self.source
         if labels is None:
             return np.zeros(self.values.shape)
-        slope = (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-known_or_zero(labels.z) ** 2)
-        varies = labels.variance > 0
-        shared = slope * labels.cross(change)
-        return np.divide(shared, labels.sd, out=np.zeros(shared.shape), where=varies)
+        slope = (
+            (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-(known_or_zero(labels.z) ** 2))
+        )
+        return np.divide(slope, labels.sd, out=np.zeros(slope.shape), where=labels.variance > 0)
+
+    def shared(self, change: Association) -> Array:
+        """Return what signs and changes have in common by chance, which is no change."""
+        if self.source is None:
+            return np.zeros(self.values.shape)
+        return self.slope * self.source.cross(change)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +145,7 @@ def estimate(
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 
-def interval(
-    value: Any, error: Any, df: Any, confidence_level: float
-) -> tuple[Any, Any, Any]:
+def interval(value: Any, error: Any, df: Any, confidence_level: float) -> tuple[Any, Any, Any]:
     """Return the interval of Student's t and the p-value of the same test that a number is 0."""
     reach = -special.stdtrit(df, (1 - confidence_level) / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -154,11 +159,7 @@ def _spread(change: Association, signs: Signs, weights: Array) -> tuple[float, f
 
     Signs of the same rows vary too: two pairs count by the expected product of their signs.
     """
-    counted = weights != 0
-    if signs.source is None:
-        counted &= signs.values != 0
-    else:
-        counted &= signs.source.variance > 0
+    counted = counted_pairs(signs, weights)
     squares = fourth = 0.0
     unsure = _unsure_pairs(signs, counted)
     beside = _products_of_signs(signs, weights, unsure) if len(unsure) else None
@@ -176,6 +177,23 @@ def _spread(change: Association, signs: Signs, weights: Array) -> tuple[float, f
     unseen = (weights**2 * change.unseen)[counted]
     # Half a row gained, and half a row lost.
     return squares + float(unseen.sum()), fourth + float((unseen**2).sum() / 2)
+
+
+def counted_pairs(signs: Signs, weights: Array) -> Array:
+    """Return which pairs add to a value."""
+    has_sign = signs.values != 0 if signs.source is None else signs.source.variance > 0
+    return np.asarray((weights != 0) & has_sign)
+
+
+def sign_products(signs: Signs, weights: Array) -> Array:
+    """Return the expected products of two pairs' weighted signs (pairs × pairs)."""
+    counted = counted_pairs(signs, weights)
+    known = np.where(counted, weights * signs.values, 0.0).ravel()
+    products = np.outer(known, known)
+    unsure = _unsure_pairs(signs, counted)
+    if len(unsure):
+        products[np.ix_(unsure, unsure)] += _products_of_signs(signs, weights, unsure)
+    return products
 
 
 def _unsure_pairs(signs: Signs, counted: Array) -> Array:
@@ -328,7 +346,5 @@ class Direction:
         sign = self.signs.values if self.labels is None else known_or_zero(self.labels.value)
         along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
         mean = float((along * known_or_zero(self.predicted.value)).sum())
-        variance = sum(
-            float(moved**2 @ times) for moved, times, _ in self.predicted.project(along)
-        )
+        variance = sum(float(moved**2 @ times) for moved, times, _ in self.predicted.project(along))
         return mean < special.ndtri(0.05) * math.sqrt(variance)

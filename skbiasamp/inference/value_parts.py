@@ -275,9 +275,7 @@ class StrataRows:
             unexplained[here] += (apart[z] - share[i] @ apart) / 2 / max(size[i], 1e-300)
         return Measured(float(more @ mean), explained), Measured(float(both @ apart), unexplained)
 
-    def difference(
-        self, y: Array, group: int, other: int, *, within: bool = False
-    ) -> Measured:
+    def difference(self, y: Array, group: int, other: int, *, within: bool = False) -> Measured:
         """Return the difference of the rates of two groups, or of their standardised rates."""
         n = self.sums.n
         times = self.sums.within if within else np.ones(n.shape)

@@ -285,9 +285,7 @@ class CooccurrenceAuditor(BaseAuditor):
         rows = {model: of_model(cells, model) for model in cells.models}
         return self._comparison(self._pairs_of_models(cells), rows, cells, reference)
 
-    def compare_tables(
-        self, tables: Mapping[str, Contingency], reference: str
-    ) -> ComparisonResult:
+    def compare_tables(self, tables: Mapping[str, Contingency], reference: str) -> ComparisonResult:
         """Compare models with rows of their own, by how far each is from the training rows."""
         models = {model: self.pairs_of(rows, warns=True)[1] for model, rows in tables.items()}
         result = self._comparison(models, tables, tables[reference], reference, same_rows=False)
@@ -333,9 +331,7 @@ class CooccurrenceAuditor(BaseAuditor):
             self, cells, reference, numbers, difference_of, same_rows=same_rows
         )
         verdicts = {
-            name: self._verdict_of_difference(
-                models[name], models[reference], result.judged(name)
-            )
+            name: self._verdict_of_difference(models[name], models[reference], result.judged(name))
             for name in result.models
         }
         table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
@@ -376,7 +372,9 @@ class CooccurrenceAuditor(BaseAuditor):
 
         def own_rows(names: Sequence[str]) -> tuple[float, float]:
             """Return the mean variance of single runs, and what all of them share."""
-            each = np.mean([self._number(models[name], level).standard_error**2 for name in names])
+            each = np.mean(
+                [self._number(models[name], level).standard_error ** 2 for name in names]
+            )
             whole = self._number(mean_of(names), level).standard_error ** 2
             shared = (len(names) * whole - each) / max(len(names) - 1, 1)
             return float(each), float(max(shared, 0.0))
@@ -402,7 +400,10 @@ class CooccurrenceAuditor(BaseAuditor):
                 return {}
             changes = np.stack([pairs.change.value for pairs in models.values()])
             mean = mean_of([*models])
-            n, each = len(models), np.mean([pairs.change.sd**2 for pairs in models.values()], axis=0)
+            n, each = (
+                len(models),
+                np.mean([pairs.change.sd**2 for pairs in models.values()], axis=0),
+            )
             shared = (n * mean.change.sd**2 - each) / max(n - 1, 1)
             df = mean.change.units()
             how: dict[str, Any] = {"confidence_level": level, "method": method, "df_of_rows": df}

@@ -19,12 +19,17 @@ def warn_undefined(pairs: Pairs) -> None:
     if not undefined.any():
         return
     n, by_group = int(undefined.sum()), pairs.predicted.by_group
-    counts = pairs.aggregate.divisor is not None
-    fates = ("counts as 0", "count as 0") if counts else (
-        "is left out of the mean",
-        "are left out of the mean",
+    counts = pairs.aggregate.divisor is not None and not by_group
+    fates = (
+        ("counts as 0", "count as 0")
+        if counts
+        else (
+            "is left out of the mean",
+            "are left out of the mean",
+        )
     )
     fate = fates[n > 1]
+    rows = f"{'predicted' if pairs.predicted.is_predicted else 'audited'} rows"
     lost = f"{n} pairs are NaN and {fate}" if n > 1 else f"pair is NaN and {fate}"
     sides = [(1, "group", pairs.groups), (0, "task", pairs.tasks)]
     # The side that the rates are conditioned on is the likelier cause: it comes first.
@@ -33,10 +38,10 @@ def warn_undefined(pairs: Pairs) -> None:
         if (undefined == np.expand_dims(whole, axis)).all():
             gone = [name for name, is_whole in zip(names, whole, strict=True) if is_whole]
             kinds, its = (f"{kind}s", "their") if len(gone) > 1 else (kind, "its")
-            warn(f"no rows for {kinds} {quote(gone)}: {its} {lost}.", UndefinedMetricWarning)
+            warn(f"no {rows} for {kinds} {quote(gone)}: {its} {lost}.", UndefinedMetricWarning)
             return
     which = [(pairs.groups[i], pairs.tasks[j]) for i, j in np.argwhere(undefined)]
     warn(
-        f"{n} pairs of group and task are NaN and {fate}, no rows: {quote(which)}.",
+        f"{n} pairs of group and task are NaN and {fate}, no {rows}: {quote(which)}.",
         UndefinedMetricWarning,
     )

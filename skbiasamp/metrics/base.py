@@ -442,7 +442,6 @@ class BaseAuditor(Declaration):
         """Return a copy whose choices are made from the reference."""
         return copy.copy(self)
 
-
     def learn_signs(self, pooled: Contingency) -> Self:
         """Return a copy with the signs of pooled rows, if those of a reference were learned."""
         return self

@@ -216,7 +216,9 @@ def comparison_result(
 
 def numbers_of_model(result: AuditResult) -> dict[str, Any]:
     """Return the columns that say how a model was audited."""
-    return {name: getattr(result, name) for name in ("value", "published", "low", "high", "verdict")}
+    return {
+        name: getattr(result, name) for name in ("value", "published", "low", "high", "verdict")
+    }
 
 
 def compare_runs(

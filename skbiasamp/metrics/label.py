@@ -63,7 +63,7 @@ class LabelAuditor(CooccurrenceAuditor):
     --------
     >>> from skbiasamp.metrics import LabelAuditor
     >>> ill, predicted = [1] * 20 + [0] * 80, [1] * 10 + [0] * 90
-    >>> LabelAuditor(interval="analytic", random_state=0).fit(ill).audit(ill, predicted)
+    >>> LabelAuditor().fit(ill).audit(ill, predicted)
     label amplification: +0.1000 [+0.0412, +0.1588], p = 0.000858 (100 rows, 1 task)
     group  task   n   base  observed  sign   delta  amplification    low   high p_value
     (all)     1 100 0.2000    0.1000    -1 -0.1000         0.1000 0.0412 0.1588   0.002
@@ -114,7 +114,7 @@ class LabelAuditor(CooccurrenceAuditor):
             associate(test, side, given="group", centre=False) for side in ("task", "task_pred")
         )
         change = predicted - labels
-        reference = _ahead(train, "task")
+        reference, sign = _ahead(train, "task"), self._sign(train)
         signs = None
         if is_one_label(test) and train is test:  # which class is the majority may be chance
             signs = Signs.of(reference, above=True)
@@ -123,7 +123,7 @@ class LabelAuditor(CooccurrenceAuditor):
             test.tasks,
             labelled=replace(_ahead(test, "task"), rate=labels.rate),
             predicted=replace(_ahead(test, "task_pred"), rate=predicted.rate),
-            sign=self._sign(train),
+            sign=sign / max(sign.sum(), 1) if is_one_label(train) else sign,
             reference=reference,
             change=change,
             delta=change,

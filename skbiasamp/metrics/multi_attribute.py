@@ -28,7 +28,7 @@ from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import association_sign, share_sign
+from skbiasamp.metrics.signs import association_sign, over_share, share_sign
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -185,7 +185,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         if not own and (shares or not self._sampled):
             labelled = labelled.as_known()
         if shares:
-            sign = share_sign(trained)
+            joint = trained.joint("group", "task")
+            whole = joint.sum(axis=-2, keepdims=True)
+            sign = over_share(joint, whole, len(train.groups), exact=train.whole)
         else:
             sign = association_sign(trained)
         pairs = Pairs(
@@ -256,7 +258,9 @@ def _associate(
     if not (shares and cells.indicator):
         return associate(cells, outcome, given=given)
     times = labels_of(cells, outcome).scores(np.ones(len(cells.groups)))
-    return associate(cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times)
+    return associate(
+        cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times
+    )
 
 
 def _variance(values: Array) -> Any:

@@ -357,8 +357,7 @@ class AdversarialClassifier(
     ) -> pd.DataFrame:
         """Train with several weights of the adversary, and measure accuracy and leakage.
 
-        More weight need not mean less leakage: training in turns may not converge. The frame is
-        drawn by ``plotting.MitigationDisplay(frame, score="accuracy", amplification="leakage")``.
+        More weight need not mean less leakage: training in turns may not converge.
 
         Parameters
         ----------

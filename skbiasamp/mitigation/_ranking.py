@@ -10,17 +10,19 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from skbiasamp._utils.formatting import ABOVE, INCONCLUSIVE, WITHIN
+from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
 from skbiasamp._utils.warnings import collected
 from skbiasamp.model_selection.folds import over_folds, pooled_comparison
 from skbiasamp.results import ComparisonResult
-from skbiasamp.results.mitigation_search import BASELINE, FAILED, PAIRED, STOPPED
+from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED
 
+# What a comparison says of a model.
+_PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
 _NUMBERS = (
     *("value", "low", "high", "change", "change_low", "change_high"),
-    *("rows_changed", *PAIRED),
+    *("rows_changed", *_PAIRED),
 )
-_PLACES = [WITHIN, INCONCLUSIVE, ABOVE, STOPPED, FAILED]
+_PLACES = [WITHIN, INCONCLUSIVE, OUTSIDE, STOPPED, FAILED]
 _CHOICE = "the choice"  # name of what is chosen in each fold
 
 
@@ -113,7 +115,7 @@ class Ranking:
                 row["rows_changed"] = _share_changed(own, first)
                 if measure in comparisons and name != BASELINE and name not in ends:
                     paired: Any = comparisons[measure].table.set_index("model")
-                    row |= {column: paired.loc[name, column] for column in PAIRED}
+                    row |= {column: paired.loc[name, column] for column in _PAIRED}
         return pd.DataFrame(rows)
 
     def _ranked(
@@ -149,7 +151,7 @@ class Ranking:
                 (table["low"] > -limit) & (table["high"] < limit),
                 (table["low"] > limit) | (table["high"] < -limit),
             ],
-            [STOPPED, FAILED, WITHIN, ABOVE],
+            [STOPPED, FAILED, WITHIN, OUTSIDE],
             INCONCLUSIVE,
         )
         order = table.assign(

@@ -156,7 +156,6 @@ def search(
     See Also
     --------
     skbiasamp.cross_audit : Audit one model over folds.
-    skbiasamp.plotting.MitigationDisplay : Draw the result.
 
     Notes
     -----

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, fewer_groups, speaking
 from skbiasamp._input.keywords import keywords
-from skbiasamp._input.labels import Members, Side
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
-from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.independent_signs import NO_DOUBT, Doubt, doubted, signs_of
-from skbiasamp.inference.influence import mean_variance, row_influence
-from skbiasamp.inference.intervals import rests_on_few
-from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.student import student_reach
+from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
 from skbiasamp.metrics.score_order import check_class
+from skbiasamp.model_selection._curve_numbers import Scored
 from skbiasamp.results.exports import Exported, paper_of
-
-_EXACT = 30  # thresholds of a curve whose signs and errors are computed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,13 +36,14 @@ class AmplificationCurve(Exported):
     thresholds : ndarray of shape (n_thresholds,)
         Every distinct score, after −∞. Scores above a threshold are positive.
     values : ndarray of shape (n_thresholds,)
-        BiasAmp→ A->T from that threshold up to the next.
+        The value of an audit A->T at that threshold, and up to the next.
     integral, limits : float, tuple of float
         The mean of the values over thresholds between the limits.
-    estimates, low, high : ndarray of shape (n_thresholds,) or None
-        What the verdict of an audit at each threshold is about (see `AuditResult`), and its
-        confidence interval; None if no interval was asked for. Values differ from it if the
-        predictions have a shift, or if labels of the audited rows give the signs.
+    low, high : ndarray of shape (n_thresholds,) or None
+        The confidence interval of each value; None if no interval was asked for.
+    published : ndarray of shape (n_thresholds,) or None
+        BiasAmp→ A->T by the paper's formula. Values differ from it if a task is predicted more
+        often for everybody, or if labels of the audited rows give the signs.
     rates : ndarray of shape (n_thresholds,) or None
         Share of the rows that are positive at each threshold, a mean over tasks.
 
@@ -74,7 +65,7 @@ class AmplificationCurve(Exported):
     integral: float
     low: Array | None = None
     high: Array | None = None
-    estimates: Array | None = None
+    published: Array | None = None
     rates: Array | None = None
 
     def at(self, threshold: Any) -> Any:
@@ -108,13 +99,14 @@ class AmplificationCurve(Exported):
         return [paper_of(DirectionalAuditor)]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a frame with the columns ``threshold`` and ``amplification``.
+        """Return a frame with the columns ``threshold`` and ``value``, and others that are known.
 
-        If there is an interval, ``estimate``, ``low`` and ``high`` follow.
+        These are ``low`` and ``high``, and ``published``.
         """
-        columns = {"threshold": self.thresholds, "amplification": self.values}
-        ends = {"estimate": self.estimates, "low": self.low, "high": self.high}
-        return pd.DataFrame(columns if self.low is None else columns | ends)
+        known = {name: getattr(self, name) for name in ("low", "high", "published")}
+        columns = {"threshold": self.thresholds, "value": self.values}
+        columns |= {name: numbers for name, numbers in known.items() if numbers is not None}
+        return pd.DataFrame(columns)
 
 
 @keywords()
@@ -123,6 +115,7 @@ class AmplificationCurve(Exported):
         "ties": [StrOptions({"zero", "negative"})],
         "groups": [StrOptions(set(GROUPS))],
         "missing": [StrOptions(set(MISSING_POLICIES))],
+        "formula": [StrOptions({"change", "published"})],
         "interval": [StrOptions({"analytic"}), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
@@ -141,6 +134,7 @@ def amplification_curve(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    formula: str = "change",
     interval: str | None = None,
     confidence_level: float = 0.95,
 ) -> AmplificationCurve:
@@ -163,7 +157,7 @@ def amplification_curve(
     %(sample_weight)s
     ties : {"zero", "negative"}, default="zero"
         Sign of a pair that is exactly independent in the training labels. "zero": 0, so that it
-        cannot amplify. "negative": −1, as in the printed formula [1]_.
+        adds nothing. "negative": −1, as in the printed formula [1]_.
     limits : tuple of float, default=None
         Lower and upper limit of the integral. None: 0 and 1 if all scores are between them, else
         the smallest and the largest score.
@@ -172,9 +166,11 @@ def amplification_curve(
         How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
         out. "group": make them a group of their own.
     %(pos_label)s
+    formula : {"change", "published"}, default="change"
+        The number that is the value. "change": the mean change of the associations. "published":
+        the paper's formula [1]_.
     interval : {"analytic", None}, default=None
-        "analytic": the estimate at every threshold with its confidence interval, by the delta
-        method. None: none.
+        "analytic": a confidence interval of every value. None: none.
     confidence_level : float, default=0.95
         Level of the intervals.
 
@@ -190,7 +186,7 @@ def amplification_curve(
 
     Notes
     -----
-    The integral is divided by its width. Over all thresholds from 0 to 1 it is BiasAmp→ of the
+    The integral is divided by its width. Over all thresholds from 0 to 1 it is the value of the
     scores read as probabilities, since
     :math:`\int_0^1 P(S > \theta \mid a)\, d\theta = E(S \mid a)`. This value does not depend on
     a threshold [1]_ (Sec. 3.3).
@@ -240,16 +236,20 @@ def amplification_curve(
         pairs = auditor.pairs_of(test, warns=True)[1]
         low, high = _limits(levels, limits)
         thresholds = np.append(-np.inf, levels)
-        worth = _worth(test, pairs, pairs.gradient)
-        values = _above(test, worth, len(levels)) - np.nansum(pairs.gradient * pairs.base)
-        share = np.full((len(test.weight), len(test.tasks)), 1 / (test.total * len(test.tasks)))
-        rates = _above(test, share, len(levels))
-        widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
-        ends: dict[str, Array] = {"rates": rates}
+        positive = labels_of(test, "task_pred").dense(slice(None), float)
+        n = len(levels)
+        rows = Scored(test, pairs, np.rint(positive * n - 0.5).astype(int), n)
+        judged = rows.of(formula)
+        values = judged.values()
+        share = np.full(rows.ranks.shape, 1 / (test.total * len(test.tasks)))
+        ends: dict[str, Any] = {"rates": rows.above(test.weight[:, None] * share)}
+        ends["published"] = rows.of("published").values()
         if interval is not None:
-            estimates, reach, doubts = _estimates(auditor, test, len(levels), confidence_level)
-            low_end, high_end = doubted((estimates - reach, estimates + reach), doubts, NO_DOUBT)
-            ends |= {"low": low_end, "high": high_end, "estimates": estimates}
+            known = judged.intervals(values, confidence_level)
+            ends |= dict(zip(("low", "high"), known, strict=True))
+            if not differ_in_group(test):
+                ends |= dict.fromkeys(("low", "high"), np.full(n + 1, np.nan))
+        widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), **ends
     )
@@ -261,78 +261,6 @@ def _numbers(y_score: Any) -> Array:
     if 0 in scores.shape:
         raise InputError("{y_score} is empty: pass a score for each row.")
     return as_numbers(scores, "y_score")
-
-
-def _above(test: Contingency, worth: Array, n_levels: int) -> Array:
-    """Return what positives add to a mean, above none of the levels, above the first, ...
-
-    `worth` is what a positive of each task adds in each row.
-    """
-    added = test.weight[:, None] * worth
-    level = np.rint(_numbers_of(test, "task_pred") * n_levels - 0.5).astype(int)
-    heights = np.bincount(level.ravel(), added.ravel(), minlength=n_levels)
-    return np.append(np.cumsum(heights[::-1])[::-1], 0.0)
-
-
-def _worth(test: Contingency, pairs: Pairs, gradient: Array) -> Array:
-    """Return what a positive of each task adds in each row: its part of its group."""
-    worth = np.divide(gradient, pairs.n, out=np.zeros_like(gradient), where=pairs.n > 0)
-    return np.asarray(_numbers_of(test, "group") @ worth)
-
-
-def _estimates(
-    auditor: DirectionalAuditor, test: Contingency, n_levels: int, confidence_level: float
-) -> tuple[Array, Array, Doubt]:
-    """Return the estimate at every threshold, the reach of its interval, and its signs' doubts.
-
-    Signs and errors change slowly along the curve, so they are computed at a few thresholds. From
-    one of these to the next the signs stay, and reaches and doubts are interpolated.
-    """
-    computed = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
-    estimates, known_sign = np.empty(n_levels + 1), None
-    times = stats.norm.isf((1 - confidence_level) / 2)
-    reaches, doubts = np.empty(len(computed)), np.empty((len(computed), len(NO_DOUBT)))
-    for i, cells in enumerate(_at_levels(test, n_levels, computed)):
-        train, pairs = auditor.pairs_of(cells)
-        signs = signs_of(pairs, train, cells)
-        doubts[i], slopes = signs.doubt(pairs), pairs.estimate_gradient(signs.used)
-        reaches[i] = times * mean_variance(cells, pairs, slopes, centred=True) ** 0.5
-        influence = partial(row_influence, cells, pairs, slopes, centred=True)
-        reaches[i] = max(reaches[i], student_reach(cells, influence, confidence_level))
-        if rests_on_few(signs, pairs, cells):
-            reaches[i] = math.nan
-        if known_sign is None or not np.array_equal(signs.used, known_sign):
-            known_sign = signs.used
-            of_labels = pairs.mean(known_sign, pairs.base - pairs.centres[0])
-            # A positive also changes the rate of all rows, with which its group is compared.
-            worth = _worth(test, pairs, slopes) - slopes.sum(axis=0) / test.total
-            estimates[computed[i] :] = _above(test, worth, n_levels)[computed[i] :] - of_labels
-    levels = np.arange(n_levels + 1)
-    of_levels = Doubt(*(np.interp(levels, computed, doubt) for doubt in doubts.T))
-    return estimates, np.interp(levels, computed, reaches), of_levels
-
-
-def _at_levels(test: Contingency, n_levels: int, at: Array) -> Iterator[Contingency]:
-    """Return the decisions at some thresholds; rows that none of these separates are one cell."""
-    ranks = np.rint(_numbers_of(test, "task_pred") * n_levels - 0.5)
-    few = distinct(_with_predictions(test, np.searchsorted(at, ranks, side="right") / len(at)))
-    n_passed = np.rint(_numbers_of(few, "task_pred") * len(at))
-    return (_with_predictions(few, n_passed > i) for i in range(len(at)))
-
-
-def _numbers_of(cells: Contingency, side: SideName) -> Array:
-    """Return labels or predictions, with a column a group or task."""
-    return labels_of(cells, side).dense(slice(None), float)
-
-
-def _with_predictions(cells: Contingency, predicted: Array) -> Contingency:
-    """Return cells with other predictions, and with a column a task."""
-    columns: dict[SideName, Array] = {"task": _numbers_of(cells, "task") > 0}
-    columns["task_pred"] = predicted
-    sides = {
-        side: Side(cells.tasks, Members(values), open=False) for side, values in columns.items()
-    }
-    return with_sides(cells, sides_of(cells) | sides)
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:

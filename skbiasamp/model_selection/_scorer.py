@@ -26,7 +26,7 @@ from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose.audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
+from skbiasamp.compose.audited import BALANCED, SAMPLER_INSIDE, has_no_signs
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 from skbiasamp.model_selection.responses import task_scores
@@ -49,7 +49,6 @@ def amplification_scorer(
     sensitive: Any = None,
     objective: str = "closest_to_zero",
     response_method: str = "predict",
-    what: str = "value",
 ) -> AmplificationScorer:
     """Make a scikit-learn scorer of bias amplification, for ``scoring=``.
 
@@ -62,8 +61,9 @@ def amplification_scorer(
     Parameters
     ----------
     auditor : auditor, default=None
-        The metric. None: that of the `AuditedClassifier`. The training correlations come from the
-        fitted `AuditedClassifier`: at the end of a pipeline, or inside a search, a calibrated or a
+        The metric; its value is the score, so ``formula="published"`` scores the paper's formula.
+        None: that of the `AuditedClassifier`. The training correlations come from the fitted
+        `AuditedClassifier`: at the end of a pipeline, or inside a search, a calibrated or a
         thresholded classifier. Without one, the auditor must be fitted or have
         ``reference="test"``.
     sensitive : str, int, list, tuple or callable, default=None
@@ -77,10 +77,6 @@ def amplification_scorer(
     response_method : {"predict", "predict_proba", "decision_function"}, default="predict"
         Method of the estimator whose output is audited. "predict": labels. "predict_proba":
         probabilities. "decision_function": scores, for leakage.
-    what : {"value", "estimate"}, default="value"
-        The number that is scored. "value": the published formula. "estimate": what the verdict of
-        an audit is about, without the part of the value that predicts a task more often for
-        everybody (see `AuditResult`). Both are equal for two groups and group → task.
 
     Returns
     -------
@@ -115,7 +111,6 @@ def amplification_scorer(
         sensitive=sensitive,
         objective=objective,
         response_method=response_method,
-        what=what,
     )
 
 
@@ -129,7 +124,6 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
     response_method: str = Option(
         "predict", StrOptions({"predict", "predict_proba", "decision_function"})
     )
-    what: str = Option("value", StrOptions({"value", "estimate"}))
 
     # The method takes the fitted model first, which is no metadata.
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "sensitive_features": True}
@@ -168,18 +162,17 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
         why = _resampled(inside) if getattr(auditor, "reference", "") == "train" else None
         if why is None:
             with speaking(of_auditor(auditor)):
-                value = self._measured(
-                    auditor,
+                value = auditor.score(
                     y,
                     y_pred,
                     sensitive_features=self._attribute(inside, X, sensitive_features),
                     sensitive_pred=_predict_sensitive(auditor, inside, X),
                     sample_weight=sample_weight,
                 )
-            if not cannot_amplify(auditor, value):
+            if not has_no_signs(auditor, value):
                 return self._better_if_greater(value)
             why = BALANCED
-        # A search would choose this model: labels that were balanced leave nothing to amplify.
+        # A search would choose this model: after labels that were balanced every value is 0.
         warn(
             f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
             UndefinedMetricWarning,
@@ -216,17 +209,11 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             )
         with speaking(of_auditor(auditor)):
             labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-            value = self._measured(auditor, y_true, as_classes(y_pred), **labels)
-        if cannot_amplify(auditor, value):
+            value = auditor.score(y_true, as_classes(y_pred), **labels)
+        if has_no_signs(auditor, value):
             text = "amplification_scorer cannot choose a threshold: {why} {advice}"
             raise InputError(text, why=BALANCED, advice=SAMPLER_INSIDE)
         return self._better_if_greater(value)
-
-    def _measured(self, auditor: Any, y_true: Any, y_pred: Any, **labels: Any) -> float:
-        if self.what == "value":
-            return float(auditor.score(y_true, y_pred, **labels))
-        estimate: float = auditor.estimate_of(auditor.count_audited(y_true, y_pred, **labels))
-        return estimate
 
     def _better_if_greater(self, value: float) -> float:
         return -abs(value) if self.objective == "closest_to_zero" else -value

@@ -5,17 +5,13 @@ from skbiasamp.plotting._curve import AmplificationCurveDisplay
 from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
 from skbiasamp.plotting._timeline import TimelineDisplay
-from skbiasamp.plotting._tradeoff import MitigationDisplay
 from skbiasamp.plotting._waterfall import WaterfallDisplay
-from skbiasamp.plotting._words_display import WordsDisplay
 
 __all__ = [
     "AmplificationCurveDisplay",
     "AmplificationDisplay",
     "AmplificationHeatmapDisplay",
     "ComparisonDisplay",
-    "MitigationDisplay",
     "TimelineDisplay",
     "WaterfallDisplay",
-    "WordsDisplay",
 ]

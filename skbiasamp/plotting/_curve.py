@@ -51,10 +51,8 @@ class AmplificationCurveDisplay(Display):
         False positive rates by group.
     base_rate_threshold : float, default=None
         The threshold at which as many rows are predicted positive as are labelled so.
-    estimates : array-like of shape (n_thresholds,), default=None
-        The estimate at each threshold, drawn as a line of its own where it is not the value.
     low, high : array-like of shape (n_thresholds,), default=None
-        Confidence interval of the estimate at each threshold, drawn as a band.
+        Confidence interval of the value at each threshold, drawn as a band.
     operating_point : float, default=None
         The threshold at which the model decides.
     title : str, default=None
@@ -64,8 +62,6 @@ class AmplificationCurveDisplay(Display):
     ----------
     line_ : Line2D
         The amplification.
-    estimate_line_ : Line2D or None
-        The estimate, if it differs from the amplification.
     band_ : artist or None
         Its confidence interval.
     operating_point_ : Line2D or None
@@ -105,14 +101,13 @@ class AmplificationCurveDisplay(Display):
     _: KW_ONLY
     rates: Any = None
     base_rate_threshold: float | None = None
-    estimates: Any = None
     low: Any = None
     high: Any = None
     operating_point: float | None = None
     title: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("thresholds", "values", "estimates", "low", "high"):
+        for name in ("thresholds", "values", "low", "high"):
             given = getattr(self, name)
             setattr(self, name, None if given is None else np.asarray(given, dtype=float))
         if self.rates is not None:
@@ -146,7 +141,7 @@ class AmplificationCurveDisplay(Display):
         low, high = curve.limits
         mean = number(curve.integral)
         title = f"directional, group → task\nmean {mean} over [{low:g}, {high:g}]"
-        interval = {name: getattr(curve, name) for name in ("estimates", "low", "high")}
+        interval = {name: getattr(curve, name) for name in ("low", "high")}
         options = {"title": title} | interval | options
         return cls(curve.thresholds, curve.values, **options).plot(ax)
 
@@ -310,16 +305,11 @@ class AmplificationCurveDisplay(Display):
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = None if alone else "amplification"
         (self.line_,) = self.ax_.plot(at, self.values, **{**style, **(line_kwargs or {})})
-        self.band_ = self.operating_point_ = self.estimate_line_ = None
-        name = "confidence interval"
+        self.band_ = self.operating_point_ = None
         look: dict[str, Any]
-        if self.estimates is not None and not np.allclose(self.estimates, self.values, atol=5e-5):
-            look = {"color": self.line_.get_color(), "linestyle": ":", "label": "estimate", **STEPS}
-            (self.estimate_line_,) = self.ax_.plot(at, self.estimates, **look)
-            name += " of the estimate"
         if self.low is not None and self.high is not None:
             look = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
-            look |= {"step": "post", "zorder": 0, "label": name}
+            look |= {"step": "post", "zorder": 0, "label": "confidence interval"}
             self.band_ = self.ax_.fill_between(at, self.low, self.high, **look)
         if self.operating_point is not None:
             position = int(np.searchsorted(self.thresholds, [self.operating_point], "right")[0])

@@ -71,7 +71,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     >>> sex = ["f"] * 400 + ["m"] * 400
     >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
     >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
-    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
     >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> display = AmplificationHeatmapDisplay(result.table)
     >>> display.values

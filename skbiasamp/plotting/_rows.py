@@ -34,12 +34,8 @@ class RowsDisplay(Display):
         """Return axes of `n` rows with 0, as wide as labels need."""
         width = 4.8 + 0.08 * max(map(len, labels), default=0)
         (ax,) = self._axes(ax, (width, 1.7 + 0.27 * n))
-        self._draw_zero()
+        self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
         return ax
-
-    def _draw_zero(self) -> None:
-        """Draw the line that the marks of rows begin at, or lie beside."""
-        self.zero_line_ = self.ax_.axvline(0, color="0.3", linewidth=1, zorder=1)
 
     def _draw_intervals(
         self, point: Array, low: Array, high: Array, colour: Array, *, clear: Array, filled: Array

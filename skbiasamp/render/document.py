@@ -219,7 +219,7 @@ class Slider:
     label. The first threshold is none: all rows are above it, and no decision is shown. The rates
     of groups that are `counted` are compared, and `start` is the position of the threshold in use.
     `reach` says by how much, at each threshold, the interval of the accuracy reaches to either
-    side, and that of the amplification down and up.
+    side, and that of the amplification.
     """
 
     caption: str

@@ -65,14 +65,14 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     say("threshold", name);
     input.setAttribute("aria-valuetext", name);
     const accuracy = sum(right) / sum(sizes);
-    const ends = (middle, down, up) => [middle - down[at], middle + up[at]];
+    const ends = (middle, reach) => [middle - reach[at], middle + reach[at]];
     const share = (value) => percent(Math.min(Math.max(value, 0), 1));
     say("accuracy", percent(accuracy));
-    say("accuracy-interval", ends(accuracy, reach[0], reach[0]).map(share).join(" to "));
+    say("accuracy-interval", ends(accuracy, reach[0]).map(share).join(" to "));
     const known = rates.filter((_, i) => counted[i]).map((rate) => (100 * rate).toFixed(1));  // as shown
     say("gap", (Math.max(...known) - Math.min(...known)).toFixed(1));
     say("amplification", signed(value));
-    const [low, high] = ends(value, reach[1], reach[2]);
+    const [low, high] = ends(value, reach[1]);
     say("amplification-interval", [low, high].map(signed).join(" to "));
     const isOutside = low > limit || high < -limit;
     const isWithin = Math.max(-low, high) <= limit;

@@ -18,8 +18,8 @@ _MOST = 6  # groups that have a line
 def lines(slider: Slider) -> dict[str, Any]:
     """Return the lines of a picture: rates of groups and accuracy above, amplification below."""
     rates, *values = *Slider.numbers(slider.above), slider.amplification
-    accuracy_reach, down, up = np.array(slider.reach)
-    ends = np.stack(values)[:, None] + [[-accuracy_reach, accuracy_reach], [-down, up]]
+    reach = np.array(slider.reach)
+    ends = np.stack(values)[:, None] + np.stack([-reach, reach], axis=1)
     rates, accuracy, amplification = (np.asarray(numbers).tolist() for numbers in (rates, *values))
     n = len(accuracy) - 1
     size = max(float(np.abs(ends[1, :, 1:]).max()), slider.limit or 0.0) or 1.0

@@ -25,9 +25,9 @@ def threshold_tables(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of a report about thresholds of the scores, if these are of one task.
 
-    ``curve`` is the estimate at percentiles of the scores, at the base rate and at the rate of the
-    predictions of `test`; ``passed`` are the
-    rows of each group with and without the label above each threshold, unless groups are many.
+    ``curve`` is the value at percentiles of the scores, at the base rate and at the rate of the
+    predictions of `test`; ``passed`` are the rows of each group with and without the label above
+    each threshold, unless groups are many.
     """
     scores = np.squeeze(np.asarray(y_score))
     if scores.ndim != 1 or not scored.has("task") or len(scored.tasks) != 1:
@@ -55,7 +55,7 @@ def threshold_tables(
             return {}
         above = _passed(source.y_true, rank, thresholds, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
-    numbers = {"predicted_rate": curve.rates, "estimate": curve.estimates}
+    numbers = {"predicted_rate": curve.rates, "value": curve.values}
     numbers |= {"low": curve.low, "high": curve.high}
     known = {name: np.asarray(values)[of_curve] for name, values in numbers.items()}
     table = pd.DataFrame({"threshold": thresholds, **known}).assign(base_rate=base)

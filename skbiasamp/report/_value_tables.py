@@ -157,9 +157,7 @@ def _conditional(rows: StrataRows, within: Whole) -> pd.DataFrame:
     )
 
 
-def of_features(
-    change: Association, signs: Signs, names: list[Any]
-) -> pd.DataFrame:
+def of_features(change: Association, signs: Signs, names: list[Any]) -> pd.DataFrame:
     """Return what each feature, a column, carries of the difference of the scores of groups."""
     weights = 1 / (~np.isnan(change.value[:, 0])).sum()
     rows = []
@@ -270,9 +268,7 @@ def _of_overlap(rows: StrataRows, strata: Names, columns: Names) -> Iterator[str
         )
 
 
-def _reversals(
-    rows: StrataRows, groups: list[str], tasks: Names, given: Names
-) -> Iterator[str]:
+def _reversals(rows: StrataRows, groups: list[str], tasks: Names, given: Names) -> Iterator[str]:
     """Say where groups differ in one direction overall, and in the other within strata.
 
     Both differences must be certain, for all groups and tasks together (Holm).

@@ -354,9 +354,7 @@ def _of_features(
     yes = np.asarray(label) == (test.tasks[0] if test.classes else 1)
     rows = source.labels | source.how | {"y_pred": values, "pos_label": None}
     with speaking(y_pred="attributions"):
-        cells = Contingency.from_labels(
-            dict.fromkeys(values, yes.astype(int)), **rows, scores=True
-        )
+        cells = Contingency.from_labels(dict.fromkeys(values, yes.astype(int)), **rows, scores=True)
     labels, carried = (associate(cells, side, "group") for side in ("task", "task_pred"))
     signs = Signs.of(labels)
     if whole.pairs.signs.source is None:  # of training labels

@@ -214,14 +214,9 @@ def _card(report: AuditReport, result: AuditResult, link: tuple[str, str]) -> Ca
 def _how_sure(result: AuditResult, stated: str) -> str:
     """Return value, interval and test; `stated` is what the sentence has of the first two."""
     if result.confidence_level is None:
-        return (
-            f"value {number(result.value)} without an interval, so chance cannot be ruled "
-            "out."
-        )
+        return f"value {number(result.value)} without an interval, so chance cannot be ruled out."
     # A metric of a user's own file may say it in another way.
-    stated = stated or (
-        f"value {number(result.value)}, confidence interval {interval_of(result)}"
-    )
+    stated = stated or (f"value {number(result.value)}, confidence interval {interval_of(result)}")
     rows, p = f"{count(result.n_samples)} rows.", p_value(result.p_value)
     tested = f"measured from {rows}"
     if p != "–":

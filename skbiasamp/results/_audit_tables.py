@@ -119,8 +119,8 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     intervals, columns = "each interval for itself", {"Predicted": shown("predicted_rate", rate)}
     if slider is not None:
         _, accuracy = Slider.numbers(slider.above)
-        _, down, up = np.array(slider.reach)[:, 1:]
-        low, high = curve["value"] - down, curve["value"] + up
+        reach = np.array(slider.reach)[1, 1:]
+        low, high = curve["value"] - reach, curve["value"] + reach
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
         intervals = "intervals hold for all thresholds together"

@@ -107,7 +107,7 @@ class ComparisonResult(Shown, OfMetric):
     >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
     >>> old = [1] * 90 + [0] * 310 + [1] * 210 + [0] * 190
     >>> new = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
-    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
     >>> result = auditor.compare(hired, {"old": old, "new": new}, sensitive_features=sex)
     >>> result.verdicts
     {'new': 'amplifies more'}

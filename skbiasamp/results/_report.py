@@ -251,9 +251,7 @@ class AuditReport(Report[AuditResult]):
         Directional A->T; leakage or DPA if the labels are balanced; T->A if only the sensitive
         feature is predicted. In general the result with the lowest `rank` that can be measured.
         """
-        return self._lowest_rank(
-            lambda result: not math.isnan(result.value)
-        )
+        return self._lowest_rank(lambda result: not math.isnan(result.value))
 
     @property
     def limit(self) -> float | None:

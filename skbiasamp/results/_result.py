@@ -185,7 +185,7 @@ class AuditResult(Shown, OfMetric):
     >>> sex = ["f"] * 400 + ["m"] * 400
     >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
     >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
-    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
     >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> float(result)
     0.1125
@@ -404,7 +404,7 @@ class AuditResult(Shown, OfMetric):
         >>> sex = ["f"] * 400 + ["m"] * 400
         >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
         >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
-        >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+        >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
         >>> auditor.audit(hired, predicted, sensitive_features=sex).sensitivity().round(3)
            group   task    n       label  share
         0  (all)  (all)  800      either  0.093

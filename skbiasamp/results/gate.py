@@ -380,7 +380,9 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
             clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
             sure = result.low <= 0 or clear
             judged = result.judged
-            check = _checked(name, result, judged, result.verdict, result.sentence, limit, sure=sure)
+            check = _checked(
+                name, result, judged, result.verdict, result.sentence, limit, sure=sure
+            )
         yield _with_all_groups(check, result)
         return
     clear_word = result.kind.verdict_of_difference("above")

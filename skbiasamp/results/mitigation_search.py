@@ -28,8 +28,6 @@ from skbiasamp.results._shown import Paged
 
 BASELINE = "none"  # the name of the model as it is
 STOPPED, FAILED = "stopped early", "failed"
-# What a comparison says of a model.
-PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
 _NUMBERS = ("estimate", "low", "high")
 _LIMITS = {
     "The choice": "The table is from the rows that chose the winner, so its row may look better "

@@ -16,7 +16,7 @@ from skbiasamp.results._json import records
 
 _READ = Text(
     "Accuracy and amplification have 95 % confidence intervals that hold for all thresholds "
-    "together, so they include the choice of one. A threshold that is chosen by the estimates "
+    "together, so they include the choice of one. A threshold that is chosen by the values "
     "looks better than it is: read its interval, or check it on other rows.",
     quiet=True,
 )
@@ -32,7 +32,7 @@ def threshold_section(slider: Slider | None) -> Section:
 def slider_of(report: Any) -> Slider | None:
     """Return decisions at thresholds of the scores of few groups, if there are any."""
     passed, result, curve = report.passed, moved_by_thresholds(report), report.curve
-    if passed.empty or result is None or curve["estimate"].isna().any():
+    if passed.empty or result is None or curve["value"].isna().any():
         return None
     n, columns = len(curve) + 1, report.context.get("group_columns", ())
     counts = passed[["others", "labelled"]].to_numpy(float).T.reshape(2, -1, n)
@@ -40,29 +40,28 @@ def slider_of(report: Any) -> Slider | None:
     signs = dict(zip(result.table["group"], result.table["sign"].tolist(), strict=True))
     large = counts[..., 0].sum(axis=0) >= FEWEST_ROWS
     above = counts.transpose(1, 0, 2)
-    sign = [signs.get(name, 0) * int(of) for name, of in zip(groups, large, strict=True)]
-    ends = curve[["low", "high"]].sub(curve["estimate"], axis=0).abs().to_numpy().T
-    half = ends.min(axis=0)
+    sign = [signs.get(name, 0) for name in groups]
+    half = (curve["high"] - curve["low"]).to_numpy() / 2
     return Slider(
         caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
         "score, from the lowest to the highest",
         groups=[group_of(name, columns) for name in groups],
         thresholds=[None, *curve["threshold"].tolist()],
         above=above.tolist(),
-        amplification=[0.0, *curve["estimate"]],
+        amplification=[0.0, *curve["value"]],
         counted=(large | ~large.any()).tolist(),
         start=1 + nearest_to(curve, predicted_share(report)),
-        reach=_reach(above, sign, half / ndtri(0.975), ends - half).tolist(),
+        reach=_reach(above, sign, half / ndtri(0.975)).tolist(),
         limit=report.limit,
     )
 
 
-def _reach(above: Array, signs: list[int], errors: Array, more: Array) -> Array:
-    """Return how far intervals of accuracy reach, and those of amplification down and up.
+def _reach(above: Array, signs: list[int], errors: Array) -> Array:
+    """Return how far intervals of accuracy reach to either side, and those of amplification.
 
     They hold at all thresholds together: a standard error times a quantile of the largest deviation
-    of drawn tables, at the `signs` of the labels. `errors` are those of the amplification, `more`
-    is what open signs add to either end. Weights widen both errors in the same proportion.
+    of drawn tables, at the `signs` of the labels. `errors` are those of the amplification. Weights
+    widen both errors in the same proportion.
     """
     between = np.maximum(-np.diff(above, axis=-1, append=0), 0)
     n, share = int(np.ceil(between.sum())), between.ravel() / between.sum()
@@ -76,8 +75,8 @@ def _reach(above: Array, signs: list[int], errors: Array, more: Array) -> Array:
     of_accuracy, of_amplification = spread[0], spread[1, 1:]  # with no threshold nothing changes
     known = np.isfinite(errors) & (of_amplification > 0)
     by_weights = np.median(errors[known] / of_amplification[known]) if known.any() else 1.0
-    ends = np.insert(np.nan_to_num(times_amplification * errors + more), 0, 0.0, axis=1)
-    return np.vstack([times_accuracy * by_weights * of_accuracy, ends])
+    reach = np.insert(np.nan_to_num(times_amplification * errors), 0, 0.0)
+    return np.stack([times_accuracy * by_weights * of_accuracy, reach])
 
 
 def _at_signs(above: Array, signs: list[int]) -> tuple[Array, Array]:
