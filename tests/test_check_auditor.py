@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.inference.pairs import MeanChange
 from skbiasamp.metrics import AttackAuditor, CooccurrenceAuditor, Pairs, associate
 from skbiasamp.testing import check_auditor
 
@@ -41,9 +42,9 @@ class ExposureAuditor(AttackAuditor):
 
 @pytest.mark.parametrize("kind", [OwnAuditor, ExposureAuditor])
 def test_the_smallest_metric_keeps_all_promises(kind):
-    auditor = kind(n_jobs=1)
+    auditor = kind(confidence_level=0.9)
     assert check_auditor(auditor) is None
-    assert repr(auditor) == f"{kind.__name__}(n_jobs=1)"
+    assert repr(auditor) == f"{kind.__name__}(confidence_level=0.9)"
     assert not hasattr(auditor, "contingency_")
 
 
@@ -81,7 +82,7 @@ class Ordered(OwnAuditor):
         return self
 
     def measure(self, train, test):
-        return replace(super().measure(train, test), divisor=2 + self.first_)
+        return replace(super().measure(train, test), aggregate=MeanChange(2 + self.first_))
 
 
 class Unweighted(OwnAuditor):
@@ -96,11 +97,10 @@ class Forgetful(OwnAuditor):
     def partial_fit(self, *labels, **named):
         return self.fit(*labels, **named)
 
-    def _value(self, test):
-        return super()._value(test) * self.n_samples_fit_
-
-    def _result(self, test):
-        return replace(super()._result(test), value=self._value(test))
+    def measure(self, train, test):
+        return replace(
+            super().measure(train, test), aggregate=MeanChange(1000 / self.n_samples_fit_)
+        )
 
 
 class Unstorable(OwnAuditor):
@@ -119,7 +119,7 @@ class Credulous(OwnAuditor):
 class Biased(OwnAuditor):
     def measure(self, train, test):
         own = super().measure(train, test)
-        return replace(own, base=0.5 * own.base)
+        return replace(own, change=own.predicted - own.labelled * 0.5)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_names_change_no_interval_and_no_test(name, worlds):
     world, other, groups, tasks, positive = worlds
     first, two = (
         clone(AUDITORS[name])
-        .set_params(random_state=0, n_resamples=9, **more)
+        .set_params(**more)
         .fit(**training(labels))
         .audit(**audited(labels))
         for labels, more in ((world, {}), (other, positive))

@@ -48,7 +48,7 @@ def test_an_option_of_ones_own_is_a_parameter_beside_those_of_the_base(kind):
     for copy in copies:
         assert repr(copy) == f"{kind.__name__}(direction='T->A', interval=None, power=2)"
         assert copy.get_params() == auditor.get_params()
-        assert (copy.power, copy.interval, copy.n_resamples) == (2, None, 999)
+        assert (copy.power, copy.interval, copy.confidence_level) == (2, None, 0.95)
     base = {*inspect.signature(DirectionalAuditor).parameters}
     assert {*auditor.get_params()} >= (base | {"power"}) - {"adjust"}
     assert auditor.set_params(power=3).power == 3
@@ -121,7 +121,7 @@ def test_values_are_checked_as_declared():
 
 def test_the_docstring_describes_options_of_the_base_too():
     text = inspect.getdoc(Powered)
-    for entry in ("power : int, default=1", "ties : {", "base : {", "n_jobs : int", "interval : {"):
+    for entry in ("power : int, default=1", "ties : {", "base : {", "adjust : ", "interval : {"):
         assert entry in text
     assert text.index("direction : ") < text.index("power : ") < text.index("ties : ")
     assert "%(" not in text
@@ -145,11 +145,11 @@ def test_a_function_of_ones_own_metric_takes_its_options():
         metric = "square root"
         scale = Option(1.0)
 
-        def _measure(self, train, test, **fixed):
+        def measure(self, train, test, **fixed):
             from dataclasses import replace
 
-            pairs = super()._measure(train, test, **fixed)
-            return replace(pairs, sign=self.scale * pairs.sign)
+            pairs = super().measure(train, test, **fixed)
+            return replace(pairs, sign=self.scale * pairs.sign, signs=None)
 
     for other in (SquareAuditor(), dict, "SquareAuditor"):
         with pytest.raises(TypeError, match="auditor must be the class of an auditor"):
@@ -161,7 +161,7 @@ def test_a_function_of_ones_own_metric_takes_its_options():
     assert square.__name__ == "square_root_amplification"
     parameters = inspect.signature(square).parameters
     assert {"scale", "ties", "y_train"} <= {*parameters}
-    assert not {"interval", "n_resamples"} & {*parameters}
+    assert not {"interval", "formula"} & {*parameters}
     assert square.__doc__.startswith("Compute square root.\n")
     assert "y_true : array-like" in square.__doc__
     assert "ties : {" in square.__doc__
