@@ -58,6 +58,17 @@ class Term:
         row: Any = weight[0] if plain else weight[:, None]
         return np.asarray(1 / np.sqrt(1 - np.minimum(row * self.share, 0.5)))
 
+    def of_condition(self, position: int) -> Term:
+        """Return the term of one condition."""
+        at, given = [position], self.given.select(np.array([position]))
+        return replace(self, given=given, n=self.n[at], rate=self.rate[at])
+
+    def of_outcome(self, position: int) -> Term:
+        """Return the term of one outcome."""
+        at, outcome = [position], self.outcome.select(np.array([position]))
+        rate, overall = self.rate[:, at], self.overall[at]
+        return replace(self, outcome=outcome, rate=rate, overall=overall)
+
     @property
     def is_plain(self) -> bool:
         """Whether all rows count the same, so that variances follow from counts."""
@@ -216,12 +227,39 @@ class Association:
 
     def __add__(self, other: Association) -> Association:
         """Return the sum; rows that both are of are one sample."""
+        if isinstance(other, TaskByTask):
+            return TaskByTask.of([self.of_task(i) + part for i, part in enumerate(other.parts)])
         samples: dict[int, Sample] = {}
         for sample in (*self.samples, *other.samples):
             key = id(sample.cells.weight)
             known = samples.get(key, Sample(sample.cells, ()))
             samples[key] = known.with_terms(sample.terms)
         return replace(self, value=self.value + other.value, samples=tuple(samples.values()))
+
+    def of_task(self, position: int) -> Association:
+        """Return the associations of one task."""
+
+        def own(factor: Any) -> Any:
+            if not np.ndim(factor):
+                return factor
+            return factor[:, [position]] if self.by_group else factor[[position]]
+
+        samples = tuple(
+            Sample(
+                cells,
+                tuple(
+                    (
+                        own(factor),
+                        (term.of_outcome if self.by_group else term.of_condition)(position),
+                    )
+                    for factor, term in terms
+                ),
+            )
+            for cells, terms in self.samples
+        )
+        value, rate = self.value[:, [position]], self.rate[:, [position]]
+        n = self.n if self.by_group else self.n[:, [position]]
+        return replace(self, value=value, rate=rate, n=n, samples=samples)
 
     def without_centre(self) -> Association:
         """Return the rates alone."""
@@ -257,6 +295,9 @@ class Association:
 
     def cross(self, other: Association) -> Array:
         """Return the covariance of each pair's association with that of another."""
+        if isinstance(other, TaskByTask):
+            of_tasks = [self.of_task(i).cross(part) for i, part in enumerate(other.parts)]
+            return np.concatenate(of_tasks, axis=1)
         covariance = np.zeros(self.value.shape)
         for sample in self.samples:
             for beside in other.samples:
@@ -357,8 +398,12 @@ class TaskByTask(Association):
         return cls(value, rate, n, first.samples, first.by_group, first.is_predicted, tuple(parts))
 
     def __add__(self, other: Association) -> Association:
-        beside = other.parts if isinstance(other, TaskByTask) else (other,) * len(self.parts)
+        beside = (other.of_task(i) for i in range(len(self.parts)))
         return TaskByTask.of([own + part for own, part in zip(self.parts, beside, strict=True)])
+
+    def of_task(self, position: int) -> Association:
+        """Return the associations of one task."""
+        return self.parts[position]
 
     def __mul__(self, factor: Any) -> Association:
         factors = [factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))]
@@ -370,9 +415,8 @@ class TaskByTask(Association):
 
     def cross(self, other: Association) -> Array:
         """Return the covariance of each pair's association with that of another."""
-        assert isinstance(other, TaskByTask)
-        both = zip(self.parts, other.parts, strict=True)
-        return np.concatenate([own.cross(beside) for own, beside in both], axis=1)
+        of_tasks = [own.cross(other.of_task(i)) for i, own in enumerate(self.parts)]
+        return np.concatenate(of_tasks, axis=1)
 
     @cached_property
     def unseen(self) -> Array:
