@@ -1,4 +1,4 @@
-"""The same rows in another order and the same seed: the same intervals and p-values."""
+"""The same rows in another order: the same intervals and p-values."""
 
 import numpy as np
 import pytest
@@ -41,25 +41,23 @@ def numbers_of(auditor, train, rows):
     return np.append(whole, result.table.select_dtypes("number"))
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16), random=st.randoms(use_true_random=False))
-def test_the_same_seed_and_rows_give_the_same_numbers_in_any_order(interval, kind, seed, random):
+def test_the_same_rows_give_the_same_numbers_in_any_order(kind, seed, random):
     rows, known = rows_of(kind, seed), rows_of(kind, seed + 1)
     order, known_order = (random.sample(range(N), N) for _ in range(2))
     train = {"y_train": known["y_true"], "sensitive_features": known["sensitive_features"]}
     if "sample_weight" in known:
         train["sample_weight"] = known["sample_weight"]
     auditors = [
-        DirectionalAuditor("A->T", interval=interval),
-        DirectionalAuditor("T->A", interval=interval),
-        MALSAuditor(interval=interval),
+        DirectionalAuditor("A->T"),
+        DirectionalAuditor("T->A"),
+        MALSAuditor(),
     ]
     if kind in ("sets", "fractional weights"):
-        auditors += [MultiAttributeAuditor(d, interval=interval) for d in ("A->T", "T->A", None)]
+        auditors += [MultiAttributeAuditor(d) for d in ("A->T", "T->A", None)]
     for auditor in auditors:
-        auditor.set_params(random_state=0, n_resamples=40)
         expected = numbers_of(auditor, train, rows)
         found = numbers_of(
             auditor,
