@@ -21,15 +21,11 @@ from skbiasamp import (
     metrics,
     mitigation,
     model_selection,
-    text,
 )
 from skbiasamp.attackers import ExactAttacker
 from skbiasamp.datasets import load_compas
-from skbiasamp.results import AnswerReport
 
 QUICK = {"n_resamples": 99, "random_state": 0}
-WAYS = [0.45, 0.25, 0.25, 0.05]
-EVEN = [0.3, 0.3, 0.35, 0.05]
 SCENARIOS = {}
 
 
@@ -402,12 +398,6 @@ def matched_pairs():
 
 
 @scenario
-def report_of_pairs():
-    rows = ROWS().iloc[:200].assign(sex=["man"] * 100 + ["woman"] * 100)
-    return report(rows, pairs=[*range(100)] * 2)
-
-
-@scenario
 def explanation():
     rows, train = ROWS(), TRAIN()
     return skbiasamp.explain(
@@ -443,13 +433,6 @@ def three_models():
     rows = ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"])
     models = {"old": "cook_old", "new": "cook_new", "same": "same", "odd": "odd"}
     return comparison(rows, models, reference="old", clusters=rows["person"])
-
-
-@scenario
-def models_given_a_column():
-    rows = ROWS()
-    models = {"old": "cook_old", "new": "cook_new"}
-    return comparison(rows, models, given=rows["grade"], sample_weight=rows["weight"])
 
 
 @scenario
@@ -501,21 +484,6 @@ def watch_without_labels():
         **watched,
         reference=2,
         auditor=MALSAuditor(),
-        n_draws=199,
-        random_state=0,
-    )
-
-
-@scenario
-def watch_of_pairs():
-    rows = months(0.3)
-    return skbiasamp.audit_over(
-        rows.assign(pair=np.arange(len(rows)) // 2, sex=["man", "woman"] * (len(rows) // 2)),
-        time="month",
-        pair="pair",
-        prediction="cook_new",
-        sensitive="sex",
-        reference=2,
         n_draws=199,
         random_state=0,
     )
@@ -576,30 +544,6 @@ def found_mitigations():
     )
     searched.table["seconds"] = 0.0
     return searched
-
-
-def answers_like(seed, ways):
-    rng = np.random.default_rng(seed)
-    item = np.arange(400)
-    conditions = np.where(item % 2, "disambig", "ambig")
-    frame = pd.DataFrame({"item": item, "template": item // 4, "condition": conditions})
-    frame["category"] = np.where(item < 200, "age", "religion")
-    frame["polarity"] = np.where(item // 2 % 2, "neg", "nonneg")
-    frame["answer"] = rng.choice(["stereotyped", "other", "unknown", "(no label)"], 400, p=ways)
-    known = np.where(item % 4 == 1, "stereotyped", "other")
-    frame["truth"] = np.where(conditions == "ambig", "unknown", known)
-    return frame.assign(correct=frame["answer"] == frame["truth"])
-
-
-@scenario
-def answers():
-    return AnswerReport(text.answer_scores(answers_like(1, WAYS)))
-
-
-@scenario
-def answers_that_differ():
-    first, second = answers_like(1, WAYS), answers_like(2, [0.05, 0.75, 0.15, 0.05])
-    return AnswerReport(text.answer_scores(first, second))
 
 
 @scenario
@@ -818,19 +762,6 @@ def metrics_of_models():
 
 
 @scenario
-def watch_of_strata():
-    return skbiasamp.audit_over(
-        months(0.3),
-        **WATCHED,
-        reference=2,
-        given="grade",
-        every="month",
-        n_draws=199,
-        random_state=0,
-    )
-
-
-@scenario
 def watch_of_several_tasks():
     rows = pd.concat(
         [
@@ -843,9 +774,3 @@ def watch_of_several_tasks():
     )
     watched = {"time": "month", "target": TASKS, "prediction": NEW, "sensitive": ["sex", "region"]}
     return skbiasamp.audit_over(rows, **watched, reference=2, strict=True, alpha=0.1, n_draws=199)
-
-
-@scenario
-def answers_of_two_models():
-    first, second = (answers_like(seed, ways) for seed, ways in [(1, WAYS), (2, EVEN)])
-    return AnswerReport(text.answer_scores(first, second), {"model_name": "new"})

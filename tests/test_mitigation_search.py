@@ -17,7 +17,6 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.multioutput import MultiOutputClassifier
 
 from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
-from skbiasamp.cli import main
 from skbiasamp.metrics import DifferentialFairnessAuditor
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
@@ -421,47 +420,6 @@ def test_one_search_measures_single_tasks_and_sets_in_both_directions():
     both = ["directional T->A", "multi-attribute T->A"]
     assert values.loc["none", both[0]] == pytest.approx(values.loc["shares", both[0]])
     assert values.loc["none", both[0]] != pytest.approx(values.loc["sets", both[0]])
-
-
-def test_the_command_searches(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    X, y, sex = people(300, 0)
-    X = X.round()  # few thresholds to score
-    job = np.where(X[:, 1] > 0.5, "smith", "nurse")
-    frame = pd.DataFrame({"skill": X[:, 0], "job": job, "sex": sex, "hired": y})
-    frame.loc[3, "skill"] = None
-    frame.to_csv("train.csv", index=False)
-    call = ["mitigate", "train.csv", "--target", "hired", "--sensitive", "sex", "--seed", "0"]
-    call += ["--estimator", "logistic_regression", "--folds", "2"]
-    assert main([*call, "--limit", "0.5"]) == 0
-    assert "The model is within the limit of 0.5 as it is." in printed(capsys)
-    assert main([*call, "--limit", "0.0001", "--features", "job"]) == 1
-    assert "No candidate is within the limit of 0.0001." in printed(capsys)
-    for option, value, message in (
-        ("--folds", "301", "--folds cannot divide these rows: Cannot have number of splits"),
-        ("--scoring", "acuracy", "got 'acuracy': did you mean 'accuracy'?"),
-    ):
-        assert main([*call, option, value]) == 2
-        assert message in " ".join(capsys.readouterr().err.split())
-    for option, value in (("--folds", "1"), ("--jobs", "0")):
-        with pytest.raises(SystemExit, match="2"):
-            main([*call, option, value])
-    assert (
-        "argument --jobs: must be a whole number of 1 or more; got '0'" in capsys.readouterr().err
-    )
-    assert main([*call, "--features", "jobs"]) == 2
-    assert "no column 'jobs': did you mean 'job'?" in capsys.readouterr().err
-    frame.assign(sex=[None, *sex[1:]]).to_csv("train.csv", index=False)
-    assert main(call) == 2
-    error = capsys.readouterr().err
-    assert "--sensitive sex has missing values in 1 row" in error
-    assert "Leave these rows out (in the file)" in error
-    assert "auditor" not in error
-
-
-def printed(capsys):
-    """Return what was printed, without line breaks."""
-    return " ".join(capsys.readouterr().out.split())
 
 
 # --------------------------------------------------------------------------- mixtures
