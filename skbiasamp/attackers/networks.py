@@ -33,7 +33,7 @@ from skbiasamp._input.labels import as_bytes
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers._validation import codes_in, read_validation
+from skbiasamp.attackers.validation import codes_in, read_validation
 
 _ACTIVATIONS = {"relu": "ReLU", "tanh": "Tanh", "sigmoid": "Sigmoid", "leaky_relu": "LeakyReLU"}
 # Most weights of networks that are trained together. 64 MiB in float32.
@@ -116,7 +116,7 @@ def check_outputs(outputs: Any, n_rows: int, n_outputs: int) -> None:
 # --------------------------------------------------------------------------- rows
 
 
-class Rows(NamedTuple):
+class WeightedRows(NamedTuple):
     """Distinct rows: positions of their inputs, classes or numbers, and weights with sum 1."""
 
     inputs: Array
@@ -139,13 +139,13 @@ def distinct_inputs(rows: Array) -> tuple[Array, Array]:
     return rows[first], code.reshape(-1)
 
 
-def join_equal_rows(inputs: Array, target: Array, weight: Array) -> Rows:
+def join_equal_rows(inputs: Array, target: Array, weight: Array) -> WeightedRows:
     """Return the distinct rows with the sum of their weights."""
     values, code = np.unique(target, return_inverse=True)
     row, position = np.unique(inputs * len(values) + code, return_inverse=True)
     # Weights are added before they are divided: repeated rows stay exactly weighted rows.
     total = np.bincount(position, weight)
-    return Rows(row // len(values), values[row % len(values)], total / total.sum())
+    return WeightedRows(row // len(values), values[row % len(values)], total / total.sum())
 
 
 def draw_rows(weight: Array, n: float, rng: np.random.Generator) -> Array:
@@ -164,7 +164,9 @@ def draw_rows(weight: Array, n: float, rng: np.random.Generator) -> Array:
     return drawn
 
 
-def hold_out(rows: Rows, n_rows: int, n_out: int, rng: np.random.Generator) -> list[Rows]:
+def hold_out(
+    rows: WeightedRows, n_rows: int, n_out: int, rng: np.random.Generator
+) -> list[WeightedRows]:
     """Split rows at random into training and validation rows, of which there are `n_out`.
 
     Rows are drawn one by one: of several equal rows some can be held out.
@@ -175,7 +177,9 @@ def hold_out(rows: Rows, n_rows: int, n_out: int, rng: np.random.Generator) -> l
     split = []
     for weight in (rows.weight * (1 - share), rows.weight * share):
         kept = weight > 0
-        split.append(Rows(rows.inputs[kept], rows.target[kept], weight[kept] / weight.sum()))
+        split.append(
+            WeightedRows(rows.inputs[kept], rows.target[kept], weight[kept] / weight.sum())
+        )
     return split
 
 
@@ -393,9 +397,13 @@ class MLPAttacker(WithOptions):
             check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         # A row of weights, so that the seed is that of the first of many networks.
-        (fitted,) = self.fit_many(X, y, weight[None], validation=validation)
-        learned = [name for name in vars(fitted) if name.endswith("_")]
-        vars(self).update({name: getattr(fitted, name) for name in (*learned, "_unit")})
+        fitted: Any = self.fit_many(X, y, weight[None], validation=validation)[0]
+        self.module_, self._unit = fitted.module_, fitted._unit
+        self.loss_curve_, self.n_iter_ = fitted.loss_curve_, fitted.n_iter_
+        if _classifies(self):
+            self.classes_ = fitted.classes_
+        if self.early_stopping:
+            self.validation_curve_ = fitted.validation_curve_
         return self
 
     def fit_many(
@@ -588,7 +596,7 @@ def _count_rows(weight: Array) -> int:
     return int(np.where(whole, total, (weight > 0).sum(axis=1)).max())
 
 
-def _mean_and_scale(rows: Rows) -> tuple[float, float]:
+def _mean_and_scale(rows: WeightedRows) -> tuple[float, float]:
     """Return mean and standard deviation of the numbers, 1 if all are equal."""
     mean = float(rows.weight @ rows.target)
     return mean, float(np.sqrt(rows.weight @ (rows.target - mean) ** 2)) or 1.0
@@ -642,11 +650,11 @@ def _values(attacker: MLPAttacker, outputs: Any, target: Any, weight: Any) -> An
 
 def train_networks(
     attacker: MLPAttacker,
-    fitted: Sequence[MLPAttacker],
+    fitted: Sequence[Any],
     pool: Any,
     copies: Sequence[Any],
-    rows: Sequence[Rows],
-    judges: Sequence[Rows],
+    rows: Sequence[WeightedRows],
+    judges: Sequence[WeightedRows],
     seeds: Sequence[np.random.SeedSequence],
     n_rows: int,
 ) -> None:
@@ -726,26 +734,27 @@ def train_networks(
             m=len(rows),
         )
     by_accuracy = attacker.early_stopping == "accuracy"
-    for i, (one, copy) in enumerate(zip(fitted, copies, strict=True)):
+    for i, (trained, copy) in enumerate(zip(fitted, copies, strict=True)):
         copy.load_state_dict({name: tensor[i] for name, tensor in kept.items()})
         # In float32 a row's output depends on the rows that it is computed with.
-        one.module_ = (copy if attacker.module is not None else copy.double()).cpu().eval()
+        trained.module_ = (copy if attacker.module is not None else copy.double()).cpu().eval()
         # Regressors learn standardised numbers; squared errors have the target's unit squared.
-        unit = one._unit[1] ** 2
-        one.loss_curve_, one.n_iter_ = curves[0, i] * unit, attacker.max_epochs
+        unit = trained._unit[1] ** 2
+        trained.loss_curve_, trained.n_iter_ = curves[0, i] * unit, attacker.max_epochs
         if judges:
-            one.n_iter_ = int(curves[1, i].argmax()) + 1
-            one.validation_curve_ = curves[1, i] * (1 if by_accuracy else -unit)
+            trained.n_iter_ = int(curves[1, i].argmax()) + 1
+            trained.validation_curve_ = curves[1, i] * (1 if by_accuracy else -unit)
 
 
-def _stacked(rows: Sequence[Rows], device: Any) -> list[Any]:
+def _stacked(rows: Sequence[WeightedRows], device: Any) -> list[Any]:
     """Return inputs, targets and weights of networks as tensors: (networks, rows).
 
     Networks with fewer rows are filled up with their last one, of weight 0.
     """
     torch = import_torch()
     n, stacks = max(len(its.weight) for its in rows), []
-    for i, mode in enumerate(("edge", "edge", "constant")):
+    modes: Any = ("edge", "edge", "constant")
+    for i, mode in enumerate(modes):
         array = np.stack([np.pad(its[i], (0, n - len(its[i])), mode) for its in rows])
         number = torch.float32 if array.dtype.kind == "f" else torch.int64
         stacks.append(torch.tensor(array, dtype=number, device=device))
@@ -753,7 +762,7 @@ def _stacked(rows: Sequence[Rows], device: Any) -> list[Any]:
 
 
 def _drawn_steps(
-    pool: Any, rows: Sequence[Rows], seeds: Sequence[Any], n_steps: int, size: int
+    pool: Any, rows: Sequence[WeightedRows], seeds: Sequence[Any], n_steps: int, size: int
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Yield inputs, targets and weight of `size` rows of each network, step after step."""
     torch, device = import_torch(), pool.device

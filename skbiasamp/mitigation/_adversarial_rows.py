@@ -16,8 +16,8 @@ from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.compat import check_sample_weight, take_rows
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers._validation import codes_in
 from skbiasamp.attackers.networks import check_total, distinct_inputs, import_torch
+from skbiasamp.attackers.validation import codes_in
 from skbiasamp.compose.sensitive import SensitiveColumns, names_columns
 from skbiasamp.mitigation._pairs import (
     checked_data,
@@ -158,7 +158,7 @@ class TrainingRows:
             self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
         self.target = torch.as_tensor(target[first], device=device)
         self.codes = None if codes is None else codes[first]
-        self.group = None if codes is None else torch.as_tensor(self.codes, device=device)
+        self.group: Any = None if codes is None else torch.as_tensor(self.codes, device=device)
         self.n_groups, self.weight = n_groups, total / total.sum()
         whole = bool((weight == np.rint(weight)).all())
         self.n_rows = int(total.sum()) if whole else n

@@ -192,7 +192,7 @@ class Training:
         rows, settings, adversaries = self.validation, self.settings, self.networks.adversaries
         if rows is None:
             return ()
-        torch, loss, seen = import_torch(), 0.0, []
+        torch, loss, batches = import_torch(), 0.0, []
         for network in self.networks.every:
             network.eval()
         with torch.no_grad(), self._autocast():
@@ -200,11 +200,11 @@ class Training:
             for inputs, index, share in rows.loaded((part, rows.weight[part]) for part in parts):
                 logits, _, adversary_inputs = self.networks(inputs)
                 loss += _loss(logits, rows.target[index], share)
-                seen.append(adversary_inputs)
+                batches.append(adversary_inputs)
             adversary_loss = float("nan")
             if adversaries:
                 # All at once: adversaries standardise, and rows in memory are sorted.
-                features = [torch.cat(own) for own in zip(*seen, strict=True)]
+                features = [torch.cat(own) for own in zip(*batches, strict=True)]
                 balance = rows.balanced(within_classes=settings.balance == "class")
                 balanced = rows.tensor(rows.weight * balance)
                 hidden = self._hidden(features, rows.group, balanced)
