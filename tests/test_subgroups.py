@@ -198,9 +198,7 @@ def test_what_cannot_be_searched_is_said():
 
 def test_an_explanation_can_be_stored_with_its_rows():
     rows = people(400)
-    explanation = skbiasamp.explain(
-        rows["label"], rows["decision"], sensitive_features=rows["sex"]
-    )
+    explanation = skbiasamp.explain(rows["label"], rows["decision"], sensitive_features=rows["sex"])
     again = pickle.loads(pickle.dumps(explanation))
     pd.testing.assert_frame_equal(
         again.subgroups(rows[COLUMNS], min_rows=20),
