@@ -1,13 +1,11 @@
-"""Rows of the evidence: pairs, answers and generators."""
+"""Rows of the evidence: pairs and generators."""
 
 import numpy as np
-import pandas as pd
 from evidence_trials import ANALYTIC, Outcome, Row, at_signs, outcome
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
 from skbiasamp.metrics import MatchedPairsAuditor
-from skbiasamp.text import answer_scores
 
 
 def of_table(row, true, names=("difference", "low", "high"), p_value=np.nan):
@@ -44,42 +42,11 @@ def matched(n, gap, names=0, scores="", models=False):
         if models:
             moved = (sex == "f") & (rng.random(2 * n) < gap)
             again = np.where(rng.random(2 * n) < 0.1, rng.permutation(y), y)
-            table = auditor.compare({"a": y, "b": np.where(moved, 1, again)}, **by).table
+            table = auditor.audit(np.where(moved, 1, again) - y, **by).table
             # Of those that are not moved to 1, one in ten has another pair's decision.
             return of_table(table.iloc[0], gap * (1 - 0.4), p_value=table["p_value"][0])
         table = auditor.audit(y, **by).table
         return of_table(table.iloc[0], gap, p_value=table["p_value"][0])
-
-    return trial
-
-
-# --------------------------------------------------------------------------- answers
-
-
-def answered(biased, rng, size, chance=None):
-    """Return ambiguous answers of 25 templates, each with a bias of its own; 30 % are unknown."""
-    template = np.repeat(np.arange(25), size)
-    chance = rng.beta(6 * biased, 6 * (1 - biased), 25) if chance is None else chance
-    follows = rng.random(len(template)) < chance[template]
-    polarity = np.where(np.arange(len(template)) % 2, "neg", "nonneg")
-    named = np.where(follows == (polarity == "neg"), "stereotyped", "other")
-    answer = np.where(rng.random(len(template)) < 0.3, "unknown", named)
-    frame = pd.DataFrame({"item": np.arange(len(template)), "template": template})
-    frame = frame.assign(category="Age", condition="ambig", polarity=polarity, answer=answer)
-    return frame.assign(correct=answer == "unknown"), chance
-
-
-def scored(biased, size, paired=False):
-    """Return the trial of bias scores, or of the difference of two models."""
-
-    def trial(rng):
-        frame, chance = answered(biased, rng, size)
-        if not paired:
-            row = answer_scores(frame).iloc[0]
-            return of_table(row, 70 * (2 * biased - 1), ("bias", "low", "high"))
-        other, _ = answered(biased, rng, size, chance)
-        row = answer_scores(other, frame).iloc[0]
-        return of_table(row, 0, [f"difference{end}" for end in ("", "_low", "_high")])
 
     return trial
 
@@ -105,7 +72,7 @@ def between_tables(shape, n, gap, step=0.0, a_prompt=1, compared=False):
     change = (after - after.mean(axis=0)) - (rates - rates.mean(axis=0))
 
     def trial(rng):
-        auditor = DirectionalAuditor(base="train", random_state=int(rng.integers(2**31)))
+        auditor = DirectionalAuditor(base="train")
         auditor.set_params(**ANALYTIC)
         real, labels, _ = generated(2_000, rates, rng, 1)
         if compared:
@@ -146,19 +113,6 @@ def kinds():
         effect = f"a difference of {100 * gap:g} pp" if gap else "no difference"
         trial = matched(n, gap, **how)
         yield Row(pairs, f"{n} pairs; {text}; {effect}", trial, "amplifies" if gap else "")
-    answers = "Answers with “unknown”: templates as clusters"
-    unequal = np.geomspace(4, 200, 25).astype(int)
-    for biased, size, text, how in (
-        (0.5, 20, "no bias", {}),
-        (0.5, 4, "no bias", {}),
-        (0.5, unequal, "no bias", {}),
-        (0.65, 20, "65 % of answers follow the stereotype", {}),
-        (0.65, 20, "two equal models", {"paired": True}),
-    ):
-        right = "amplifies" if biased > 0.5 and not how else ""
-        items = "4 to 200" if size is unequal else size
-        trial = scored(biased, size, **how)
-        yield Row(answers, f"25 templates of {items} items; {text}", trial, right)
     made = "Generated rows against a reference of 2,000 rows"
     for shape, n, gap, step, a_prompt, compared in (
         ((2, 1), 500, 0.1, 0.0, 1, False),

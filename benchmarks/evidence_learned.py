@@ -232,7 +232,7 @@ def over_folds(learners, n):
         seed = int(rng.integers(2**31))
         if len(learners) == 1:
             group = rng.permutation(group)
-        auditor = DirectionalAuditor(n_resamples=99, random_state=seed)
+        auditor = DirectionalAuditor()
         known = {"sensitive_features": group, "auditor": auditor, "random_state": seed}
         if len(learners) == 1:
             result = cross_audit(learners[0], X, y, **known)

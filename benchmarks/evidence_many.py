@@ -91,10 +91,10 @@ def planned(effect, changed, n_groups=2, pilot=0):
 
 def many():
     row = declared("All pairs at once (`simultaneous=True`)", at_once)
-    pairs = DirectionalAuditor(simultaneous=True, **BOOTSTRAP | {"n_resamples": 499})
+    pairs = DirectionalAuditor(**BOOTSTRAP | {"n_resamples": 499})
     yield row((5, 20), 1_000, "40 % errors", auditor=pairs, train=2_000, failed=True)
     yield row((3, 10), 5_000, "40 % errors", 0.1, auditor=pairs, train=2_000)
-    pairs = MALSAuditor(simultaneous=True, **BOOTSTRAP | {"n_resamples": 499})
+    pairs = MALSAuditor(**BOOTSTRAP | {"n_resamples": 499})
     yield row((3, 10), 5_000, "40 % errors", 0.1, auditor=pairs, metric="MALS")
     yield row((3, 20), 300, "40 % errors", auditor=pairs, metric="MALS", train=500)
     question = "Impact ratios of categories with equal rates (`selection_rates`)"

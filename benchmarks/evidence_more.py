@@ -57,13 +57,13 @@ def related_audit(world, auditor, n, train=0):
 
 def related():
     row = declared("Related measures", related_audit)
-    disparity = {"metric": "bias disparity", "auditor": BiasDisparityAuditor(**BOOTSTRAP)}
+    disparity = {"metric": "bias disparity", "auditor": BiasDisparityAuditor()}
     fairness = {
         "metric": "differential fairness",
-        "auditor": DifferentialFairnessAuditor(**BOOTSTRAP),
+        "auditor": DifferentialFairnessAuditor(),
     }
-    percentage = {"metric": "percentage", "auditor": PercentageAuditor(**BOOTSTRAP)}
-    label = {"metric": "label amplification", "auditor": LabelAuditor(**BOOTSTRAP)}
+    percentage = {"metric": "percentage", "auditor": PercentageAuditor()}
+    label = {"metric": "label amplification", "auditor": LabelAuditor()}
     yield row((5, 20), 1_000, "70 % errors", 0.1, **disparity, failed=True)
     yield row((5, 20), 1_000, "40 % errors", 0.05, **disparity, train=1_000)
     yield row((5, 20), 1_000, "over-predicts", **disparity)
@@ -106,7 +106,7 @@ def priced(kind, model, n, train, interval):
     share = np.array([0.7, 0.3])
 
     def trial(rng):
-        auditor = NumericAuditor(interval=interval, n_resamples=199, reference="test")
+        auditor = NumericAuditor(interval=interval, reference="test")
         auditor.set_params(random_state=int(rng.integers(2**31)))
         if train:
             group, paid, *_ = prices(kind, model, train, rng)

@@ -53,7 +53,7 @@ them.
   of your own in place of `base` and `sign`.
 - Labels of real data with a known effect: real rows are audited with groups of other rows, or with
   labels and predictions swapped.
-- Fewer than 300 rows (pairs: 200, answers: 100), over 20 groups or 80 tasks, groups of under 20
+- Fewer than 300 rows (pairs: 200), over 20 groups or 80 tasks, groups of under 20
   rows, and sets of over two tasks.
 - Weights that depend on labels or predictions; clusters of very different sizes.
 - Confidence levels other than 95 %, and more than two models in one comparison.

@@ -14,8 +14,8 @@ from skbiasamp import DirectionalAuditor
 RESAMPLES = 199
 ANALYTIC = {"interval": "analytic", "n_resamples": RESAMPLES}
 BOOTSTRAP = {"interval": "bootstrap", "n_resamples": RESAMPLES}
-A_T, A_T_BOOT = DirectionalAuditor(**ANALYTIC), DirectionalAuditor(**BOOTSTRAP)
-T_A, T_A_BOOT = DirectionalAuditor("T->A", **ANALYTIC), DirectionalAuditor("T->A", **BOOTSTRAP)
+A_T, A_T_BOOT = DirectionalAuditor(), DirectionalAuditor()
+T_A, T_A_BOOT = DirectionalAuditor("T->A"), DirectionalAuditor("T->A")
 CODES = {
     "amplifies": 1,
     "amplifies more": 1,

@@ -55,7 +55,7 @@ for _ in range(2):
 
 def auditors(labels, groups):
     plain = DirectionalAuditor(interval=None).fit(labels, sensitive_features=groups)
-    sure = DirectionalAuditor(random_state=0, n_resamples=RESAMPLES)
+    sure = DirectionalAuditor()
     return plain, sure.fit(labels, sensitive_features=groups)
 
 

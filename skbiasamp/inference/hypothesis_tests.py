@@ -11,7 +11,6 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
-
 from skbiasamp.inference.intervals import interval_p_value
 
 ADJUSTMENTS = ("holm", "fdr", None)

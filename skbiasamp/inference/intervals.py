@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from skbiasamp._input.checks import Array
-
 
 def _z(level: float) -> float:
     return float(special.ndtri((1 + level) / 2))

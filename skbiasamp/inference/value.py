@@ -342,7 +342,7 @@ class Direction:
         return words.REVERSES if self._reverses(parts) else words.REDUCES
 
     def _reverses(self, parts: Array) -> bool:
-        """Return whether predictions are associated against the clear directions (one-sided 5 %)."""
+        """Return whether predictions are associated against the clear directions (at 5 %)."""
         sign = self.signs.values if self.labels is None else known_or_zero(self.labels.value)
         along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
         mean = float((along * known_or_zero(self.predicted.value)).sum())
