@@ -211,7 +211,9 @@ def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
     assert signs.source is not None
     spread = signs.source.gram(pairs)
     sd = np.sqrt(np.diag(spread))
-    angle = 2 / np.pi * np.arcsin(np.clip(spread / np.outer(sd, sd), -1, 1))
+    correlation = np.clip(spread / np.outer(sd, sd), -1, 1)
+    np.fill_diagonal(correlation, 1.0)  # near 1 the angle has large rounding errors
+    angle = 2 / np.pi * np.arcsin(correlation)
     open_ = (signs.sd * weights).ravel()[pairs]
     return np.asarray(np.outer(open_, open_) * angle)
 
