@@ -352,4 +352,4 @@ class Direction:
         along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
         mean = float((along * known_or_zero(self.predicted.value)).sum())
         variance = sum(float(moved**2 @ times) for moved, times, _ in self.predicted.project(along))
-        return mean < special.ndtri(0.05) * math.sqrt(variance)
+        return bool(mean < special.ndtri(0.05) * math.sqrt(variance))

@@ -107,8 +107,7 @@ class Ranking:
                 before = np.array([fold.values[measure] for fold in first[: len(own)]])
                 change = table.assign(**{measure: table[measure] - before})
                 numbers = [
-                    over_folds(part, measure, self.confidence_level)[:3]
-                    for part in (table, change)
+                    over_folds(part, measure, self.confidence_level)[:3] for part in (table, change)
                 ]
                 row |= dict(zip(_NUMBERS[:6], np.ravel(numbers), strict=True))
                 row["rows_changed"] = _share_changed(own, first)
