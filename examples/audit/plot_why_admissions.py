@@ -44,7 +44,7 @@ rows = rows.loc[rows.index.repeat(rows["n"])].reset_index(drop=True)
 rate = rows.groupby("department")["admitted"].transform("mean")
 rows["predicted"] = (rate > 0.5).astype(int)
 columns = {"target": "admitted", "prediction": "predicted", "sensitive": "gender"}
-explanation = skbiasamp.explain(rows, **columns, given="department", random_state=0)
+explanation = skbiasamp.explain(rows, **columns, given="department")
 print("\n".join(explanation.sentences))
 print("\n".join(explanation.findings))
 print(explanation.rates[["group", "of", "rate", "standardised"]].round(4))
