@@ -27,7 +27,7 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import covariances_of
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, Signs, estimate
-from skbiasamp.inference.value_parts import (
+from skbiasamp.report._value_parts import (
     DECISION,
     LABEL,
     StrataRows,
@@ -286,6 +286,6 @@ def _reversals(rows: StrataRows, groups: list[str], tasks: Names, given: Names) 
                 least = min(abs(each.z(rows.cells)) for each in both)
                 found.append((least, task, own, other, *(each.value for each in both)))
         p_values = adjust_p_values(2 * stats.norm.sf([each[0] for each in found]), "holm")
-        for p, (_, name, first, second, *apart) in zip(p_values, found, strict=True):
-            if p < 1 - LEVEL and apart[0] * apart[1] < 0:
-                yield reversal(name, [groups[first], groups[second]], of, *apart, column)
+        for p, (_, name, first, second, whole, part) in zip(p_values, found, strict=True):
+            if p < 1 - LEVEL and whole * part < 0:
+                yield reversal(name, [groups[first], groups[second]], of, whole, part, column)

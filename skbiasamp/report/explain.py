@@ -25,12 +25,12 @@ from skbiasamp.counts.cells import distinct, labels_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.association import associate
-from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value import Signs
-from skbiasamp.inference.value_parts import StrataRows, StrataSums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
+from skbiasamp.report._subgroups import assess_subgroups, subgroups_of
+from skbiasamp.report._value_parts import StrataRows, StrataSums
 from skbiasamp.report._value_tables import (
     LEVEL,
     Whole,
