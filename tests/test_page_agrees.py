@@ -290,28 +290,6 @@ def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
     assert "disadvantage" not in card.headline
 
 
-def test_one_good_model_is_in_the_singular():
-    """Its amplification was "between" one number and the same."""
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 2, 400)
-    X = rng.normal(size=(400, 2)) + group[:, None]
-    y = (X[:, 0] + rng.normal(size=400) > 0.5).astype(int)
-    result = audit_rashomon(
-        BernoulliNB(),
-        X,
-        y,
-        sensitive_features=group,
-        auditor=DirectionalAuditor(interval="analytic"),
-        param_distributions={"binarize": [0.0, 0.5, 1.0, 1.5]},
-        n_models=4,
-        tolerance=0.0,
-        random_state=0,
-    )
-    assert result.classes["n_good"].item() == 1
-    assert "1 of 4 models of 'BernoulliNB' scores within" in result.sentence
-    assert f"Its amplification is {result.classes['lowest'].item():+.4f}." in result.sentence
-
-
 @pytest.mark.parametrize(("n", "size"), [(1, "less than 0.1 percentage points"), (0, "0.0")])
 def test_a_small_mean_with_a_side_is_not_said_to_be_0(n, size):
     """It was "on average 0.0 percentage points against the association"."""
