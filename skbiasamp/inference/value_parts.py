@@ -71,7 +71,7 @@ def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array
     before = np.cumsum(inside) - inside
     part = np.divide(need - before, inside, out=np.zeros(len(inside)), where=inside > 0)
     rounded = np.clip(part, 0, 1)[level]
-    reach = _NEAR * math.sqrt(float((weight * cells.row_weight) @ (label - rounded) ** 2))
+    reach = _NEAR * math.sqrt(float((weight * cells.unit_weight) @ (label - rounded) ** 2))
     near = ((before <= need + reach) & (before + inside >= need - reach))[level].astype(float)
     return rounded, near / (weight @ near)
 
@@ -300,4 +300,4 @@ class StrataRows:
 
 def _leverage(cells: Contingency, rows: Array, n: Any) -> Array:
     """Return by how much rows count more since they move their own rate (HC2)."""
-    return np.asarray(1 / np.sqrt(1 - np.minimum(cells.row_weight[rows] / n, 0.5)))
+    return np.asarray(1 / np.sqrt(1 - np.minimum(cells.unit_weight[rows] / n, 0.5)))
