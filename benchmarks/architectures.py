@@ -75,7 +75,7 @@ def fixed(ratio):
         name: [model(seed).fit(X, y).predict(X_test) for seed in SEEDS]
         for name, model in MODELS.items()
     }
-    auditor = DirectionalAuditor(random_state=0).fit(y, sensitive_features=group)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=group)
     compared = auditor.compare(y_test, runs, sensitive_features=group_test)
     rows = compared.table[["model", "difference", "difference_low", "difference_high"]]
     means = [

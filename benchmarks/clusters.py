@@ -105,7 +105,7 @@ def watched(n_periods, n_rows):
     rows["predicted"] = (hired ^ (rng.random(sex.size) < 0.1)).astype(int)
     rows["day"] = np.repeat(pd.date_range("2024-01-01", periods=n_periods), n_rows)
     columns = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
-    auditor = DirectionalAuditor(random_state=0)
+    auditor = DirectionalAuditor()
     timeline, seconds = timed(
         lambda: skbiasamp.audit_over(
             rows, time="day", every="day", reference=30, auditor=auditor, **columns

@@ -117,9 +117,9 @@ def beside_audits(sizes):
     columns = columns_of(sizes.rows, np.random.default_rng(0))
     y, group = columns["target"], columns["group"]
     auditors = {
-        "A→T, bootstrap": DirectionalAuditor(random_state=0),
-        "A→T, analytic": DirectionalAuditor(interval="analytic", random_state=0),
-        "MALS": MALSAuditor(random_state=0),
+        "A→T, bootstrap": DirectionalAuditor(),
+        "A→T, analytic": DirectionalAuditor(),
+        "MALS": MALSAuditor(),
         "leakage": LeakageAuditor(random_state=0),
         "DPA A→T": DPAAuditor(random_state=0),
     }
@@ -133,7 +133,7 @@ def beside_audits(sizes):
     labels = rng.random((sizes.tasks_rows, sizes.tasks)) < 0.1 + 0.1 * group[:, None]
     models = {name: labels ^ (rng.random(labels.shape) < 0.05) for name in MODELS}
     where = f"{sizes.tasks_rows:,} rows x {sizes.tasks} tasks"
-    directional = DirectionalAuditor(random_state=0).fit(labels, sensitive_features=group)
+    directional = DirectionalAuditor().fit(labels, sensitive_features=group)
     cases += [
         (f"A→T, {where}", directional, labels, models, group),
         (f"DPA A→T, {where}", DPAAuditor(random_state=0), labels, models, group),
@@ -202,7 +202,7 @@ def beside_engines(sizes, folder):
         piece = pyarrow.table(columns_of(sizes.file_rows // sizes.files, rng))
         pyarrow.parquet.write_table(piece, folder / f"part-{i:03}.parquet")
     path = folder / "part-*.parquet"
-    auditor = DirectionalAuditor(reference="test", random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     named = {"target": "target", "prediction": MODELS, "sensitive": "group"}
     listed = ", ".join(f'"{key}"' for key in KEYS)
     bare = {

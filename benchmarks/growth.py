@@ -123,7 +123,7 @@ tasks, sets of tasks and resamples rise to straight lines. The peak of memory ov
 def work(name, size, path):
     """Return what is measured, ready to be called."""
     rng = np.random.default_rng(0)
-    auditor = DirectionalAuditor(reference="test", random_state=0)
+    auditor = DirectionalAuditor(reference="test")
     if name in ("duckdb", "polars"):
         engine = {"duckdb": "DuckDB", "polars": "lazy polars"}[name]
         return lambda: audit_rows(engine, path)
@@ -162,12 +162,12 @@ def apart(name, rng, n):
     if name == "label sets":
         scores = rng.normal(size=(n, 30)) + 0.3 * groups[:, None]
         labels, predictions = scores > 1.3, scores + rng.normal(0, 0.5, scores.shape) > 1.3
-        auditor = MultiAttributeAuditor(reference="test", random_state=0)
+        auditor = MultiAttributeAuditor(reference="test")
         return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
     if name == "numbers":
         labels = rng.normal(size=n) + 0.1 * groups
         predictions = 0.7 * labels + 0.3 * rng.normal(size=n)
-        auditor = NumericAuditor(reference="test", random_state=0)
+        auditor = NumericAuditor(reference="test")
         return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
     labels = (rng.random(n) < 0.3 + 0.1 * groups).astype(int)
     how = {"sensitive_features": groups, "random_state": 0}

@@ -1,6 +1,7 @@
 """What tests of the command line share: its report, and its line of errors."""
 
 import importlib.util
+from unittest.mock import patch
 
 from skbiasamp.cli import main
 
@@ -16,11 +17,11 @@ def pretend_without(monkeypatch, *names):
 
 
 def report_of(kind, capsys, command, *arguments):
-    """Return the report that a command line writes."""
-    assert main([command, *arguments, "--json", "report.json"]) == 0
+    """Return the report that a command line makes."""
+    with patch.object(kind, "to_json", autospec=True) as write:
+        assert main([command, *arguments, "--json", "report.json"]) == 0
     capsys.readouterr()
-    with open("report.json", encoding="utf-8") as file:
-        return kind.from_json(file.read())
+    return write.call_args.args[0]
 
 
 def refused(capsys, command, *arguments):

@@ -1,8 +1,6 @@
 """What hostile calls are made of, and what their targets need: objects that hold results."""
 
 import functools
-import os
-import tempfile
 
 import numpy as np
 import pandas as pd
@@ -23,7 +21,6 @@ from sklearn.linear_model import LogisticRegression
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LICAuditor
 from skbiasamp.mitigation import search
-from skbiasamp.monitoring import Store
 
 RUNS = {"a": PREDICTED, "b": HIRED}
 BY = {"sensitive_features": SEX}
@@ -49,14 +46,6 @@ def counts_of(rng):
     if labels is RUNS:
         return Contingency.from_labels(HIRED, y_preds=RUNS, **BY, sample_weight=weight)
     return Contingency.from_labels(*labels, **BY, sample_weight=weight)
-
-
-def store_of(rng=None):
-    """Return a new store with two months."""
-    store = Store(tempfile.mkdtemp(dir=os.environ.get("FUZZ_FOLDER")))
-    for month in ("2026-01", "2026-02"):
-        store.add(Contingency.from_labels(HIRED, PREDICTED, **BY), month, source=month)
-    return store
 
 
 def curve():
@@ -88,9 +77,6 @@ MAKERS = {
     "Explanation": lambda: skbiasamp.explain(HIRED, PREDICTED, **BY, random_state=0),
     "Gate": lambda: made("AuditReport").gate(0.1),
     "GateCheck": lambda: made("AuditReport").gate(0.1).checks[0],
-    "GroupDifferences": lambda: skbiasamp.metrics.MatchedPairsAuditor().audit(
-        PREDICTED, pairs=[*range(len(SEX) // 2)] * 2, **BY
-    ),
     "SelectionRates": lambda: skbiasamp.selection_rates(PREDICTED, y_true=HIRED, **BY),
     "Timeline": lambda: skbiasamp.audit_over(
         WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()
@@ -110,4 +96,4 @@ def made(name):
 
 
 MADE = {name: functools.partial(lambda name, rng: made(name), name) for name in MAKERS}
-MADE |= {"Contingency": counts_of, "Store": store_of}
+MADE |= {"Contingency": counts_of}

@@ -234,8 +234,6 @@ def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
     result = report["directional A->T"]
     page = report.to_html()
     assert "also clear if all pairs are judged together" in page
-    read = skbiasamp.results.AuditReport.from_json(report.to_json())
-    assert read["directional A->T"].worst() == result.worst()
     frame = pd.DataFrame({"sex": group, "hired": labels[:, 0], "guess": guesses[:, 0]})
     frame.to_csv(tmp_path / "rows.csv", index=False)
     call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "guess"]

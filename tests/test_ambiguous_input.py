@@ -1,7 +1,6 @@
 """Columns that may mean two things are read right, or refused with a fix that works."""
 
 import datetime
-import json
 import os
 from contextlib import suppress
 from decimal import Decimal
@@ -29,9 +28,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.monitoring import Store
 from skbiasamp.plotting import AmplificationDisplay
 from skbiasamp.text import WordListLabeler
 
@@ -133,38 +130,6 @@ def test_the_fixes_that_the_error_names():
     assert abs(exact - directional_amplification(HIRED, 1 - classes, sensitive_features=SEX)) > 0.1
 
 
-@many(FRAMES)
-def test_the_fixes_in_frames(hold):
-    frame = frame_of(no=1 - np.array(CERTAIN), whole=np.array(CERTAIN, int))
-    named = {**COLUMNS, "pos_label": 0}
-    both = Contingency.from_frame(hold(frame), **named | {"prediction": ["no", "p"]})
-    whole = Contingency.from_frame(hold(frame), **named | {"prediction": "whole"})
-    np.testing.assert_allclose(shares(both), shares(whole), atol=1e-12)
-    assert both.tasks == whole.tasks == (0,)
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
-def test_files_are_refused_in_the_words_of_the_command(tmp_path, monkeypatch, capsys, kind):
-    monkeypatch.chdir(tmp_path)
-    frame = frame_of(whole=np.array(CERTAIN, int), no=1 - np.array(CERTAIN))
-    path = f"rows.{kind}"
-    if kind == "csv":
-        frame.to_csv(path, index=False)
-    elif kind == "parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_json(path, orient="records", lines=True, double_precision=1)
-    with pytest.raises(ValueError, match=AMBIGUOUS):
-        skbiasamp.audit(path, **COLUMNS, pos_label=0)
-    names = ("--target", "y", "--sensitive", "a", "--positive", "0")
-    said = refused(capsys, "audit", path, *names, "--prediction", "p")
-    assert said.startswith("--prediction p holds only the floats 0.0 and 1.0")
-    report = {"auditor": PLAIN, "target": "y", "sensitive": "a", "pos_label": 0}
-    whole = skbiasamp.audit(path, prediction="whole", **report)
-    both = skbiasamp.audit(path, prediction=["no", "p"], **report)
-    assert both["directional A->T"].value == pytest.approx(whole["directional A->T"].value)
-
-
 LABELS = {
     "text": (["no", "yes"], "yes"),
     "text of digits": (["0", "1"], "1"),
@@ -189,14 +154,6 @@ def test_floats_beside_other_classes_are_probabilities(hold, classes, positive):
     other = counted(y, hold(CERTAIN), pos_label=classes[0])
     np.testing.assert_allclose(shares(other), shares(cells), atol=1e-12)
     assert other.tasks == (classes[0],)
-
-
-@many(FRAMES)
-def test_floats_of_frames_beside_text_are_probabilities(hold):
-    frame = frame_of(y=np.array(["no", "yes"])[HIRED])
-    cells = Contingency.from_frame(hold(frame), **COLUMNS)
-    assert cells.classes == ("no", "yes")
-    np.testing.assert_allclose(shares(cells), shares(counted()), atol=1e-12)
 
 
 def test_floats_beside_a_sensitive_feature_in_text_are_probabilities():
@@ -356,15 +313,6 @@ def test_floats_without_labels_are_refused_if_0_is_the_positive_class(hold):
     assert counted(None, hold(CERTAIN), like=counted(pred=None)) == whole
 
 
-@many(FRAMES)
-def test_floats_of_frames_without_labels_are_refused_if_0_is_the_positive_class(hold):
-    named = {"prediction": "p", "sensitive": "a", "pos_label": 0}
-    with pytest.raises(ValueError, match=rf"^column 'p' \(prediction\) {AMBIGUOUS}"):
-        Contingency.from_frame(hold(frame_of()), **named)
-    with pytest.raises(ValueError, match=rf"^column 'p' \(prediction\) {AMBIGUOUS}"):
-        skbiasamp.selection_rates(hold(frame_of()), **named)
-
-
 @pytest.mark.parametrize(("classes", "positive"), LABELS.values(), ids=LABELS)
 @many(FLOATS)
 def test_floats_without_labels_are_probabilities_of_other_classes(hold, classes, positive):
@@ -377,22 +325,6 @@ def test_floats_without_labels_are_probabilities_of_other_classes(hold, classes,
         auditor.score(None, hold(one), sensitive_features=SEX) for one in (CERTAIN, NEARLY)
     )
     assert value == pytest.approx(nearly, abs=2e-3)
-
-
-@pytest.mark.parametrize("train", [None, HIRED, np.array(["no", "yes"])[HIRED]])
-def test_days_without_labels_add_up_or_are_refused(train, tmp_path):
-    like = None if train is None else counted(train, None)
-    certain = counted(None, CERTAIN, like=like)
-    message = "which may be probabilities.*integers|probabilities belong to single rows"
-    with pytest.raises(ValueError, match=message):
-        Store(tmp_path / "store").add(certain, "2026-01")
-    if like is not None:
-        score = RNG.random(N)
-        whole = counted(None, [*score, *CERTAIN], SEX * 2, like=like)
-        scored = counted(None, score, like=like)
-        assert certain + scored == scored + certain == whole
-    integers = counted(None, np.array(CERTAIN, int))
-    Store(tmp_path / "store").add(integers, "2026-01")
 
 
 def test_the_fix_without_labels():
@@ -426,12 +358,6 @@ def test_the_class_of_high_scores_is_the_positive_one(how):
     assert len(set(map(tuple, (table["selection_rate"] for table in tables)))) == 1
 
 
-def test_numbers_that_are_no_probabilities_are_refused_without_labels():
-    for like in (None, counted(pred=None)):
-        with pytest.raises(ValueError, match=r"probabilities in \[0, 1\]; got 3\.5"):
-            counted(None, [3.5, *NEARLY[1:]], like=like)
-
-
 BITS = st.lists(st.integers(0, 1), min_size=8, max_size=8)
 PAIRS = [[0, 1], [False, True], [0.0, 1.0], ["no", "yes"], [1, 2], [-1, 1], [-1, 0], [0, 2]]
 
@@ -445,7 +371,7 @@ def test_floats_mean_what_numbers_near_them_mean(classes, y, bits, positive, hol
     values = [0.0, 0.0, *map(float, bits)]
     how = {"sex": ["f", "m"] * 5, "pos_label": None if positive is None else classes[positive]}
     nearly = counted(labels, np.clip(values, 0.001, 0.999), **how)
-    with suppress(InputError):
+    with suppress(ValueError, TypeError):
         certain = counted(labels, FLOATS[hold](values), **how)
         assert certain.tasks == nearly.tasks
         np.testing.assert_allclose(shares(certain), shares(nearly), atol=2e-3)
@@ -477,14 +403,6 @@ def test_a_day_of_certain_scores_adds_up_with_the_others(classes, stored):
     assert days[0] + days[1] == whole == days[1] + days[0]
 
 
-def test_a_day_of_certain_predicted_groups_adds_up_with_the_others():
-    sex = (np.array(SEX) == "m").astype(int)
-    score = RNG.random(N)
-    total = counted(sex=sex, sensitive_pred=score) + counted(sex=sex, sensitive_pred=CERTAIN)
-    one = counted(HIRED * 2, CERTAIN * 2, [*sex, *sex], sensitive_pred=[*score.tolist(), *CERTAIN])
-    assert total == one
-
-
 def test_classes_still_do_not_add_up_with_probabilities():
     whole, certain, soft = (counted(pred=p) for p in (np.array(CERTAIN, int), CERTAIN, NEARLY))
     assert (whole + certain) == (certain + whole) == counted(HIRED * 2, CERTAIN * 2, SEX * 2)
@@ -493,51 +411,6 @@ def test_classes_still_do_not_add_up_with_probabilities():
             Contingency.sum(parts)
     with pytest.raises(ValueError, match="tasks of different kinds"):
         (whole + certain) + soft
-
-
-def test_a_store_refuses_a_day_on_which_all_scores_are_certain(tmp_path):
-    store = Store(tmp_path / "store")
-    message = r"the predictions are the floats 0\.0 and 1\.0, which may be probabilities.*integers"
-    with pytest.raises(ValueError, match=message):
-        store.add(counted(), "2026-01")
-    sex = (np.array(SEX) == "m").astype(int)
-    predicted = counted(pred=HIRED, sex=sex, sensitive_pred=sex.astype(float))
-    with pytest.raises(ValueError, match=message):
-        store.add(predicted, "2026-01")
-    for y in (["no", "yes"], [1, 2]):
-        with pytest.raises(ValueError, match="probabilities belong to single rows"):
-            store.add(counted(np.array(y)[HIRED]), "2026-01")
-    assert store.periods == []
-    # The fix; and labels that are floats themselves, as those of Spark.
-    store.add(counted(pred=np.array(CERTAIN, int)), "2026-01", source="integers")
-    store.add(counted(np.array(HIRED, float)), "2026-02", source="floats")
-    assert store.periods == ["2026-01", "2026-02"]
-
-
-def test_a_store_refuses_tables_that_may_be_probabilities(tmp_path):
-    store = Store(tmp_path / "store")
-    both = np.column_stack([1 - np.array(CERTAIN), CERTAIN])
-    tags = np.column_stack([HIRED, HIRED[::-1]])
-    for y, predicted in ((HIRED, both), (HIRED, pd.DataFrame(both)), (tags, tags.astype(float))):
-        with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
-            store.add(counted(y, predicted), "2026-01")
-    people = pd.DataFrame({"f": np.array(SEX) == "f", "old": HIRED}).astype(int)
-    groups = {"groups": "indicator", "sensitive_pred": people.astype(float)}
-    with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
-        store.add(counted(pred=HIRED, sex=people, **groups), "2026-01")
-    # The fix; and the sum with another day.
-    store.add(counted(tags, tags), "2026-01", source="integers")
-    store.add(counted(tags.astype(float), tags.astype(float)), "2026-01", source="floats")
-    day = counted(tags, tags.astype(float)) + counted(tags, RNG.random((N, 2)))
-    assert day.soft("task_pred")
-
-
-def test_the_command_refuses_a_day_on_which_all_scores_are_certain(tmp_path, capsys):
-    path = tmp_path / "day.csv"
-    frame_of().to_csv(path, index=False)
-    names = ("--target", "y", "--prediction", "p", "--sensitive", "a", "--period", "2026-01")
-    said = refused(capsys, "watch", "add", str(tmp_path / "store"), str(path), *names)
-    assert "the predictions are the floats 0.0 and 1.0" in said
 
 
 def test_a_period_of_certain_scores_is_watched_with_the_others():
@@ -599,21 +472,6 @@ def test_classes_that_only_later_periods_have_are_left_out(classes, new, positiv
     assert alone.periods["n"].tolist() == timeline.periods["n"].tolist()
 
 
-def test_floats_that_are_classes_of_later_periods_are_left_out():
-    """Gaps make floats of whole numbers; a class that is predicted later is no probability."""
-    y, predicted = np.array(HIRED * 3), np.array(CERTAIN * 3)
-    y[N : N + 10] = predicted[N + 5 : N + 15] = 2
-    rows = frame_of(y, predicted, SEX * 3, m=np.repeat(["1", "2", "3"], N))
-    how = {"time": "m", "every": None, "pos_label": 1, "n_draws": 19, **COLUMNS}
-    plain = DirectionalAuditor(interval=None)
-    floats, whole = (
-        skbiasamp.audit_over(rows.astype({"p": kind}), auditor=plain, **how)
-        for kind in (float, int)
-    )
-    pd.testing.assert_frame_equal(floats.periods, whole.periods)
-    assert floats.periods["n"].tolist() == [N, N - 15, N]
-
-
 def test_a_period_of_other_classes_only_is_empty():
     rows = frame_of(HIRED * 3, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N))
     rows.loc[rows["m"] == "2", "y"] = 2
@@ -625,7 +483,6 @@ def test_a_period_of_other_classes_only_is_empty():
 
 # --------------------------------------------------------------------------- one type a column
 
-MIXED = [1, 2, "1", "2"] * (N // 4)
 OBJECTS = {
     "list": list,
     "object array": lambda v: np.array(v, dtype=object),
@@ -637,32 +494,6 @@ OBJECTS = {
     "with missing values": lambda v: [None, *v[1:]],
 }
 OF_BOTH = r"must hold values of one type; got numbers in {} rows \(such as .*\) and text in {} rows"
-
-
-@many(OBJECTS)
-def test_numbers_and_text_in_one_column_are_refused(hold):
-    said = OF_BOTH.format("(59|60)", 60)
-    with pytest.raises(ValueError, match=rf"^sensitive_features (column '\w+' )?{said}.*dtype=str"):
-        counted(sex=hold(MIXED), missing="group")
-    with pytest.raises(ValueError, match=rf"^sensitive_features column 'a' {said}"):
-        counted(sex={"a": MIXED, "b": SEX})
-    with pytest.raises(ValueError, match=rf"^sensitive_pred {said}"):
-        counted(sex=[1, 2] * (N // 2), sensitive_pred=hold(MIXED), missing="group")
-    if hold is OBJECTS["with missing values"]:
-        return
-    for y, pred, name in (
-        (MIXED, None, "y_true"),
-        (MIXED, MIXED, "y_true"),
-        ([1, 2] * (N // 2), MIXED, "y_pred"),
-        (["1", "2"] * (N // 2), MIXED, "y_pred"),
-    ):
-        held = [one if one is None else hold(one) for one in (y, pred)]
-        with pytest.raises(ValueError, match=rf"^{name} {said}"):
-            counted(*held)
-    with pytest.raises(ValueError, match=rf"^y_preds\['a'\] {said}"):
-        Contingency.from_labels(
-            [1, 2] * (N // 2), y_preds={"a": hold(MIXED), "b": CERTAIN}, sensitive_features=SEX
-        )
 
 
 @pytest.mark.parametrize("first", ["numbers", "text"])
@@ -720,61 +551,6 @@ def test_a_stray_cell_in_a_long_file(tmp_path):
     assert sorted(report.context["groups"]) == sorted(groups)
 
 
-def test_json_lines_with_numbers_and_text(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    rows = [{"y": y, "p": y, "a": a} for y, a in zip(HIRED, MIXED, strict=True)]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(ValueError, match=OF_BOTH.format(60, 60)):
-        skbiasamp.audit(str(path), **COLUMNS)
-
-
-def test_periods_with_numbers_and_text_are_refused():
-    rows = frame_of(p=HIRED, a=pd.Series(MIXED, dtype=object), month=["2026-01", "2026-02"] * 60)
-    with pytest.raises(ValueError, match=OF_BOTH.format(60, 60)):
-        skbiasamp.audit_over(rows, time="month", **COLUMNS)
-
-
-def test_rows_are_counted_by_weight_if_this_repeats_them():
-    weight = [3] * (N // 2) + [1] * (N // 2)
-    mixed = [1, 2] * (N // 4) + ["1", "2"] * (N // 4)
-    with pytest.raises(ValueError, match=OF_BOTH.format(180, 60)):
-        counted(sex=mixed, sample_weight=weight)
-    with pytest.raises(ValueError, match=OF_BOTH.format(60, 60)):
-        counted(sex=mixed, sample_weight=np.array(weight) / 7)
-    # Rows of no weight are not there.
-    assert counted(sex=mixed, sample_weight=[0] * 60 + [1] * 60).groups == ("1", "2")
-
-
-def test_ids_of_clusters_that_are_numbers_and_text_are_refused():
-    with pytest.raises(ValueError, match=rf"^clusters {OF_BOTH.format(60, 60)}"):
-        counted(clusters=MIXED)
-    assert counted(clusters=list(range(N))).total == N
-
-
-def test_a_period_with_another_spelling_of_a_group_shows_it():
-    rows = pd.concat(
-        [
-            frame_of(p=HIRED, a=[name, "tea"] * 60, m=month)
-            for name, month in ((NFC, "1"), (NFD, "2"))
-        ]
-    )
-    timeline = skbiasamp.audit_over(rows, time="m", every=None, n_draws=19, **COLUMNS)
-    assert any(
-        r"the group 'cafe\u0301', which the reference lacks" in one["text"]
-        for one in timeline.notes
-    )
-
-
-def test_days_and_text_in_one_column_are_refused():
-    with pytest.raises(ValueError, match=r"text in 60 rows .*'2026-01-01'.* and date in 60 rows"):
-        counted(sex=["2026-01-01", datetime.date(2026, 1, 1)] * (N // 2))
-
-
-def test_bytes_and_text_in_one_column_are_refused():
-    with pytest.raises(ValueError, match=r"text in 60 rows .* and bytes in 60 rows.*decode"):
-        counted(sex=["f", b"f"] * (N // 2))
-
-
 def test_truth_values_and_numbers_are_of_one_type():
     assert counted(sex=np.array([True, False, 1, 0] * (N // 4), dtype=object)).total == N
 
@@ -801,7 +577,7 @@ def test_no_two_groups_look_the_same(values, hold):
         held = pd.Series(values, dtype=object) if hold == "frame" else OBJECTS[hold](values)
     except ValueError:  # pandas takes Decimal(1) and 1 for two categories that are equal
         reject()
-    with suppress(InputError):
+    with suppress(ValueError, TypeError):
         if hold == "frame":
             frame = pd.DataFrame({"y": y, "a": held})
             named = {"target": "y", "sensitive": "a"}
@@ -812,35 +588,6 @@ def test_no_two_groups_look_the_same(values, hold):
         return
     present = [one for one in values if not pd.isna(one)]
     assert len({(type(one), getattr(one, "tzinfo", None)) for one in present}) > 1
-
-
-AWARE = pd.Timestamp("2026-01-01", tz="UTC")
-
-
-@pytest.mark.parametrize(
-    "times",
-    [
-        [pd.Timestamp("2026-01-01"), AWARE],
-        [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)],
-        [datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1)],
-    ],
-    ids=["Timestamps", "datetimes", "a day and its midnight"],
-)
-@pytest.mark.parametrize(
-    "hold",
-    [list, lambda v: pd.Series(v, dtype=object), pd.Categorical],
-    ids=["list", "Series", "Cat"],
-)
-def test_times_of_two_kinds_are_refused(times, hold):
-    said = (
-        r"must hold values of one type; got (date|times without a time zone) in 60 rows.*utc=True"
-    )
-    with pytest.raises(ValueError, match=f"^sensitive_features {said}"):
-        counted(sex=hold(times * (N // 2)))
-    with pytest.raises(ValueError, match=f"^y_true {said}"):
-        counted(y=hold(times * (N // 2)), pred=None)
-    with pytest.raises(ValueError, match=r"sensitive_pred holds .* but sensitive_features holds"):
-        counted(sex=hold([times[0]] * N), sensitive_pred=hold([times[1]] * N))
 
 
 @pytest.mark.parametrize("categories", [[2.0**63, 2.0**64], [-(2.0**63), 2.0**63], [1e300, 2e300]])
@@ -906,49 +653,10 @@ def test_a_name_in_another_normal_form_than_that_of_training_is_shown_with_escap
         counted(sex=[NFD, "tea"] * 60, like=counted(sex=[NFC, "tea"] * 60))
 
 
-def test_capital_letters_of_classes_are_found_too():
-    names = np.array(["yes", "Yes"])[HIRED]
-    report = skbiasamp.audit(names, names[::-1], sensitive_features=SEX, auditor=PLAIN)
-    (found,) = (one for one in report.findings if one.topic == "task spelling")
-    assert found.text == "The tasks 'Yes' and 'yes' differ only in spaces or capital letters."
-
-
 # --------------------------------------------------------------------------- texts
 
 CAPTIONS = [f"a {'woman' if one == 'f' else 'man'} with {i} bikes" for i, one in enumerate(SEX)]
 ANSWERS = [f"a person rides {i} bikes" for i in range(N)]
-TEXTS = r"must hold classes; got 120 different texts in 120 rows, such as '.*'\. Audit texts with "
-
-
-@pytest.mark.parametrize(
-    "hold",
-    [list, np.array, pd.Series, pd.Categorical, pl.Series, pa.array],
-    ids=["list", "array", "Series", "Categorical", "polars", "pyarrow"],
-)
-def test_texts_as_classes_are_refused(hold):
-    for y, pred, name in (
-        (CAPTIONS, ANSWERS, "y_true"),
-        (CAPTIONS, None, "y_true"),
-        (np.array(["no", "yes"])[HIRED].tolist(), ANSWERS, "y_pred"),
-    ):
-        held = [one if one is None else hold(one) for one in (y, pred)]
-        with pytest.raises(ValueError, match=rf"^{name} {TEXTS}LICAuditor.*WordListLabeler"):
-            counted(*held)
-    with pytest.raises(ValueError, match=rf"^y_train {TEXTS}"):
-        DirectionalAuditor().fit(hold(CAPTIONS), sensitive_features=SEX)
-    with pytest.raises(ValueError, match=rf"^y_true {TEXTS}"):
-        skbiasamp.audit(hold(CAPTIONS), hold(ANSWERS), sensitive_features=SEX)
-
-
-@many(FRAMES)
-def test_columns_of_texts_as_classes_are_refused(hold):
-    frame = frame_of(CAPTIONS, ANSWERS).assign(p=ANSWERS) if hold is not duckdb_decimals else None
-    if frame is None:
-        pytest.skip("texts are no decimals")
-    if hold is FRAMES["pandas Float64"]:
-        hold = pd.DataFrame.convert_dtypes
-    with pytest.raises(ValueError, match=rf"^column 'y' \(target\) {TEXTS}"):
-        skbiasamp.audit(hold(frame), **COLUMNS)
 
 
 def test_the_ways_out_of_texts(tmp_path, monkeypatch, capsys):
@@ -979,12 +687,6 @@ def test_few_texts_and_classes_of_several_words_are_classes():
     assert len(counted(verbs, verbs).tasks) == N
 
 
-SENTENCES = [
-    f"A {who} is {doing} in the {place}"
-    for who in ("man", "woman", "child", "dog")
-    for doing in ("riding a bicycle", "running", "eating", "sleeping", "waiting")
-    for place in ("park", "street", "house")
-]
 MAJOR_GROUPS = [  # of the Standard Occupational Classification
     "Management Occupations",
     "Business and Financial Operations Occupations",
@@ -1002,16 +704,6 @@ MAJOR_GROUPS = [  # of the Standard Occupational Classification
 COUNTRIES = "United States;South Africa;New Zealand;Saudi Arabia;Sri Lanka;Costa Rica;El Salvador"
 COUNTRIES += ";Dominican Republic;United Kingdom;San Marino;Burkina Faso;Sierra Leone"
 ACTIONS = [f"{verb} a {what}" for verb in ("Opening", "Holding") for what in "abcdefgh"]
-
-
-def test_sentences_of_a_template_are_texts_however_often_each_occurs():
-    captions = [SENTENCES[i % 60] for i in range(400)]
-    sex = ["f", "m"] * 200
-    message = "y_true must hold classes; got 60 different texts in 400 rows.*LICAud.*WordListLab"
-    with pytest.raises(ValueError, match=message):
-        skbiasamp.audit(captions, captions[::-1], sensitive_features=sex)
-    with pytest.raises(ValueError, match="y_pred must hold classes; got 60 different texts"):
-        counted(["yes", "no"] * 200, captions, sex)
 
 
 PEOPLE_DO = {  # captions in languages without spaces, without articles, or with three words
@@ -1145,12 +837,6 @@ def test_wages_are_sent_to_the_auditor_of_numbers(hold, y):
     assert np.isfinite(next(iter(report.values())).value)
 
 
-def test_several_columns_of_wages_are_sent_to_the_auditor_of_numbers():
-    table = np.column_stack([WAGES, GUESSED])
-    with pytest.raises(ValueError, match=r"0/1 indicator.*got 2\d+\.\d+.*NumericAuditor"):
-        counted(table, table[:, ::-1])
-
-
 def test_logits_of_a_binary_label_still_need_a_sigmoid():
     for y in (HIRED, np.array([1, 3])[HIRED], np.array(["no", "yes"])[HIRED]):
         with pytest.raises(ValueError, match="sigmoid") as caught:
@@ -1193,22 +879,6 @@ def test_ages_as_groups_are_found(hold, name):
     assert ages(30, hold=hold) == []
 
 
-def test_ages_as_marginal_groups_are_found():
-    age = np.arange(6000) % 62 + 18
-    people = pd.DataFrame({"sex": np.tile(["f", "m", "m"], 2000), "age": age})
-    y = np.arange(6000) % 2
-    how = {"sensitive_features": people, "groups": "marginal", "auditor": PLAIN}
-    (found,) = (
-        one.text
-        for one in skbiasamp.audit(y, 1 - y, **how).findings
-        if one.topic == "numbers as groups"
-    )
-    assert found.startswith("The sensitive feature 'age' has 62 numbers")
-    tags = pd.DataFrame({f"age={i}": np.arange(6000) % 40 == i for i in range(40)})
-    report = skbiasamp.audit(y, 1 - y, sensitive_features=tags, groups="indicator", auditor=PLAIN)
-    assert not [one for one in report.findings if one.topic == "numbers as groups"]
-
-
 def test_codes_and_bins_are_groups():
     assert ages(62, hold=lambda v: [f"region {one}" for one in v]) == []
     assert ages(62, hold=lambda v: pd.cut(v, [0, 30, 50, 100])) == []
@@ -1221,15 +891,3 @@ def test_codes_and_bins_are_groups():
         assert "pandas.cut" in found.action
     with pytest.raises(ValueError, match="max_groups=62"):
         counted(np.arange(620) % 2, None, np.arange(620) % 62)
-
-
-def test_groups_of_many_summed_tasks_are_counted_by_rows():
-    """An engine passes a row a group; 25 groups of 400 rows were taken for an identifier."""
-    duckdb = pytest.importorskip("duckdb")
-    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (10_000, 20)))
-    frame.columns = [f"t{i}" for i in range(10)] + [f"p{i}" for i in range(10)]
-    frame["g"] = np.arange(10_000) % 25
-    cells = Contingency.from_frame(
-        duckdb.from_df(frame), target=[*frame][:10], prediction=[*frame][10:20], sensitive="g"
-    )
-    assert len(cells.groups) == 25

@@ -8,16 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp._input.labels import Codes
-from skbiasamp.attackers._perturbation import f1_at, perturb, pure_noise
-from skbiasamp.attackers.attack import InputAndTarget, make_attack
-from skbiasamp.attackers.attack_pair import balance, class_shares, majority
-from skbiasamp.attackers.qualities import quality_of
+
+# Internals: the folds that an audit draws, to learn the same tables row by row.
 from skbiasamp.attackers.resampling import own_generator, split
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
@@ -229,117 +226,6 @@ def test_groups_and_classes_without_rows_change_nothing(quality, cv, direction):
     assert_allclose(known.table[names].to_numpy(), alone.table[names].to_numpy(), atol=1e-12)
     for name in ("chance_data", "chance_model", "above_chance_low", "above_chance_high"):
         assert known.statistics[name] == pytest.approx(alone.statistics[name], abs=1e-12)
-
-
-def test_classes_without_rows_stay_without_weight():
-    table = np.array([[2.0, 0, 6], [1, 0, 0], [3, 0, 2]])
-    found = balance(table)
-    assert_array_equal(found[:, 1], 0)
-    assert_allclose(found.sum(axis=0), [7, 0, 7], rtol=1e-15)
-    assert_allclose(found[:, 0], table[:, 0] * 7 / 6, rtol=1e-15)
-    assert_array_equal(balance(np.zeros((2, 3))), 0)
-
-
-def test_inputs_without_rows_get_what_all_rows_have():
-    train = np.array([[1.0, 0, 0], [0, 0, 0], [0, 1, 3]])
-    assert_array_equal(majority(train), [[1, 0, 0], [0, 0, 1], [0, 0, 1]])
-    assert_allclose(class_shares(train)[1], [0.2, 0.2, 0.6], rtol=1e-15)
-    assert_allclose(class_shares(np.zeros((2, 4))), 0.25, rtol=1e-15)
-    ties = np.array([[2.0, 2, 0], [0, 0, 0]])
-    assert_array_equal(majority(ties), [[0.5, 0.5, 0], [0.5, 0.5, 0]])
-
-
-@looked_at
-@given(small_tables(most=3))
-def test_balanced_accuracy_of_given_classes_counts_absent_ones_as_missed(told):
-    """With as many classes as occur it is scikit-learn's."""
-    n = max(told.shape)
-    square = np.zeros((n, n))
-    square[: told.shape[0], : told.shape[1]] = told
-    true, said = as_rows(told)
-    expected = balanced_accuracy_score(true, said)
-    present = len(np.unique(true))
-    assert quality_of("balanced_accuracy", square.T, np.eye(n)) == pytest.approx(
-        expected, abs=1e-12
-    )
-    for classes in (present, present + 2):
-        found = quality_of("balanced_accuracy", square.T, np.eye(n), n_classes=np.array(classes))
-        assert found == pytest.approx(expected * present / classes, abs=1e-12)
-
-
-# --------------------------------------------------------------------------- tables
-
-
-def counted(attack, weight):
-    """Return the tables of an attack, cell by cell."""
-    view = attack.target
-    n_targets = 1 if isinstance(view, Codes) else view.width
-    shape = (*weight.shape[:-1], n_targets, len(attack.inputs), attack.n_classes)
-    found = np.zeros(shape)
-    for cell, seen in enumerate(attack.input_codes):
-        for target in range(n_targets):
-            told = view.codes[cell] if isinstance(view, Codes) else int(view.matrix[cell, target])
-            found[..., target, seen, told] += weight[..., cell]
-    return found
-
-
-@pytest.mark.parametrize("seen", ["group", "task"])
-@pytest.mark.parametrize("told", ["group", "task"])
-@pytest.mark.parametrize("groups", ["intersection", "indicator"])
-@pytest.mark.parametrize("n_tasks", [None, 3])
-@pytest.mark.parametrize("flips", [False, True])
-def test_tables_of_attacks_are_counts_of_cells(seen, told, groups, n_tasks, flips):
-    rng = np.random.default_rng(3)
-    n = 40
-    task = rng.integers(3, size=n) if n_tasks is None else rng.integers(2, size=(n, n_tasks))
-    group = rng.integers(2, size=(n, 2))
-    cells = ordered(Contingency.from_labels(task, sensitive_features=group, groups=groups))
-    attack = make_attack(cells, InputAndTarget(seen, told), perturbed=flips)
-    for shape in ((), (4,), (4, 3)):
-        weight = rng.integers(0, 5, (*shape, cells.n_cells)).astype(float)
-        found = attack.tables(weight)
-        assert_array_equal(found, counted(attack, weight))
-        assert found.sum() == weight.sum() * found.shape[-3]
-
-
-@pytest.mark.parametrize("shared", [False, True], ids=["an input a cell", "cells that share"])
-def test_tables_of_several_targets_by_hand(shared):
-    """Targets are columns; each cell is an input of its own, or two cells share one."""
-    group = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])
-    task = ["a", "b", "c", "b" if shared else "d"]
-    cells = Contingency.from_labels(task, sensitive_features=group, groups="indicator")
-    attack = make_attack(cells, InputAndTarget("task", "group"))
-    found = attack.tables(cells.weight)
-    first = [[0, 1], [1, 1], [1, 0]] if shared else [[0, 1], [0, 1], [1, 0], [1, 0]]
-    second = [[1, 0], [0, 2], [0, 1]] if shared else [[1, 0], [0, 1], [0, 1], [0, 1]]
-    assert_array_equal(found, [first, second])
-
-
-# --------------------------------------------------------------------------- perturbation
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_at_the_rate_of_pure_noise_labels_carry_nothing(n_classes):
-    table = np.arange(1.0, 1 + 3 * n_classes).reshape(1, 3, n_classes)
-    rate = np.full(1, pure_noise(n_classes - 1))
-    found = perturb(table, rate, None, axis=-1)
-    assert_allclose(found, np.broadcast_to(table.mean(axis=-1, keepdims=True), table.shape))
-    found = perturb(table, rate + 0.1, None, axis=-1)  # beyond it, they carry the opposite
-    assert (np.diff(found, axis=-1) < -0.01).all()
-
-
-@looked_at
-@given(
-    st.lists(st.integers(1, 30), min_size=1, max_size=3),
-    st.integers(1, 3),
-    st.lists(st.floats(0, 1), min_size=2, max_size=2, unique=True),
-)
-def test_f1_falls_with_the_rate(true, n_others, rates):
-    true = np.array([true], dtype=float)
-    low, high = (
-        f1_at(np.array([rate]), true, np.array([[40.0]]), n_others)[0] for rate in sorted(rates)
-    )
-    assert low >= high - 1e-12
 
 
 # --------------------------------------------------------------------------- the bracket

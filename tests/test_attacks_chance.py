@@ -18,7 +18,6 @@ from test_properties import audited, worlds
 from test_published_values import data_folder
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp.attackers.attack_pair import balance, majority
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
 
@@ -465,17 +464,6 @@ def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, at
         results.append(fitted.audit(**{name: one[order] for name, one in labels.items()}))
     assert_frame_equal(*(one.table for one in results), check_exact=True)
     assert results[0].to_json() == results[1].to_json()
-
-
-# --------------------------------------------------------------------------- ties
-
-
-def test_ties_of_tables_are_broken_in_no_direction():
-    table = np.array([[[[[3.0, 3.0], [1.0, 5.0], [0.0, 0.0]]]]])
-    assert majority(table)[0, 0, 0].tolist() == [[0.5, 0.5], [0, 1], [0, 1]]
-    assert majority(np.array([[1000.0, 999.0]])).tolist() == [[1, 0]]  # no tie
-    thirds = np.full((1, 1, 1, 2, 3), 1 / 3)
-    assert_allclose(majority(balance(thirds)), 1 / 3, rtol=1e-15)
 
 
 def test_the_p_value_of_a_constant_model_of_a_coin_is_one():

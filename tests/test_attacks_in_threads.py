@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LeakageAuditor
 from skbiasamp.inference import UncertaintyWarning
-from skbiasamp.inference.intervals import _quantiles
 
 
 def rows(seed):
@@ -146,10 +145,3 @@ def test_attackers_for_nothing_are_named_once_by_a_fitted_audit():
             labels, labels, sensitive_features=sex
         )
     assert len(seen) == 1
-
-
-def test_a_pair_without_any_defined_draw_is_nan_and_says_nothing():
-    draws = np.array([[[np.nan, 1.0]], [[np.nan, 3.0]], [[np.nan, np.nan]]])
-    low, high = _quantiles(draws, 1.0)
-    np.testing.assert_array_equal(low, [[np.nan, 1.0]])
-    np.testing.assert_array_equal(high, [[np.nan, 3.0]])

@@ -21,9 +21,10 @@ N_ROWS = 4_000
 
 @pytest.fixture
 def begin_early(monkeypatch):
-    """Return what lets blocks begin at few rows, so that tests are quick."""
+    """Return what lets blocks begin at few rows."""
 
     def begin():
+        # Our own limits: at as many rows as these are for, each test would take a minute.
         monkeypatch.setattr("skbiasamp.counts.draws.MANY_CELLS", 300)
         monkeypatch.setattr("skbiasamp.counts.draws.N_BLOCKS", 800)
 

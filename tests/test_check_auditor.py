@@ -128,7 +128,7 @@ class Biased(OwnAuditor):
         (Ordered, "the order of rows changes nothing"),
         (Unweighted, "a whole weight counts as so many rows"),
         (Forgetful, "training labels in chunks add up"),
-        (Unstorable, "a result is the same after JSON"),
+        (Unstorable, "a result is written as JSON, with the same numbers"),
         (Credulous, "bad input raises an error"),
         (Biased, "a model that is always right amplifies nothing"),
     ],

@@ -1,6 +1,7 @@
 """`--text`: the command reads labels from texts, and its numbers are those of Python."""
 
 import json
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -52,12 +53,12 @@ TEXT = ("test.csv", "--labels", "objects.json", "--sensitive", "gender")
 
 def report_of(capsys, *arguments, command="audit"):
     """Return the report that a command line writes, and what it prints."""
-    assert main([command, *arguments, "--json", "report.json"]) == 0
     kind = {"audit": skbiasamp.results.AuditReport, "compare": skbiasamp.results.ComparisonReport}[
         command
     ]
-    with open("report.json", encoding="utf-8") as file:
-        return kind.from_json(file.read()), " ".join(capsys.readouterr().out.split())
+    with patch.object(kind, "to_json", autospec=True) as write:
+        assert main([command, *arguments, "--json", "report.json"]) == 0
+    return write.call_args.args[0], " ".join(capsys.readouterr().out.split())
 
 
 def values(report):

@@ -451,22 +451,3 @@ def test_the_recipe_for_mlflow_logs_a_report(tmp_path):
         assert kept.metrics[f"bias/directional A to T/{part}"] == getattr(result, part)
     (written,) = (tmp_path / "artifacts").rglob("bias.html")
     assert written.read_text("utf-8").startswith("<!")
-
-
-def test_rates_within_strata_are_the_means_of_fairlearns_control_features():
-    fairlearn = client("fairlearn.metrics")
-    strata = np.where(X["noise"] + X["sex"] > 0.5, "art", "law")
-    frame = fairlearn.MetricFrame(
-        metrics=fairlearn.selection_rate,
-        y_true=Y,
-        y_pred=Y,
-        sensitive_features=SEX,
-        control_features=strata,
-    )
-    share = pd.Series(strata).value_counts(normalize=True)
-    expected = frame.by_group.unstack().mul(share, axis=0).sum()
-    rates = skbiasamp.selection_rates(Y, sensitive_features=SEX, given=strata).table.set_index(
-        "category"
-    )
-    for group in "fm":
-        assert rates.loc[group, "selection_rate"] == pytest.approx(expected[group], abs=1e-12)

@@ -9,8 +9,6 @@ from sklearn.tree import DecisionTreeClassifier
 import skbiasamp
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.attackers.resampling import _counts_in_folds, split
-from skbiasamp.counts.canonical import ordered
 
 FEW = {"n_resamples": 49, "n_draws": 2, "random_state": 0}
 MODELS = ("old", "new", "bold")
@@ -251,35 +249,29 @@ def test_models_that_agree_more_have_narrower_differences():
         assert widths[0] < 0.8 * widths[1] < 0.7 * widths[2]
 
 
-def test_folds_have_the_same_labels_whatever_is_predicted():
+@pytest.mark.parametrize("n", [40, 400, 40_000])
+def test_folds_have_the_same_labels_whatever_is_predicted(n):
     """So that a difference of two models is not one of two divisions into folds."""
-    for n in (40, 400, 40_000):
-        y, sex, models, _ = world(n)
-        labels = []
-        for predicted in models.values():
-            frame = pd.DataFrame({"sex": sex, "y": y, "predicted": predicted})
-            cells = Contingency.from_frame(
-                frame.sort_values(["sex", "y", "predicted"]),
-                target="y", prediction="predicted", sensitive="sex",
-            )  # fmt: skip
-            cells = ordered(cells)
-            folds = split(cells, 5, 3, np.random.default_rng(0))
-            np.testing.assert_array_equal(folds.sum(axis=1), np.tile(cells.weight, (3, 1)))
-            groups = cells.to_frame().groupby(["group", "task"]).ngroup().to_numpy()
-            labels.append([np.bincount(groups, one) for draw in folds for one in draw])
-        np.testing.assert_array_equal(labels[0], labels[1])
-        np.testing.assert_array_equal(labels[0], labels[2])
+    y, sex, models, _ = world(n)
+    # Its numbers depend on every row of a fold.
+    how = {"quality": "inverse_log_loss", "attacker": "exact", "equalize": None}
+    auditor = LeakageAuditor(**how, interval=None, **FEW)
+    of_labels = {
+        auditor.audit(y, predicted, sensitive_features=sex).table["quality_data"].item()
+        for predicted in models.values()
+    }
+    assert len(of_labels) == 1
 
 
-def test_counts_in_folds_are_those_of_rows_in_folds():
-    """Counts are drawn by label, then by prediction: means and covariances of a random division."""
-    counts, starts = np.array([30, 70, 5, 0, 95]), np.array([0, 2])
-    drawn = _counts_in_folds(counts, starts, 4, 20_000, np.random.default_rng(0))
-    assert drawn.shape == (20_000, 4, 5)
-    np.testing.assert_array_equal(drawn.sum(axis=1), np.tile(counts, (20_000, 1)))
-    np.testing.assert_allclose(drawn.mean(axis=0), np.tile(counts / 4, (4, 1)), atol=0.15)
-    flat = drawn[:, 0].astype(float)
-    np.testing.assert_allclose(np.cov(flat.T), np.diag(counts * 3 / 16), atol=0.6)
-    huge = np.array([3 * 10**9, 10**9])
-    drawn = _counts_in_folds(huge, np.array([0]), 5, 2, np.random.default_rng(0))
-    np.testing.assert_array_equal(drawn.sum(axis=1), np.tile(huge, (2, 1)))
+def test_more_rows_than_can_be_drawn_one_by_one_are_attacked():
+    rows = pd.DataFrame(
+        [(a, t, p, n) for a, t, p, n in [
+            ("f", 0, 0, 3 * 10**9), ("f", 1, 1, 10**9), ("m", 0, 0, 10**9), ("m", 1, 0, 10**9),
+            ("m", 1, 1, 10**9),
+        ]],
+        columns=["group", "task", "task_pred", "n"],
+    )  # fmt: skip
+    auditor = LeakageAuditor(attacker="exact", interval=None, **FEW)
+    table = auditor.audit(Contingency.from_counts(rows)).table
+    # Whoever is predicted 0 is a woman, for the attacker: 3/4 of women, and 1/3 of men.
+    assert table["quality_model"].item() == pytest.approx((3 / 4 + 1 / 3) / 2, abs=1e-9)

@@ -327,18 +327,6 @@ def after_july():
     return (known["timeline"].to_frame()["value"].iloc[-4:].mean(),)
 
 
-def machine_and_people():
-    known = examples_of("docs/other-evidence.md")
-    compas = datasets.load_compas().frame
-    score = (compas["decile_score"] > 4).groupby(compas["race"]).mean()
-    people = compas.groupby("race")["two_year_recid"].mean()
-    assert len(known["rows"]) == len(compas)
-    return (
-        100 * (score.iloc[0] - score.iloc[1]),
-        *100 * people.loc[["African-American", "Caucasian"]],
-    )
-
-
 def of_resumes():
     frame = pd.read_csv(DATA / "resume_callbacks.csv.gz")
     columns = {"prediction": "received_callback", "sensitive": "race", "pair": "job_ad_id"}
@@ -451,8 +439,6 @@ CLAIMS = {
         "(2004; {:,} résumés), the difference of callback rates within adverts is {:.2f} "
         "percentage points. Its standard error is {:.2f}, and {:.2f} with the {} first":
         of_resumes,
-        "a difference of {:.1f} percentage points. By the labels of all rows, the rates are {:.1f} "
-        "% and {:.1f} %.": machine_and_people,
     },
     "predictability": {
         "| {:+} means | the attacker is right for 3 percentage points more": lambda: (3 / 100,),

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from command_line import report_of
 from test_explain import EXACT, explained, sample
 
 import skbiasamp
 from skbiasamp import Contingency, NumericAuditor
 from skbiasamp.cli import main
 from skbiasamp.plotting import WaterfallDisplay
-from skbiasamp.render.document import Section, Table
-from skbiasamp.results import AuditReport, Explanation
+from skbiasamp.results import AuditReport
 
 pytest.importorskip("jinja2")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -28,9 +28,9 @@ def tables_of(document):
     items = list(document.sections)
     while items:
         item = items.pop(0)
-        if isinstance(item, Section):
+        if type(item).__name__ == "Section":
             items[:0] = item.items
-        elif isinstance(item, Table) and item.id.startswith("why-"):
+        elif type(item).__name__ == "Table" and item.id.startswith("why-"):
             yield [(row.name, row.cells[0].value, row.span) for row in item.rows]
 
 
@@ -106,7 +106,7 @@ def test_many_strata_fit_on_a_screen():
 
 
 @pytest.mark.parametrize("rows_in", ["frame", "query", "file", "contingency", "command"])
-def test_every_container_has_the_same_section(rows_in, tmp_path):
+def test_every_container_has_the_same_section(rows_in, tmp_path, capsys):
     rows = sample(push=1.5).drop(columns="score")
     rows.loc[::7, "dept"] = None
     expected = audited(rows, given=rows["dept"]).explanation
@@ -115,9 +115,8 @@ def test_every_container_has_the_same_section(rows_in, tmp_path):
     rows.to_csv(path, index=False)
     if rows_in == "command":
         flags = [f"--{name}={column}" for name, column in columns.items()]
-        out = tmp_path / "report.json"
-        assert main(["audit", str(path), *flags, "--given", "dept", "--json", str(out)]) == 0
-        explanation = AuditReport.from_json(out).explanation
+        report = report_of(AuditReport, capsys, "audit", str(path), *flags, "--given", "dept")
+        explanation = report.explanation
     elif rows_in == "contingency":
         cells = Contingency.from_labels(
             rows["label"],
@@ -148,26 +147,6 @@ def test_the_command_explains_scores(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "rounding (scores become yes or no): amplifies" in printed
     assert "dept = law" in printed
-
-
-def test_an_explanation_is_stored_and_read_back():
-    rows = sample(push=1.5)
-    report = audited(rows, given=rows["dept"], y_score=rows["score"])
-    again = AuditReport.from_json(report.to_json())
-    assert repr(again) == repr(report)
-    assert again.to_html() == report.to_html()
-    own = Explanation.from_json(report.explanation.to_json())
-    assert repr(own) == repr(report.explanation)
-    assert own.sentences == report.explanation.sentences
-    assert own.to_html() == report.explanation.to_html()
-    assert own.to_markdown() == report.explanation.to_markdown()
-    for name, table in report.explanation.tables.items():
-        pd.testing.assert_frame_equal(own.tables[name], table)
-    with pytest.raises(ValueError, match="no rows to search"):
-        own.subgroups(rows[["dept"]])
-    content = report.to_dict()
-    del content["explanation"]  # as an older version wrote it
-    assert AuditReport.from_dict(content).explanation is None
 
 
 @pytest.mark.parametrize("missing", ["error", "drop", "group"])

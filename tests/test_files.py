@@ -13,7 +13,8 @@ import pytest
 from command_line import refused
 
 import skbiasamp
-from skbiasamp._input.errors import InputError
+
+# Internal: a file is changed while our own reader has it open.
 from skbiasamp._io.files import opened
 from skbiasamp.cli import main
 
@@ -102,7 +103,7 @@ def test_parts_may_have_their_columns_in_another_order(engine):
 
 def test_a_line_for_excel_is_named(engine):
     Path("a.csv").write_text("sep=;\n" + ROWS.to_csv(index=False, sep=";"))
-    with pytest.raises(InputError, match=r"a.csv begins with 'sep=;', which only Excel reads"):
+    with pytest.raises(ValueError, match=r"a.csv begins with 'sep=;', which only Excel reads"):
         audited("a.csv")
 
 
@@ -144,11 +145,11 @@ def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder):
     path = folder / "a.csv"
     ROWS.to_csv(path, index=False)
     with (
-        pytest.raises(InputError, match=r"a.csv changed while it was read: run again"),
+        pytest.raises(ValueError, match=r"a.csv changed while it was read: run again"),
         opened([str(path)], list(ROWS)),
     ):
         ROWS[::-1].to_csv(path, index=False)
-    with pytest.raises(InputError, match=r"a.csv changed"), opened([str(path)], list(ROWS)):
+    with pytest.raises(ValueError, match=r"a.csv changed"), opened([str(path)], list(ROWS)):
         path.unlink()
 
 
@@ -175,8 +176,6 @@ def test_a_report_says_what_was_read(engine, capsys):
     assert main(["audit", "a.csv", "b.csv", "--train", "train.csv", *NAMES, *written]) == 0
     printed = capsys.readouterr().out
     assert json.loads(Path("report.json").read_text())["data_files"] == expected
-    again = skbiasamp.results.AuditReport.from_json(Path("report.json"))
-    assert again.data_files == expected
     page = Path("report.html").read_text(encoding="utf-8")
     for one in expected:
         assert f"- {one['path']} ({one['rows']} rows, CSV" in printed
@@ -255,9 +254,9 @@ def test_delimiter_and_encoding_can_be_given(engine, capsys):
     Path("greek.csv").write_bytes(text_of(greek, sep="#").encode("iso8859-7"))
     given = ("--delimiter", "#", "--encoding", "greek", "--json", "report.json")
     assert main(["audit", "greek.csv", *NAMES, *given]) == 0
-    report = skbiasamp.results.AuditReport.from_json(Path("report.json"))
-    assert report.context["groups"] == ["άλφα", "βήτα"]
-    assert report.data_files[0]["format"] == "CSV, delimiter '#', iso8859-7"
+    report = json.loads(Path("report.json").read_text())
+    assert report["context"]["groups"] == ["άλφα", "βήτα"]
+    assert report["data_files"][0]["format"] == "CSV, delimiter '#', iso8859-7"
     Path("tab.csv").write_text(text_of(ROWS, sep="\t"), encoding="utf-8")
     for tab in ("tab", "\\t", "\t"):
         assert main(["audit", "tab.csv", *NAMES, "--delimiter", tab]) == 0
@@ -345,8 +344,8 @@ def test_integers_of_any_size_are_groups(engine):
     assert audited("ids.csv")["directional A->T"].value == pytest.approx(value_of(ROWS))
     auditor = ["--auditor", "skbiasamp:DirectionalAuditor"]
     assert main(["audit", "ids.csv", *NAMES, *auditor, "--json", "ids.json"]) == 0
-    report = skbiasamp.results.AuditReport.from_json("ids.json")
-    assert report["directional A->T"].value == pytest.approx(value_of(ROWS))
+    results = json.loads(Path("ids.json").read_text())["results"]
+    assert results["directional A->T"]["value"] == pytest.approx(value_of(ROWS))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -360,9 +359,9 @@ def test_names_of_columns_are_no_patterns(engine, capsys, kind, target, sex):
     named = ["--target", target, "--prediction", "predicted", "--sensitive", sex]
     audit = ["audit", f"a.{kind}", *named, "--auditor", "skbiasamp:DirectionalAuditor"]
     assert main([*audit, "--json", "a.json"]) == 0
-    report = skbiasamp.results.AuditReport.from_json("a.json")
-    assert report["directional A->T"].value == pytest.approx(value_of(ROWS))
-    assert main(["watch", "add", "store", f"a.{kind}", "--period", "2026-01", *named]) == 0
+    results = json.loads(Path("a.json").read_text())["results"]
+    assert results["directional A->T"]["value"] == pytest.approx(value_of(ROWS))
+    assert main(["over", f"a.{kind}", "--time", "day", *named]) == 3  # one period: the reference
     assert "60 rows" in capsys.readouterr().out
     timed = other.rename(columns={"day": "^day$"}).assign(day="x")
     getattr(timed, f"to_{kind}")(f"b.{kind}", index=False)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, MultiAttributeAuditor
-from skbiasamp._input.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -188,22 +187,22 @@ def test_errors_name_the_columns_of_the_reader(rows):
     rows = rows.assign(y_true_label=rows["target"], y_pred=1.5, sex=None)
     fit = DirectionalAuditor().fit
     message = "^target must name a column; there is no column 'y_true_lable': did you mean 'y_true_"
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         fit(rows, target="y_true_lable", sensitive="group")
     columns = {"target": "y_true_label", "sensitive": "group"}
     message = (
         r"^column 'y_pred' \(prediction\) must hold labels or probabilities in \[0, 1\]; got 1.5"
     )
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         fit(rows, **columns).audit(rows, prediction="y_pred", **columns)
-    with pytest.raises(InputError, match=r"^column 'y_pred' \(target\) is continuous"):
+    with pytest.raises(ValueError, match=r"^column 'y_pred' \(target\) is continuous"):
         fit(rows, target="y_pred", sensitive="group")
-    with pytest.raises(InputError, match=r"^column 'sex' \(sensitive\) has missing values"):
+    with pytest.raises(ValueError, match=r"^column 'sex' \(sensitive\) has missing values"):
         fit(rows, target="target", sensitive=["group", "sex"])
     message = (
         r"^target \('target' and 'y_true_label'\) has 2 columns but column 'y_pred' \(prediction\)"
     )
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         Contingency.from_frame(
             rows, target=["target", "y_true_label"], prediction="y_pred", sensitive="group"
         )
@@ -262,7 +261,7 @@ def test_columns_may_be_named_by_numbers():
 @pytest.mark.parametrize("engine", [pandas, lazy_polars, duckdb])
 def test_options_of_a_frame_are_checked(engine, on, message):
     frame = engine(pd.DataFrame({"y": [0, 1], "sex": ["f", "m"]}))
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         Contingency.from_frame(frame, **{"target": "y", "sensitive": "sex", **on})
 
 
@@ -292,17 +291,17 @@ def test_types_that_only_duckdb_knows_are_text(kind, expected):
 def test_names_that_are_no_text_are_refused():
     frame = pd.DataFrame([[1, "f"]], columns=pd.MultiIndex.from_tuples([("x", "y"), ("x", "a")]))
     message = r"got tuple\. Names are text or whole numbers"
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         Contingency.from_frame(frame, target=[("x", "y")], sensitive=[("x", "a")])
 
 
 def test_two_columns_of_one_name_are_an_error():
     frame = pd.DataFrame([[1, 1, "a"]], columns=["y", "y", "sex"])
-    with pytest.raises(InputError, match=r"frame must have one column of each name.*'y' 2 times"):
+    with pytest.raises(ValueError, match=r"frame must have one column of each name.*'y' 2 times"):
         Contingency.from_frame(frame, target="y", sensitive="sex")
     pa = pytest.importorskip("pyarrow")
     table = pa.Table.from_arrays([pa.array([0, 1])] * 2, names=["a", "a"])
-    with pytest.raises(InputError, match=r"sensitive_features must have one column of each name"):
+    with pytest.raises(ValueError, match=r"sensitive_features must have one column of each name"):
         Contingency.from_labels([0, 1], sensitive_features=table)
 
 
@@ -317,13 +316,13 @@ def test_two_columns_of_one_name_are_an_error():
 )
 def test_weights_of_equal_rows_are_checked_one_by_one(engine, weights, message):
     frame = pd.DataFrame({"y": [1, 1, 0], "sex": ["f", "f", "m"], "w": weights})
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         Contingency.from_frame(engine(frame), target="y", sensitive="sex", weight="w")
 
 
 def test_values_that_cannot_be_grouped_are_named():
     frame = pd.DataFrame({"y": [[1], [2]], "sex": ["f", "m"]})
-    with pytest.raises(InputError, match=r"column 'y' \(target\) must hold one label a row"):
+    with pytest.raises(ValueError, match=r"column 'y' \(target\) must hold one label a row"):
         Contingency.from_frame(frame, target="y", sensitive="sex")
 
 
@@ -390,7 +389,7 @@ def test_rows_that_an_engine_counted_have_no_number(joint):
     frame = pl.DataFrame({"sex": ["f", "m", None] * 20, "y": [0, 1] * 30, "z": [1, 1, 0] * 20})
     named = {"target": ["y", "z"], "sensitive": "sex", "joint": joint}
     text = r"column 'sex' \(sensitive\) has missing values in {}. Leave these rows out"
-    with pytest.raises(InputError, match=text.format("20 rows")):
+    with pytest.raises(ValueError, match=text.format("20 rows")):
         Contingency.from_frame(frame.lazy(), **named)
-    with pytest.raises(InputError, match=text.format("20 rows, the first at position 2")):
+    with pytest.raises(ValueError, match=text.format("20 rows, the first at position 2")):
         Contingency.from_frame(frame, **named | {"joint": None})

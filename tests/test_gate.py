@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,9 +16,7 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import BiasDisparityAuditor, PercentageAuditor
-from skbiasamp.results import AuditReport, ComparisonReport
 
 SEX = ["f"] * 400 + ["m"] * 400
 HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
@@ -90,9 +89,6 @@ def test_a_declared_limit_decides_the_verdict_of_the_report():
         assert report.limit == limit
         assert report.verdict.startswith(words)
         assert report["directional A->T"].sentence in report.verdict
-        again = AuditReport.from_json(report.to_json())
-        assert again.limit == limit
-        assert again.verdict == report.verdict
         assert words.lower() in repr(report).split("Verdict")[1][:60].lower()
     assert report_of(REVERSED, limit=0.99).verdict.startswith("Reverses (±0.99).")
     assert report_of(MORE).limit is None
@@ -114,7 +110,7 @@ def test_a_small_effect_of_many_rows_is_within_the_limit():
 @pytest.mark.parametrize("limit", [-0.1, math.nan, math.inf, "0.1", True, 10**400])
 def test_a_limit_is_a_number_of_0_or_more(limit):
     for call in (lambda: report_of(MORE).gate(limit), lambda: report_of(MORE, limit=limit)):
-        with pytest.raises((InputError, TypeError), match="limit must be a number of 0 or more"):
+        with pytest.raises((ValueError, TypeError), match="limit must be a number of 0 or more"):
             call()
 
 
@@ -142,7 +138,7 @@ def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
     worst = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
     calls += [lambda: worst.gate(2, on="worst")]
     for call in calls:
-        with pytest.raises(InputError, match=r"limit is 2, and .* two percentage points are 0\.02"):
+        with pytest.raises(ValueError, match=r"limit is 2, and .* two percentage points are 0\.02"):
             call()
     assert report_of(MORE).gate(0.99)
 
@@ -192,7 +188,7 @@ def test_matched_pairs_alone_have_no_gate():
     ids = [*range(400)] * 2
     report = skbiasamp.audit(None, MORE, sensitive_features=SEX, pairs=ids, random_state=0)
     for on in (None, "all", "worst"):
-        with pytest.raises(InputError, match=r"^limit needs a result of a metric"):
+        with pytest.raises(ValueError, match=r"^limit needs a result of a metric"):
             report.gate(0.02, on=on)
 
 
@@ -378,8 +374,6 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
                     assert "whose sign the labels do not show" in repr(gate)
                     assert one_sided or "whose sign the labels do not show" in report.verdict
         assert (outcomes.count("passed") == 0) if added else set(outcomes) == {"passed"}
-    read = AuditReport.from_json(report.to_json())
-    assert repr(read.gate(0.001)) == repr(report.gate(0.001))
 
 
 def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
@@ -391,7 +385,6 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
         outcomes.append(gate.outcome)
         assert "turned" not in repr(comparison["directional A->T"])
     assert "passed" not in outcomes
-    assert repr(ComparisonReport.from_json(comparison.to_json()).gate(0.03)) == repr(gate)
     alike = skbiasamp.compare(y, {"labels": y, "p": y}, auditor=auditor, **known)
     assert alike.gate(0.03)
 
@@ -404,3 +397,13 @@ def test_a_gate_counts_the_pairs_that_it_leaves_out():
     (check,) = report.gate(0.02).checks
     assert (check.outcome, check.n_small_pairs) == ("passed", 1)
     assert report.gate(0.02, on="worst").outcome == "failed"
+
+
+def test_an_attack_that_does_not_beat_a_guess_fails_no_gate():
+    auditor = LeakageAuditor(n_draws=2, n_resamples=99, random_state=0)
+    report = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
+    assert report.gate(0, one_sided=True).outcome == "failed"
+    result = report["leakage"]
+    guess = replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
+    report = replace(report, results={"leakage": guess})
+    assert report.gate(0, one_sided=True).outcome == "inconclusive"

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from skbiasamp import Contingency
-from skbiasamp.counts.canonical import ordered
 
 FRAME = pd.DataFrame(
     {"sex": list("ffmmfm"), "race": list("bwbwbw"), "hired": [1, 0, 1, 1, 0, 0], "n": [2] * 6}
@@ -28,7 +27,6 @@ def test_groups_know_the_columns_that_they_are_made_of(columns):
         Contingency.from_json(cells.to_json()),
         pickle.loads(pickle.dumps(cells)),
         cells.select(groups=cells.groups[:1]),
-        ordered(cells),
         cells.conform(cells),
         cells.resample(random_state=0),
         Contingency.from_labels(FRAME["hired"], sensitive_features=FRAME[columns], like=cells),

@@ -2,9 +2,7 @@
 
 import itertools
 import math
-import pickle
 import re
-import time
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -46,23 +44,11 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._input.errors import InputError
-from skbiasamp._utils import jobs, random
-from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import distinct
 from skbiasamp.inference import (
     UncertaintyWarning,
     adjust_p_values,
-    independent_signs,
     paired_p_values,
 )
-from skbiasamp.inference import (
-    intervals as _intervals,
-)
-from skbiasamp.inference import runs as runs_module
-from skbiasamp.inference.hypothesis_tests import normal_test
-from skbiasamp.results import COLUMNS
-from skbiasamp.results.pair_tables import uncounted
 
 looked_at = settings(max_examples=10)
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
@@ -92,16 +78,6 @@ def test_the_oracle_and_the_library_measure_the_same(auditor, data):
     plain, result = Plain(auditor, data), audit(clone(auditor).set_params(interval=None), data)
     assert_allclose(numbers(result, "amplification"), plain.amplification(plain.weight), atol=1e-12)
     assert_allclose(result.value, plain.value(plain.weight), atol=1e-12)
-
-
-def test_the_analytic_interval_of_many_pairs_takes_seconds():
-    rng = np.random.default_rng(0)
-    sex, label = rng.integers(0, 100, 20_000), rng.integers(0, 50, 20_000)
-    predicted = np.where(rng.random(20_000) < 0.7, label, rng.integers(0, 50, 20_000))
-    auditor = DirectionalAuditor().fit(label, sensitive_features=sex)
-    start = time.process_time()
-    auditor.audit(label, predicted, sensitive_features=sex)
-    assert time.process_time() - start < 8  # of one, as a rule
 
 
 @every_option
@@ -147,7 +123,7 @@ def test_the_analytic_interval_comes_from_counts_as_from_rows(metric):
     data = world(kind="multiclass", n=240, n_groups=3)
     auditor = fitted(metric(interval="analytic", random_state=0, n_resamples=99), data)
     cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
-    for counted in (cells, distinct(cells), Contingency.from_counts(cells.to_frame())):
+    for counted in (cells, Contingency.from_counts(cells.to_frame())):
         result, expected = auditor.audit(counted), audit(auditor, data)
         for name in ("amplification", "low", "high"):
             assert_allclose(numbers(result, name), numbers(expected, name), atol=1e-12)
@@ -195,44 +171,20 @@ def quantile_noise(n_resamples, level):
 
 
 @pytest.mark.parametrize("name", ["A->T", "T->A", "MALS", "multi A->T"])
-def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, monkeypatch):
-    monkeypatch.setattr(_intervals, "FEW", 0)  # percentiles alone
-    nothing = independent_signs.NO_DOUBT
-    monkeypatch.setattr(independent_signs.Signs, "doubt", lambda *_: nothing)
+def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name):
     # The multilabel data has more sets of labels than eight rows a cell; one task has fewer.
     kind = "multilabel" if name.startswith("multi") else "binary"
-    data, level, n_resamples = world(n=90, kind=kind, n_tasks=2, seed=3), 0.9, 9999
+    data, level, n_resamples = world(n=400, kind=kind, n_tasks=2, seed=3), 0.9, 4999
     auditor = METRICS[name](confidence_level=level, n_resamples=n_resamples, random_state=0)
     plain, result = Plain(auditor, data), audit(auditor, data)
     # MALS and Multi→ compare with shares in the training rows, which are a sample too.
-    sizes = (90, 400) if plain.base == "train" else (90,)
+    sizes = (400, 400) if plain.base == "train" else (400,)
     estimate = partial(plain.estimate, numbers(result, "sign_used"))
     expected = row_bootstrap(estimate, *sizes, n_resamples=n_resamples, level=level)
     error = expected.standard_error
     assert_allclose(result.statistics["standard_error"], error, rtol=4.5 / math.sqrt(n_resamples))
     noise = quantile_noise(n_resamples, level) * error
     assert_allclose([result.low, result.high], expected.confidence_interval, rtol=0, atol=noise)
-
-
-def test_the_bootstrap_of_a_pair_is_that_of_rows():
-    data, level, n_resamples = world(n=90, seed=5), 0.9, 4999
-    auditor = MALSAuditor(confidence_level=level)
-    plain, result = Plain(auditor, data), audit(auditor, data)
-    (pair,) = np.flatnonzero(plain.sign.ravel())
-    expected = row_bootstrap(
-        lambda w, v: plain.amplification(w, v)[..., pair, 0],
-        90,
-        400,
-        n_resamples=n_resamples,
-        level=level,
-    )
-    noise = quantile_noise(n_resamples, level) * expected.standard_error
-    assert_allclose(
-        result.table.loc[pair, ["low", "high"]].to_numpy(float),
-        expected.confidence_interval,
-        rtol=0,
-        atol=noise,
-    )
 
 
 FEW_OPTIONS = [
@@ -315,22 +267,6 @@ def test_a_sign_of_the_user_s_own_is_certain(given):
     assert result.table["sign_certain"].all()
 
 
-def test_a_sign_of_weighted_training_labels_does_not_depend_on_the_weights_unit():
-    data = world(n_train=400)
-    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
-    certain = []
-    for unit in (1.0, 1 / weight.sum(), 100.0):
-        auditor = DirectionalAuditor()
-        auditor.fit(
-            data["y_train"],
-            sensitive_features=data["sensitive_train"],
-            sample_weight=weight * unit,
-        )
-        result = auditor.audit(**{key: data[key] for key in AUDITED if key in data})
-        certain.append(result.table["sign_certain"].tolist())
-    assert certain == [[True, True]] * 3
-
-
 # --------------------------------------------------------------------------- flags and warnings
 
 
@@ -401,17 +337,6 @@ def test_a_pair_is_reliable_from_ten_rows(n):
     assert result.table["reliable"].tolist() == [True, n == 10]
 
 
-def test_whether_a_pair_is_reliable_does_not_depend_on_the_weights_unit():
-    data = world(n=200)
-    weight = np.random.default_rng(0).uniform(0.5, 1.5, 200)
-    for unit in (1.0, 1 / weight.sum()):
-        result = audit(
-            DirectionalAuditor(),
-            data | {"sample_weight": weight * unit},
-        )
-        assert result.table["reliable"].all()  # about a hundred rows a group
-
-
 # --------------------------------------------------------------------------- exact tests
 
 
@@ -423,37 +348,6 @@ def test_the_paired_test_is_mcnemar_s_exact_one(gained):
     ]
     assert_allclose(paired_p_values(gained, lost), expected, rtol=1e-9)
     assert_allclose(paired_p_values(lost, gained), expected, rtol=1e-9)
-
-
-def test_the_interval_of_a_mean_of_few_changes_reaches_as_far_to_either_side():
-    """In both groups 1 row of 100 is gained and 1 lost: wider than percentiles, and symmetric."""
-    sex, labels = np.repeat(["f", "m"], 100), np.repeat([1, 0, 1, 0], [60, 40, 40, 60])
-    guesses = labels.copy()
-    guesses[[0, 60, 100, 140]] ^= 1
-    auditor = DirectionalAuditor(reference="test")
-    result = auditor.audit(labels, guesses, sensitive_features=sex)
-    assert result.low == pytest.approx(-result.high, rel=0.1)
-    # Percentiles are 1.96 standard errors of the mean of two independent changes.
-    assert result.high > 1.2 * 1.96 * (2 / 100**2) ** 0.5 / 2**0.5
-
-
-@pytest.mark.parametrize("turned", [False, True], ids=["gained", "lost"])
-def test_an_interval_that_its_exact_test_contradicts_reaches_to_the_exact_bound(turned):
-    """Of 11 labels that change 9 are gained: p = 0.065, and 7 is more than 1.96 times √11."""
-    sex, labels = np.repeat(["f", "m"], 200), np.repeat([1, 0, 1, 0], [120, 80, 80, 120])
-    guesses = labels.copy()
-    guesses[[0, 1, *range(120, 129)]] ^= 1
-    if turned:
-        labels, guesses = guesses, labels
-    auditor = DirectionalAuditor(reference="test")
-    table = auditor.audit(labels, guesses, sensitive_features=sex).table.set_index("group")
-    assert table.loc["f", "p_value"] == pytest.approx(stats.binomtest(2, 11).pvalue)
-    exact = stats.binomtest(9, 11).proportion_ci(method="exact").low
-    bound = (2 * exact - 1) * 11 / 200
-    assert bound < 0
-    low, high = table.loc["f", ["low", "high"]] if not turned else -table.loc["f", ["high", "low"]]
-    assert low == pytest.approx(bound)
-    assert high == pytest.approx(7 / 200 + 1.96 * 11**0.5 / 200, abs=0.004)
 
 
 def test_the_paired_test_takes_numbers_and_tables():
@@ -513,57 +407,6 @@ def test_a_pair_s_p_value_does_not_follow_the_sign_or_the_training_labels(name):
         assert_allclose(table["p_value"], expected.where(table["sign"] != 0))
 
 
-EXACT = {
-    "A->T": partial(A_TO_T, interval="analytic"),
-    "T->A": partial(T_TO_A, interval="analytic"),
-    "resampled": partial(A_TO_T, n_resamples=199, random_state=0),
-    "sizes": partial(MultiAttributeAuditor, base="test", interval="analytic"),
-}
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_where_interval_and_exact_test_disagree_the_end_at_zero_is_the_exact_one(name):
-    """Clopper and Pearson's bounds of the share of changed rows that are gained, by SciPy."""
-    moved = {True: 0, False: 0}
-    for seed in range(12):
-        data = world(kind="multilabel", n=60, seed=seed, accuracy=0.85)
-        auditor, alpha = EXACT[name](), 0.05
-        plain, result = Plain(auditor, data), audit(auditor, data)
-        group, label, predicted = plain.group, plain.task, plain.task_pred
-        if auditor.direction == "T->A":
-            group, label, predicted = plain.task, plain.group, plain.group_pred
-        gained = (group.T @ (predicted * (1 - label))).astype(int)
-        lost = (group.T @ (label * (1 - predicted))).astype(int)
-        if auditor.direction == "T->A":
-            gained, lost = gained.T, lost.T
-        low, high, p_value, n, delta, sign = numbers(
-            result, "low", "high", "p_value", "n", "delta", "sign"
-        )
-        reach = stats.norm.isf(alpha / 2) * plain.standard_error(plain.delta)
-        for pair in np.ndindex(low.shape):
-            every = gained[pair] + lost[pair]
-            if sign[pair] == 0 or not every:
-                continue
-            test = stats.binomtest(gained[pair], every)
-            assert p_value[pair] == pytest.approx(test.pvalue, rel=1e-9)
-            assert (p_value[pair] < alpha) == (low[pair] > 0 or high[pair] < 0)
-            turn = 1 if plain.multi else sign[pair]
-            if name == "resampled":
-                continue
-            ends = turn * delta[pair] - reach[pair], turn * delta[pair] + reach[pair]
-            if (p_value[pair] < alpha) != (ends[0] > 0 or ends[1] < 0):
-                moved[bool(p_value[pair] < alpha)] += 1
-                shares = test.proportion_ci(1 - alpha, method="exact")
-                exact = np.sort([turn * (2 * share - 1) * every / n[pair] for share in shares])
-                side = 0 if turn * delta[pair] > 0 else 1
-                ends = np.where(np.arange(2) == side, exact, ends)
-            if plain.multi:
-                sizes = np.abs(ends)
-                ends = (0 if ends[0] * ends[1] <= 0 else sizes.min(), sizes.max())
-            assert_allclose((low[pair], high[pair]), ends, rtol=1e-6, atol=1e-12)
-    assert name == "resampled" or moved[False] > 0
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -583,12 +426,6 @@ def test_pairs_without_an_exact_test_have_the_normal_test_of_their_interval(name
         (plain.sign == 0) & (plain.kind == "MALS" or not plain.multi), np.nan, expected
     )
     assert_allclose(numbers(result, "p_value"), expected, rtol=1e-6)
-
-
-def test_what_does_not_vary_is_tested_only_if_it_is_nothing():
-    estimate, variance = [0.0, 1e-17, 0.1, 0.1, 0.0], [0.0, 1e-30, 0.0, 0.0025, 0.0025]
-    expected = [1.0, 1.0, np.nan, 2 * stats.norm.sf(2), 1.0]
-    assert_allclose(normal_test(np.array(estimate), np.array(variance)), expected, rtol=1e-12)
 
 
 # --------------------------------------------------------------------------- many tests
@@ -657,9 +494,13 @@ def test_a_value_of_zero_is_no_evidence_whatever_its_rounding():
 @every_metric_in_rows
 def test_a_perfect_model_has_a_p_value_of_one(metric, interval):
     data = perfect(world(kind="multilabel"))
-    result = audit(metric(interval=interval, random_state=0, n_resamples=49), data)
+    auditor = metric(interval=interval, random_state=0, n_resamples=49)
+    result = audit(auditor, data)
     assert (result.estimate, result.p_value) == (0, 1)
-    counted = ~uncounted(result.table)
+    # MALS has pairs that count as 0; sizes of the other directions have none.
+    counted = (result.table["sign"] != 0) | (
+        result.kind == "size" and auditor.direction is not None
+    )
     assert counted.any()
     assert (result.table.loc[counted, ["p_value", "p_adjusted"]] == 1).all(axis=None)
     assert result.table.loc[~counted, ["p_value", "p_adjusted"]].isna().all(axis=None)
@@ -711,8 +552,8 @@ def test_resampled_counts_are_multinomial(weight):
     held = Contingency.from_labels(
         np.eye(cells), sensitive_features=list("ababbb")[:cells], sample_weight=weight
     )
-    weight = ordered(held).weight  # of the cells in the order in which they are drawn
-    drawn = held.resample(n_draws, random_state=0).weight.astype(float)
+    # Each cell has a task of its own, so that the rows of a task are those of the cell.
+    drawn = held.resample(n_draws, random_state=0).count("task")
     unit = np.ones(cells) if held.whole else weight
     counts = drawn / unit
     n, chance = (weight.sum(), weight / weight.sum()) if held.whole else (cells, 1 / cells)
@@ -747,52 +588,11 @@ def assert_same_result(one, other):
 
 
 @every_metric
-def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
-    monkeypatch.setattr(random, "_DRAWN", 1 << 9)  # many blocks
+def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric):
     data = world(kind="multilabel")
     one, two = (metric(random_state=0, n_resamples=53, n_jobs=jobs) for jobs in (1, 2))
     with joblib.parallel_config(backend="threading"):
         assert_same_result(audit(one, data), audit(two, data))
-
-
-class Posted(jobs.Parallel):
-    """Jobs as processes get them, without the seconds that processes take to start."""
-
-    def __call__(self, jobs):
-        def posted(config, work, *args):
-            work = pickle.loads(pickle.dumps(joblib.wrap_non_picklable_objects(work)))
-            return config, work, *args
-
-        return super().__call__([(call, posted(*args), options) for call, args, options in jobs])
-
-
-@every_metric
-def test_jobs_can_be_sent_to_processes(metric, monkeypatch):
-    monkeypatch.setattr(random, "_DRAWN", 1 << 9)
-    auditor, data = metric(random_state=0, n_resamples=53), world(kind="multilabel")
-    here = audit(auditor, data)
-    monkeypatch.setattr(jobs, "Parallel", Posted)
-    assert_same_result(audit(auditor, data), here)
-
-
-@every_metric
-def test_blocks_of_any_size_hold_all_draws(metric, monkeypatch):
-    # What is drawn depends on the size of a block, what it estimates does not.
-    data, n_resamples = world(n=100, kind="multilabel", n_tasks=2), 2003
-    auditor = metric(random_state=0, n_resamples=n_resamples)
-    whole = audit(auditor, data)
-    error = whole.statistics["standard_error"]
-    noise = quantile_noise(n_resamples, 0.95) * error
-    monkeypatch.setattr(random, "_DRAWN", 100 * 150)
-    blocks = audit(auditor, data)
-    assert_allclose([blocks.low, blocks.high], [whole.low, whole.high], rtol=0, atol=noise)
-    assert_allclose(blocks.statistics["standard_error"], error, rtol=6 / math.sqrt(n_resamples))
-    assert_allclose(
-        blocks.p_value,
-        whole.p_value,
-        rtol=0,
-        atol=6.4 * math.sqrt(whole.p_value * (1 - whole.p_value) / n_resamples) + 2 / n_resamples,
-    )
 
 
 @every_metric
@@ -819,18 +619,6 @@ def test_equal_seeds_give_equal_numbers(seeded):
     )
     assert_same_result(one, other)
     assert one.low < one.high
-
-
-def test_another_seed_gives_other_numbers():
-    one, other = (audit(DirectionalAuditor(), world()) for seed in (0, 1))
-    assert (one.low, one.high) != (other.low, other.high)
-
-
-def test_an_auditor_asked_twice_answers_the_same():
-    data = world()
-    auditor = fitted(MALSAuditor(), data)
-    labels = {key: data[key] for key in AUDITED if key in data}
-    assert_same_result(auditor.audit(**labels), auditor.audit(**labels))
 
 
 # --------------------------------------------------------------------------- degenerate cases
@@ -968,24 +756,8 @@ def test_without_any_set_of_tasks_everything_is_nan(direction, interval):
     with pytest.warns(UndefinedMetricWarning, match="no set of tasks occurs often enough"):
         result = audit(auditor, world(kind="multilabel"))
     assert np.isnan([result.value, result.low, result.high, result.p_value]).all()
-    assert list(result.table.columns) == list(COLUMNS)
     assert result.table.empty
     assert math.isnan(result.statistics["signed_mean"])
-
-
-@ignores_undefined
-@every_interval
-@every_metric
-def test_one_row_a_group_is_enough_for_an_honest_interval(metric, interval):
-    data = world(n=200)
-    first = [int(np.flatnonzero(data["sensitive_features"] == name)[0]) for name in ("g0", "g1")]
-    data = rows(data, first)
-    data["y_true"], data["y_pred"] = np.array([1, 1]), np.array([1, 1])
-    data["sensitive_pred"] = data["sensitive_features"]
-    result = audit(metric(interval=interval, random_state=0, n_resamples=49), data)
-    assert not result.table["reliable"].any()
-    assert result.low <= result.estimate <= result.high
-    assert result.low < result.high or (result.table["sign_used"] == 0).all()
 
 
 @pytest.mark.parametrize("n_groups", [3, 15])
@@ -1015,31 +787,6 @@ def test_without_interval_there_is_neither_interval_nor_test(metric):
     uncertain = ["low", "high", "p_value", "p_adjusted", "sign_certain", "reliable"]
     assert result.table[uncertain].isna().all(axis=None)
     assert "standard_error" not in result.statistics
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("interval", "percentile"),
-        ("interval", True),
-        ("adjust", "bonferroni"),
-        ("confidence_level", 1.0),
-        ("confidence_level", 0),
-        ("confidence_level", 95),
-        ("n_resamples", 1),  # no spread
-        ("n_resamples", 9.5),
-        ("random_state", "seed"),
-        ("n_jobs", 1.5),
-    ],
-)
-@every_metric
-def test_a_wrong_option_is_refused_by_name(metric, name, wrong):
-    data = world()
-    with pytest.raises(ValueError, match=f"'{name}' parameter"):
-        fitted(metric(**{name: wrong}), data)
-    auditor = fitted(metric(), data).set_params(**{name: wrong})
-    with pytest.raises(ValueError, match=f"'{name}' parameter"):
-        auditor.audit(**{key: data[key] for key in AUDITED if key in data})
 
 
 # --------------------------------------------------------------------------- across runs
@@ -1101,26 +848,6 @@ def test_runs_of_sizes_and_attacks_have_the_verdict_of_one_run():
     # But no better than a guess.
     surely = replace(result, value=0.02, estimate=0.02, low=0.01, high=0.03)
     assert surely.verdict == "no clear effect"
-
-
-@pytest.mark.parametrize("n_runs", [2, 3, 5])
-@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 1.0])
-def test_intervals_of_few_runs_cover_whatever_part_of_the_error_runs_have(n_runs, part):
-    """Satterthwaite's degrees of freedom alone: 87 % with two runs, 92 % with three."""
-    rng, n = np.random.default_rng(0), 40_000
-    runs = rng.normal(scale=(part * n_runs) ** 0.5, size=(n_runs, n))
-    values = runs + rng.normal(scale=(1 - part) ** 0.5, size=n)
-    mean = runs_module.mean_of_runs(values, 1 - part, confidence_level=0.95)
-    covered = np.mean((mean.low <= 0) & (mean.high >= 0))
-    assert 0.93 <= covered <= 0.97
-    assert np.mean(mean.p_value < 0.05) == pytest.approx(1 - covered, abs=1e-12)
-    assert np.mean(mean.high - mean.low) / 2 <= 1.01 * stats.t(n_runs - 1).isf(0.025)
-    if n_runs == 5 and part < 0.9:  # two runs alone do not know how much runs vary
-        assert np.mean(mean.high - mean.low) / 2 <= 1.25 * 1.96
-    # The difference of two procedures with as many runs.
-    other = rng.normal(scale=(part * n_runs) ** 0.5, size=(n_runs, n))
-    gap = runs_module.mean_of_runs(values, 1 - part, other=other, confidence_level=0.95)
-    assert 0.93 <= np.mean((gap.low <= 0) & (gap.high >= 0)) <= 0.98
 
 
 def mean_of_runs(values, influences, square, level, method="t"):
@@ -1295,28 +1022,6 @@ def test_there_may_be_as_many_runs_as_rows():
     assert (result.value, result.statistics["n_runs"]) == (0.0, 4)
 
 
-def test_runs_that_cannot_be_compared_are_refused():
-    data = world(kind="multilabel")
-    tasks, groups = runs(data, 3)
-    auditor = DirectionalAuditor()
-    with pytest.raises(ValueError, match=r"y_preds must be a list .* two runs or more; got 1"):
-        over_runs(auditor, data, tasks[:1], groups[:1])
-    with pytest.raises(ValueError, match=r"y_preds must be a list .* got ndarray"):
-        over_runs(auditor, data, tasks[0], None)
-    short = [tasks[0], tasks[1][:-1]]
-    for wrong, said in ((short, r"y_preds\['run 2'\] has"), ([1, 0], "must hold one value a row")):
-        with pytest.raises((ValueError, TypeError), match=said):
-            over_runs(auditor, data, wrong, None)
-    with pytest.raises(ValueError, match="y_preds has no predictions of 'run 2'"):
-        over_runs(auditor, data, [tasks[0], None], None)
-    with pytest.raises(ValueError, match="y_preds holds no predictions"):
-        over_runs(auditor, data, [None, None], None)
-    with pytest.raises(ValueError, match="as many runs as y_preds, 3; got 2"):
-        over_runs(auditor, data, tasks, groups[:2])
-    with pytest.raises(ValueError, match="method"):
-        over_runs(auditor, data, tasks, groups, method="bootstrap")
-
-
 # --------------------------------------------------------------------------- the same facts
 
 ANALYTIC = {name: metric(interval="analytic", n_resamples=9) for name, metric in METRICS.items()}
@@ -1374,52 +1079,6 @@ def test_k_times_the_rows_shrink_the_error_by_the_root_of_k(data, auditor, k):
     assert_allclose(many * math.sqrt(k), one, rtol=1e-9, atol=1e-12)
 
 
-@ignores_undefined
-@looked_at
-@given(worlds(), analytic_auditors, st.floats(0.01, 100))
-def test_the_unit_of_fractional_weights_does_not_change_an_error(data, auditor, unit):
-    weight = np.random.default_rng(0).uniform(0.2, 3.0, len(data["y_true"]))
-    one, other = (audit(auditor, data | {"sample_weight": weight * scale}) for scale in (1.0, unit))
-    errors = [result.statistics["standard_error"] for result in (one, other)]
-    assert_allclose(errors[0], errors[1], rtol=1e-9, atol=1e-12)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), analytic_auditors)
-def test_new_names_of_groups_move_rows_of_the_table_only(data, auditor):
-    new = {"g0": "z", "g1": "y", "g2": "x"}
-    groups = ("sensitive_train", "sensitive_features", "sensitive_pred")
-    renamed = data | {name: np.array([new[value] for value in data[name]]) for name in groups}
-    one, other = audit(auditor, data), audit(auditor, renamed)
-    other.table["group"] = other.table["group"].map(
-        {after: before for before, after in new.items()}
-    )
-    table = other.table.sort_values("group", kind="stable")
-    assert_same_numbers(one, replace(other, table=table), auditor)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), st.sampled_from(["A->T", "T->A", "MALS"]), st.permutations(range(3)))
-def test_another_order_of_tasks_moves_rows_of_the_table_only(data, name, order):
-    assume(np.ndim(data["y_true"]) == 2)
-    auditor = ANALYTIC[name]
-    turned = data | {key: data[key][:, order] for key in ("y_train", "y_true", "y_pred")}
-    one, other = audit(auditor, data), audit(auditor, turned)
-    other.table["task"] = np.array(order)[other.table["task"]]
-    table = other.table.sort_values(["group", "task"])
-    assert_same_numbers(one, replace(other, table=table), auditor)
-
-
-@ignores_undefined
-@looked_at
-@given(worlds(), analytic_auditors, st.integers(0, 100))
-def test_another_order_of_rows_changes_nothing(data, auditor, seed):
-    order = np.random.default_rng(seed).permutation(len(data["y_true"]))
-    assert_same_numbers(audit(auditor, data), audit(auditor, rows(data, order)), auditor)
-
-
 def cells_of(**groups):
     """Rows from counts of (label, prediction) in each group."""
     listed = [
@@ -1446,45 +1105,6 @@ def test_a_pair_that_happens_not_to_vary_is_as_uncertain_in_the_value(interval):
     assert result.high - result.value > reach / 2
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize(
-    ("gained", "lost", "n"), [(1, 0, 10), (0, 2, 50), (3, 1, 7), (2, 5, 7), (0, 4, 4)]
-)
-def test_few_rows_allow_the_changes_that_exact_bounds_of_gains_and_losses_do(
-    gained, lost, n, level
-):
-    bounds = (
-        stats.binomtest(count, n).proportion_ci(level, method="exact") for count in (gained, lost)
-    )
-    (least_gained, most_gained), (least_lost, most_lost) = bounds
-    down = math.hypot(gained / n - least_gained, most_lost - lost / n)
-    up = math.hypot(most_gained - gained / n, lost / n - least_lost)
-    reach = _intervals.change_reach(*np.array([[gained], [lost], [n]]), confidence_level=level)
-    assert_allclose(reach, [[down], [up]])
-
-
-@pytest.mark.parametrize("n", [1, 10, 5000])
-def test_where_no_row_differs_few_rows_allow_what_widen_degenerate_gives(n):
-    reach = _intervals.change_reach(np.zeros(1), np.zeros(1), np.array([n]), confidence_level=0.95)
-    assert_allclose(reach, 1 - 0.025 ** (1 / n))
-
-
-@pytest.mark.parametrize(
-    ("n", "gain", "loss"), [(10, 0.1, 0.07), (50, 0.02, 0.01), (50, 0.06, 0.03), (450, 0.005, 0.01)]
-)
-def test_bounds_of_few_rows_hold_the_change_as_often_as_they_say(n, gain, loss):
-    # All that can happen, and how likely it is: no sample.
-    most = 30
-    gained, lost = (each.ravel() for each in np.indices((most, most)))
-    gained, lost = (each[gained + lost <= n] for each in (gained, lost))
-    seen = np.stack([gained, lost, n - gained - lost], axis=1)
-    p = stats.multinomial.pmf(seen, n, [gain, loss, 1 - gain - loss])
-    assert p.sum() == pytest.approx(1, abs=1e-6)
-    down, up = _intervals.change_reach(gained, lost, n, confidence_level=0.95)
-    error = gain - loss - (gained - lost) / n
-    assert p @ ((-down <= error) & (error <= up)) >= 0.95
-
-
 def of_fifty(gained, lost):
     """Fifty rows of `b`, some of which gain or lose the task, and many of `a`."""
     b = {(0, 0): 30 - gained, (0, 1): gained, (1, 1): 20 - lost, (1, 0): lost}
@@ -1498,82 +1118,37 @@ def of_training():
     return {"y_train": truth, "sensitive_train": group}
 
 
-@pytest.mark.parametrize(("gained", "lost"), [(1, 0), (0, 2), (1, 1), (6, 3)])
-def test_a_pair_of_few_differing_rows_is_no_surer_than_they_allow(gained, lost):
-    data = of_training() | of_fifty(gained, lost)
-    auditor = DirectionalAuditor()
-    table = audit(auditor, data).table.set_index("group")
-    counts = np.array([gained]), np.array([lost]), np.array([50])
-    down, up = _intervals.change_reach(*counts, confidence_level=0.95)
-    low, high, mine = table.loc["b", ["low", "high", "amplification"]]
-    assert table.loc["b", "sign"] == -1  # a gained row is the negative of an amplified one
-    assert low <= mine - up + 1e-12
-    assert high >= mine + down - 1e-12
-    assert low == pytest.approx(mine - up[0]) or high == pytest.approx(mine + down[0])
-
-
-@pytest.mark.parametrize(
-    "metric", [DirectionalAuditor, partial(MultiAttributeAuditor, base="test")]
-)
-def test_ten_differing_rows_are_not_few(metric, monkeypatch):
-    auditor = metric(random_state=0, n_resamples=199)
-    few, many = (of_training() | of_fifty(6, lost) for lost in (3, 4))
-    widened, kept = audit(auditor, few), audit(auditor, many)
-    monkeypatch.setattr(_intervals, "FEW", 0)
-    assert_same_result(audit(auditor, many), kept)
-    plain = audit(auditor, few)
-    assert (widened.table["low"] <= plain.table["low"]).all()
-    assert (widened.table["high"] >= plain.table["high"]).all()
-    assert widened.table["high"][1] > plain.table["high"][1]
-    assert widened.low < plain.low < plain.high < widened.high
-    if plain.kind == "size":
-        for end in ("value_low", "value_high"):
-            assert widened.statistics[end] == plain.statistics[end]
-
-
-def test_percentiles_of_few_differing_rows_do_not_hold_the_change_and_the_bounds_do(monkeypatch):
+def test_intervals_of_few_differing_rows_hold_the_change():
     # One row in fifty gains the task, half a row loses it: what each outcome's interval says.
     n, gain, loss = 50, 0.02, 0.01
     auditor = DirectionalAuditor()
-
-    def coverage():
-        held = 0.0
-        for gained, lost in itertools.product(range(6), range(4)):
-            seen = [gained, lost, n - gained - lost]
-            p = stats.multinomial.pmf(seen, n, [gain, loss, 1 - gain - loss])
-            table = audit(auditor, of_training() | of_fifty(gained, lost)).table
-            low, high = table.loc[1, ["low", "high"]]
-            held += p * (low <= loss - gain <= high)
-        return held
-
-    assert coverage() >= 0.95
-    monkeypatch.setattr(_intervals, "FEW", 0)
-    assert coverage() < 0.9
+    held = 0.0
+    for gained, lost in itertools.product(range(6), range(4)):
+        seen = [gained, lost, n - gained - lost]
+        p = stats.multinomial.pmf(seen, n, [gain, loss, 1 - gain - loss])
+        table = audit(auditor, of_training() | of_fifty(gained, lost)).table
+        low, high = table.loc[1, ["low", "high"]]
+        held += p * (low <= loss - gain <= high)
+    assert held >= 0.95
 
 
-def test_an_estimate_that_is_one_pair_seen_from_both_sides_is_stretched_as_the_pair(monkeypatch):
-    # One task and two groups that are predicted as often as they occur: both pairs of T->A are the
-    # estimate.
-    data = of_training() | of_fifty(2, 1)
-    group = np.array(data["sensitive_features"])
-    predicted = group.copy()
-    predicted[[200, 205, 210, 20, 21, 440, 445, 450, 410, 411]] = list("bbbbbaaaaa")
-    assert (predicted == "a").sum() == (group == "a").sum()
-    data["sensitive_pred"] = predicted.tolist()
-    auditor = DirectionalAuditor("T->A")
-    result = audit(auditor, data)
-    monkeypatch.setattr(_intervals, "FEW", 0)
-    plain = audit(auditor, data)
-    assert result.table["amplification"].tolist() == pytest.approx([result.estimate] * 2)
-    stretched = []
-    for found in (result, plain):
-        pairs = found.table[["low", "high"]].to_numpy() - found.estimate
-        stretched.append(
-            np.vstack([pairs, [found.low - found.estimate, found.high - found.estimate]])
-        )
-    ratio = stretched[0] / stretched[1]
-    assert (ratio[0] > 1.01).any()
-    assert_allclose(ratio, np.tile(ratio[0], (3, 1)))
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_means_of_few_runs_seldom_show_what_is_not_there(n_runs):
+    """Student's t over the runs alone would know nothing of the rows that all of them share."""
+    rng, shown, n_data = np.random.default_rng(0), 0, 200
+    auditor = DirectionalAuditor()
+    for _ in range(n_data):
+        group, labels = rng.integers(0, 2, (2, 2_000))
+        trained = (rng.random(2_000) < np.where(group, 0.7, 0.3)).astype(int)
+        auditor.fit(trained, sensitive_features=group)
+        once = np.where(rng.random(2_000) < 0.3, rng.integers(0, 2, 2_000), labels)
+        runs = [
+            np.where(rng.random(2_000) < 0.2, rng.integers(0, 2, 2_000), once)
+            for _ in range(n_runs)
+        ]
+        result = auditor.audit_runs(labels, runs, sensitive_features=group)
+        shown += result.low > 0 or result.high < 0
+    assert shown <= 0.05 * n_data + 2.5 * math.sqrt(0.05 * 0.95 * n_data)
 
 
 def test_the_estimate_of_single_tasks_is_the_directional_one_with_its_interval():
@@ -1598,50 +1173,6 @@ def test_the_size_of_a_change_that_may_go_either_way_may_be_zero():
     assert 0 < table["low"][1] < table["amplification"][1] < table["high"][1]
 
 
-def test_the_summary_counts_the_flags():
-    text = " ".join(repr(audit(DirectionalAuditor(), coin())).split())
-    distinguishable = "the training correlation is not statistically distinguishable from 0"
-    assert f"(2 of 2 pairs: {distinguishable}, sign_certain=False)" in text
-    assert "distinguishable" not in repr(audit(DirectionalAuditor(interval=None), coin()))
-
-
-@pytest.mark.parametrize(
-    ("gained", "lost", "said"),
-    [
-        ([-1], [5], "gained must hold numbers of rows, whole and not negative; got -1"),
-        ([1, -2, -3], 5, "gained must hold numbers of rows, whole and not negative; got -2"),
-        ([1], [0.5], "lost must hold numbers of rows, .* got 0.5"),
-        ([np.nan], [1], "gained must hold numbers of rows, .* got nan"),
-        ([1], [np.inf], "lost must hold numbers of rows, .* got inf"),
-        (["1"], [1], "gained must hold numbers; got '1'"),
-        (None, 1, "gained must be a number, or several; got None"),
-        ([1, 2], [1, 2, 3], "gained and lost must have one shape"),
-        ([[1], [1, 2]], 1, "gained is a list of rows of different lengths"),
-        (1j, 1, "gained must be a number, or several; got 1j"),
-        (10**400, 1, "gained holds numbers that are too large for a float"),
-    ],
-)
-def test_numbers_of_rows_are_checked(gained, lost, said):
-    with pytest.raises(InputError, match=said):
-        paired_p_values(gained, lost)
-
-
-@pytest.mark.parametrize(
-    ("p_values", "method", "said"),
-    [
-        ([0.5, 1.5], "holm", "p_values must hold numbers from 0 to 1; got 1.5"),
-        ([-0.1], "fdr", "p_values must hold numbers from 0 to 1; got -0.1"),
-        (["a"], None, "p_values must hold numbers; got 'a'"),
-        ({}, "holm", "p_values is an empty dict"),
-        ([0.5], "bonferroni", "method must be one of 'holm', 'fdr', None"),
-        ([0.5], ["holm"], "method must be one of"),
-    ],
-)
-def test_p_values_are_checked(p_values, method, said):
-    with pytest.raises(InputError, match=said):
-        adjust_p_values(p_values, method)
-
-
 def test_missing_p_values_stay_missing():
     for missing in (None, pd.NA, np.nan):
         adjusted = adjust_p_values([0.01, missing, 0.04])
@@ -1657,26 +1188,6 @@ def test_p_values_may_be_tensors_that_need_a_gradient():
     assert rows.tolist() == [pytest.approx(one) for one in ([0.04, 0.08], [0.04, 0.08])]
 
 
-@pytest.mark.parametrize(("tasks_of_a_row", "hidden"), [(1, 1.0), (4, 2.0)])
-def test_a_group_without_errors_hides_as_many_pairs_as_a_changed_row_has(tasks_of_a_row, hidden):
-    # Four tasks. Rows of `b` never change; those of `a` change one task each, or all four.
-    group = np.array(["a"] * 200 + ["b"] * 40)
-    labels = np.zeros((240, 4), dtype=int)
-    labels[:80], labels[200:230] = 1, 1
-    predicted = labels.copy()
-    for row in range(60, 100):
-        tasks = [row % 4] if tasks_of_a_row == 1 else [0, 1, 2, 3]
-        predicted[row, tasks] = 1 - predicted[row, tasks]
-    auditor = DirectionalAuditor()
-    result = auditor.fit(labels, sensitive_features=group).audit(
-        labels, predicted, sensitive_features=group
-    )
-    of_rows = stats.norm.isf(0.025) * result.statistics["standard_error"]
-    one_pair = (1 - 0.025 ** (1 / 40)) / 8
-    expected = math.hypot(of_rows, hidden * one_pair)
-    assert result.high - result.estimate == pytest.approx(expected)
-
-
 def test_few_resamples_leave_out_as_much_as_they_say():
     """The smallest and the largest of 19 draws are the ends of a 90 % interval: 1/(19 + 1) each."""
     rng = np.random.default_rng(0)
@@ -1690,10 +1201,3 @@ def test_few_resamples_leave_out_as_much_as_they_say():
         result = auditor.audit(labels, predictions, sensitive_features=sex)
         inside += result.low <= 0 <= result.high
     assert 0.86 <= inside / 500 <= 0.94  # 0.8 if the ends lie between two draws
-
-
-def test_simultaneous_intervals_of_runs_are_refused():
-    labels, sex = np.tile([0, 1], 100), np.repeat(["f", "m"], 100)
-    auditor = DirectionalAuditor(reference="test")
-    with pytest.raises(InputError, match="simultaneous=True gives intervals of one model's pairs"):
-        auditor.audit_runs(labels, [labels, labels], sensitive_features=sex)

@@ -111,62 +111,43 @@ def found_in(path, texts):
     )
 
 
-def ids(path):
-    return str(path.relative_to(ROOT))
+@pytest.mark.parametrize(
+    ("paths", "text_of"),
+    [
+        pytest.param(PAGES + TEMPLATES, text_of_page, id="pages"),
+        pytest.param(MODULES, text_of_module, id="modules"),
+        pytest.param(EXAMPLES, text_of_example, id="examples"),
+    ],
+)
+def test_texts_use_the_words_of_the_glossary(paths, text_of):
+    assert paths
+    assert not [place for path in paths for place in found_in(path, text_of(path))]
 
 
-@pytest.mark.parametrize("path", PAGES + TEMPLATES, ids=ids)
-def test_pages_use_the_words_of_the_glossary(path):
-    assert not found_in(path, text_of_page(path))
-
-
-@pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_the_package_uses_the_words_of_the_glossary(path):
-    assert not found_in(path, text_of_module(path))
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=ids)
-def test_examples_use_the_words_of_the_glossary(path):
-    assert not found_in(path, text_of_example(path))
-
-
-@pytest.mark.parametrize("path", PAGES, ids=ids)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_directions_are_spelled_out_at_first_use(path):
     text = path.read_text("utf-8")
     for short, long in {"A→T": "group → task", "T→A": "task → group"}.items():
         before, found, after = text.partition(short)
         # The tables of a benchmark stand above its text.
         shown = text if path.name.startswith("benchmarks") else before + after[:60]
-        spelled = " ".join(shown.lower().split())
-        assert not found or long in spelled, f"{ids(path)}: {short} without {long!r}"
+        assert not found or long in " ".join(shown.lower().split()), f"{short} without {long!r}"
 
 
-BEFORE = [
-    "Do predictions tell more of the attribute than labels as good?",
-    "On the whole this may be chance: the\ninterval holds 0.",
-    "their sign could be a coin's",
-    "How well it is told by who sees nothing.",
-    "The interval leaves 0 out.",
-    "The predictions are 8.75 points further apart.",
-    "The strongest in their room.",
-]
-AFTER = [
-    "Do the predictions reveal the group better than equally accurate labels would?",
-    "No clear effect: the 95 % confidence interval includes 0.",
-    "The predictions are 8.75 percentage points further apart.",
-]
-
-
-@pytest.mark.parametrize("text", BEFORE)
-def test_the_check_finds_what_it_should(text):
-    assert found_in(ROOT / "README.md", [(1, text)])
-
-
-def test_the_check_lets_plain_english_pass():
-    assert not found_in(ROOT / "README.md", enumerate(AFTER))
-
-
-def test_the_check_says_where_and_what_to_write():
+def test_the_check_finds_what_it_should_and_says_what_to_write():
+    before = [
+        "Do predictions tell more of the attribute than labels as good?",
+        "their sign could be a coin's",
+        "How well it is told by who sees nothing.",
+        "The predictions are 8.75 points further apart.",
+    ]
+    assert all(found_in(ROOT / "README.md", [(1, text)]) for text in before)
+    after = [
+        "Do the predictions reveal the group better than equally accurate labels would?",
+        "No clear effect: the 95 % confidence interval includes 0.",
+        "The predictions are 8.75 percentage points further apart.",
+    ]
+    assert not found_in(ROOT / "README.md", enumerate(after))
     found = found_in(ROOT / "README.md", [(7, "Now the\ninterval\nholds 0.")])
     assert found == ["README.md:9: 'holds 0'; write: the confidence interval includes 0"]
 
@@ -185,17 +166,11 @@ def vague_names(code):
                     yield node.lineno, name
 
 
-@pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_names_say_what_they_hold(path):
-    assert not list(vague_names(path.read_text("utf-8")))
-
-
-def test_the_check_of_names_finds_what_it_should():
-    code = "def is_told(one): held = [said for said in one]; found = label = 1"
-    assert sorted(name for _, name in vague_names(code)) == [
-        "found",
-        "held",
-        "is_told",
-        "one",
-        "said",
-    ]
+def test_names_say_what_they_hold():
+    assert [*vague_names("def is_told(one): found = label = 1")] == [
+        (1, "is_told"), (1, "one"), (1, "found"),
+    ]  # fmt: skip
+    places = (
+        (path.name, name) for path in MODULES for name in vague_names(path.read_text("utf-8"))
+    )
+    assert not list(places)

@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, LeakageProbe
-from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import leakage_amplification
 
 RNG = np.random.default_rng(0)
@@ -107,7 +106,7 @@ def test_several_tasks_are_scored_or_embedded(width):
 
 def test_an_accuracy_that_nobody_knows_cannot_be_equalized():
     for equalize in ("accuracy", "f1"):
-        with pytest.raises(InputError, match=r"Pass predictions as y_pred .* or equalize=None"):
+        with pytest.raises(ValueError, match=r"Pass predictions as y_pred .* or equalize=None"):
             audited(HIRED, SIX, how={"equalize": equalize})
         known = audited(HIRED, PREDICTED, y_score=SIX, how={"equalize": equalize})
         assert known.statistics["flip_rate"] > 0
@@ -125,22 +124,22 @@ def test_an_accuracy_that_nobody_knows_cannot_be_equalized():
     ],
 )
 def test_scores_that_cannot_be_attacked(given, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         audited(HIRED, **given)
     cells = Contingency.from_labels(HIRED, PREDICTED, sensitive_features=SEX)
-    with pytest.raises(InputError, match="already holds labels"):
+    with pytest.raises(ValueError, match="already holds labels"):
         auditor().audit(cells, y_score=SIX)
 
 
 def test_other_metrics_still_say_what_is_wrong():
     for other in (DPAAuditor(), DirectionalAuditor(reference="test")):
-        with pytest.raises(InputError, match="y_pred has 6 columns but there are 2 classes"):
+        with pytest.raises(ValueError, match="y_pred has 6 columns but there are 2 classes"):
             other.audit(HIRED, 1 / (1 + np.exp(-SIX)), sensitive_features=SEX)
     both = {"old": SIX, "new": SIX}
-    with pytest.raises(InputError, match="6 columns but there are 2 classes"):
+    with pytest.raises(ValueError, match="6 columns but there are 2 classes"):
         auditor().compare(HIRED, both, sensitive_features=SEX)
     indicators = {"sensitive_features": np.eye(2, dtype=int)[(SEX == "m").astype(int)]}
-    with pytest.raises(InputError, match="2 columns but sensitive_pred has 3"):
+    with pytest.raises(ValueError, match="2 columns but sensitive_pred has 3"):
         auditor(groups="indicator").audit(
             HIRED, PREDICTED, sensitive_pred=TAGS, y_score=SIX, **indicators
         )
@@ -153,10 +152,6 @@ def test_reports_attack_an_embedding(beside):
     found = report["leakage of scores"]
     assert found.table["quality_model"][0] == pytest.approx(attacked(SIX), abs=0.02)
     assert ("flip_rate" in found.statistics) == beside
-    assert (
-        skbiasamp.results.AuditReport.from_json(report.to_json())["leakage of scores"].value
-        == found.value
-    )
     assert "leakage of scores" in report.to_markdown()
 
 

@@ -9,13 +9,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-import skbiasamp
-from skbiasamp import DirectionalAuditor
 from skbiasamp._input.errors import InputError
-from skbiasamp.cli import main
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import MatchedPairsAuditor, matched_difference
-from skbiasamp.results import AuditReport, Timeline
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "missing"))
 RESUMES = DATA / "resume_callbacks.csv.gz"
@@ -289,15 +285,10 @@ def test_rows_that_do_not_count_are_as_if_they_were_not_there():
     pd.testing.assert_frame_equal(found.table, expected.table)
     groups = np.array(["a", "b"] * 30, dtype=object)
     groups[[8, 9, 11]] = None
-    report = skbiasamp.audit(
-        None,
-        values.ravel(),
-        sensitive_features=groups,
-        pairs=np.repeat(np.arange(30), 2),
-        missing="drop",
-    )
-    assert first(report.differences, "n_pairs") == 28
-    assert first(report.differences, "n_unmatched") == 1
+    auditor = MatchedPairsAuditor(missing="drop", random_state=0)
+    result = audited(values.ravel(), groups, np.repeat(np.arange(30), 2), auditor=auditor)
+    assert first(result, "n_pairs") == 28
+    assert first(result, "n_unmatched") == 1
 
 
 def test_a_pair_of_one_group_is_named_by_its_id_if_other_rows_count_for_nothing():
@@ -343,324 +334,38 @@ def test_names_that_are_few_or_frequent_are_not_certain(n_names, power):
     assert np.mean(inside) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 100)
 
 
-# --------------------------------------------------------------------------- in a report
+def test_the_result_says_what_is_found():
+    result = of_two([[0, 1]] * 14 + [[1, 1]] * 186 + [[0, 0]] * 200)
+    assert (result.metric, result.value, result.n_samples) == ("matched pairs", -0.035, 800)
+    assert (result.low, result.high) == (first(result, "low"), first(result, "high"))
+    assert result.p_value == first(result, "p_value")
+    assert result.verdict == "adds a difference"
+    text = " ".join(str(result).split())
+    assert text.startswith("matched pairs: -0.0350 [-0.0534, -0.0163], p = 0.000122 (800 rows)")
+    assert "A difference: within 400 pairs, predictions for a are 3.5 percentage points" in text
+    assert "This is no counterfactual fairness" in text
+    assert of_two([[0, 1], [1, 0]] * 9).verdict == "no clear effect"
+    assert audited([1.5, 0.25], ["a", "b"], [1, 1]).verdict == "not measured"
 
 
-@needs_data
-def test_a_report_of_pairs_needs_no_labels(tmp_path, capsys):
-    pytest.importorskip("jinja2")
-    frame = pd.read_csv(RESUMES)
-    columns = {"prediction": "received_callback", "sensitive": "race", "pair": "job_ad_id"}
-    report = skbiasamp.audit(frame, **columns, random_state=0)
-    alone = MatchedPairsAuditor(random_state=0).audit(frame, **columns)
-    pd.testing.assert_frame_equal(report.matched, alone.table)
-    assert "within 1,323 pairs" in report.verdict
-    assert "3.3 percentage points lower" in report.verdict
-    assert not report.results
-    again = AuditReport.from_json(report.to_json())
-    assert again.verdict == report.verdict
-    assert "Groups compared within pairs" in again.to_html()
-    call = ["--prediction", "received_callback", "--sensitive", "race", "--pair", "job_ad_id"]
-    assert main(["audit", str(RESUMES), *call, "--html", str(tmp_path / "page.html")]) == 0
-    assert "within 1,323 pairs" in " ".join(capsys.readouterr().out.split())
-    assert "within 1,323 pairs" in (tmp_path / "page.html").read_text("utf-8")
+def test_of_several_differences_the_value_is_the_largest_and_holds_for_all():
+    rng = np.random.default_rng(0)
+    values, groups = rng.normal(size=120) + np.tile([0.4, 0, 0], 40), np.tile([*"abc"], 40)
+    result = audited(values, groups, np.repeat(np.arange(40), 3))
+    row = result.strongest(1).iloc[0]
+    assert float(result) == row["difference"]
+    assert abs(row["difference"]) == result.table["difference"].abs().max()
+    assert result.low < row["low"]
+    assert row["high"] < result.high
+    assert result.p_value >= row["p_value"]
+    assert (result.p_value < 0.05) == (result.verdict == "adds a difference")
 
 
-def test_pairs_stand_beside_the_metrics_of_labels_and_are_their_clusters():
-    invited, labels = [0, 1] * 14 + [1, 1] * 186 + [0, 0] * 200, [0, 0, 1, 1] * 200
-    how = {"sensitive_features": ["f", "m"] * 400, "random_state": 0}
-    pairs = np.repeat(np.arange(400), 2)
-    report = skbiasamp.audit(labels, invited, pairs=pairs, **how)
-    assert report["directional A->T"].verdict == "cannot amplify"
-    assert float(report.differences) == -0.035
-    assert report["MALS"].statistics["n_clusters"] == 400
-    assert "within 400 pairs" in repr(report)
-    assert skbiasamp.audit(labels, invited, **how).differences is None
-    with pytest.raises(InputError, match="need single rows with labels"):
-        skbiasamp.audit(labels, np.array(invited) * 0.9, pairs=pairs, threshold=0.5, **how)
-
-
-# --------------------------------------------------------------------------- two models
-
-
-def two_models(seed, n=300, gap=0.0):
-    """Return a pair a person and sex, and the decisions of two models; the new one has the gap."""
-    rng = np.random.default_rng(seed)
-    pair, sex = np.repeat(np.arange(n), 2), np.tile(["f", "m"], n)
-    skill = np.repeat(rng.random(n), 2)
-    old, new = (
-        (skill + rng.normal(0, 0.1, 2 * n) > 0.5 + step * (sex == "f")).astype(int)
-        for step in (0.05, 0.05 + gap)
-    )
-    return {"old": old, "new": new}, {"sensitive_features": sex, "pairs": pair}
-
-
-def test_models_are_compared_by_the_change_within_pairs():
-    models, by = two_models(0, gap=0.1)
-    (row,) = MatchedPairsAuditor(random_state=0).compare(models, **by).table.to_dict("records")
-    d = {name: own.reshape(-1, 2) @ [1, -1] for name, own in models.items()}
-    change = d["new"] - d["old"]
-    assert (row["model"], row["group"], row["other"], row["n_pairs"]) == ("new", "f", "m", 300)
-    assert row["mean"] == pytest.approx(d["new"].mean())
-    assert row["mean_other"] == pytest.approx(d["old"].mean())
-    assert row["difference"] == pytest.approx(change.mean())
-    assert row["standard_error"] == pytest.approx(change.std(ddof=1) / 300**0.5)
-    # Agresti and Min: two pairs more, half of which change in each direction.
-    n, total, squares = 302, change.sum(), (change**2).sum() + 1
-    z = stats.norm.ppf(0.975) * np.sqrt(squares - total**2 / n) / n
-    assert (row["low"], row["high"]) == pytest.approx((total / n - z, total / n + z))
-    t = stats.ttest_1samp(change, 0).pvalue
-    assert (row["test"], row["p_value"]) == ("sign swaps", pytest.approx(t, abs=0.004))
-    same = MatchedPairsAuditor(random_state=0).compare(
-        {"a": models["old"], "b": models["old"]}, **by
-    )
-    (row,) = same.table.to_dict("records")
-    assert row["difference"] == 0
-    assert row["low"] < 0 < row["high"]
-    assert row["p_value"] == 1
-    words = {name: np.where(own, "yes", "no") for name, own in models.items()}
-    named = MatchedPairsAuditor(pos_label="yes", random_state=0).compare(words, **by)
-    assert named.table["difference"].iloc[0] == pytest.approx(change.mean())
-
-
-def test_models_without_another_gap_are_found_to_have_none():
-    rows = [
-        MatchedPairsAuditor(n_resamples=199, random_state=0)
-        .compare(*(given := two_models(seed))[:1], **given[1])
-        .table.iloc[0]
-        for seed in range(200)
-    ]
-    false = np.mean([row["p_value"] < 0.05 for row in rows])
-    covered = np.mean([row["low"] <= 0 <= row["high"] for row in rows])
-    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
-    assert 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200) <= covered
-
-
-def test_a_comparison_takes_pairs_with_labels_and_without():
-    models, by = two_models(0, gap=0.1)
-    alone = skbiasamp.compare(None, models, **by, random_state=0)
-    assert (alone.reference, alone.models, alone.primary) == ("old", ["new"], None)
-    assert "A change by 'new': within 300 pairs, the difference f minus m is" in alone.verdict
-    assert alone.differences.table["difference"].iloc[0] < 0
-    assert "no counterfactual fairness" not in alone.verdict
-    read = skbiasamp.results.ComparisonReport.from_json(alone.to_json())
-    assert read.to_dict() == alone.to_dict()
-    assert str(read) == str(alone)
-    labels = np.roll(models["old"], 1)
-    both = skbiasamp.compare(labels, models, **by, random_state=0)
-    assert both.matched.equals(alone.matched)
-    assert both.primary == "directional A->T"
-    assert "A change by 'new'" in str(both)
-    counts = skbiasamp.Contingency.from_labels(
-        labels, models["old"], sensitive_features=by["sensitive_features"]
-    )
-    for rows, more, says in (
-        (labels, {"groups": "marginal"}, "pairs need single rows with labels as predictions"),
-        (counts, {}, "pairs need single rows, and a Contingency has counts"),
-    ):
-        inputs = by if rows is labels else {"pairs": by["pairs"]}
-        several = models if rows is labels else None
-        with pytest.raises(InputError, match=says):
-            skbiasamp.compare(rows, several, **more, **inputs)
-        with pytest.raises(InputError, match=says):
-            skbiasamp.audit(rows, several and several["old"], **more, **inputs)
-
-
-def test_models_are_compared_by_columns_and_by_the_command(tmp_path, capsys):
-    models, by = two_models(0, gap=0.1)
-    arrays = skbiasamp.compare(None, models, **by, random_state=0)
-    frame = pd.DataFrame({**models, "sex": by["sensitive_features"], "id": by["pairs"]})
-    columns = {"prediction": {"old": "old", "new": "new"}, "sensitive": "sex", "pair": "id"}
-    path = tmp_path / "pairs.csv"
-    frame.to_csv(path, index=False)
-    for rows in (frame, pl.from_pandas(frame), path):
-        named = skbiasamp.compare(rows, **columns, random_state=0)
-        numbers = named.matched.drop(columns="task")
-        pd.testing.assert_frame_equal(numbers, arrays.matched.drop(columns="task"))
-    label = np.roll(models["old"], 1)
-    of_label = {"target": "label", **columns, "random_state": 0}
-    both = skbiasamp.compare(frame.assign(label=label), **of_label)
-    same = skbiasamp.compare(label, models, **by, random_state=0)
-    assert both["directional A->T"].table.equals(same["directional A->T"].table)
-    within, apart = (
-        skbiasamp.compare(frame.assign(label=label, half=half), given="half", **of_label)
-        for half in (1, label * (frame["sex"] == "f"))
-    )
-    assert within["directional A->T"].table.equals(same["directional A->T"].table)
-    assert not apart["directional A->T"].table.equals(same["directional A->T"].table)
-    line = f"compare {path} --prediction old=old new=new --sensitive sex --pair id"
-    assert main([*line.split(), "--json", str(tmp_path / "out.json")]) == 0
-    assert "A change by 'new': within 300 pairs" in " ".join(capsys.readouterr().out.split())
-    read = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
-    assert read.matched["difference"].tolist() == arrays.matched["difference"].tolist()
-
-
-def test_columns_of_pairs_are_read_once():
-    """An engine may return rows in another order each time, and reading costs."""
-    models, by = two_models(0, gap=0.1)
-    frame = pd.DataFrame({**models, "sex": by["sensitive_features"], "id": by["pairs"]})
-    frame["label"] = np.roll(models["old"], 1)
-    read = []
-
-    def rows(part):
-        read.append(part.shape)
-        return part
-
-    lazy = pl.from_pandas(frame).lazy().map_batches(rows, schema=None)
-    columns = {"target": "label", "sensitive": "sex", "pair": "id"}
-    skbiasamp.compare(lazy, prediction={"old": "old", "new": "new"}, **columns, random_state=0)
-    assert len(read) == 1
-
-
-def test_models_have_the_same_tasks_whatever_their_columns_and_classes_are_called():
-    models, by = two_models(0, gap=0.1)
-    expected = MatchedPairsAuditor(random_state=0).compare(models, **by).table
-    titled = {name: pd.Series(own, name=f"p_{name}") for name, own in models.items()}
-    table = MatchedPairsAuditor(random_state=0).compare(titled, **by).table
-    assert table["difference"].tolist() == expected["difference"].tolist()
-    # One model says "no" to all: its only class is not the positive one.
-    words = {"old": np.where(models["old"], "yes", "no"), "none": np.full(600, "no")}
-    zeros = MatchedPairsAuditor().compare({"old": models["old"], "none": 0 * models["old"]}, **by)
-    result = MatchedPairsAuditor().compare(words, **by)
-    assert result.table["difference"].tolist() == zeros.table["difference"].tolist()
-
-
-# ------------------------------------------------------------------------------ over time
-
-
-def watched(n_months=6, n=150, *, drop=0.0, start=4, seed=0):
-    """Return pairs of both sexes a month; from month `start` on, women lose decisions."""
-    rng = np.random.default_rng(seed)
-    size = n_months * n
-    month = np.repeat(np.arange(n_months), n)
-    men = rng.random(size) < 0.4
-    women = np.where(rng.random(size) < 0.2, rng.random(size) < 0.4, men)
-    women &= (month < start) | (rng.random(size) >= drop)
-    frame = pd.DataFrame({"advert": [*range(size)] * 2, "month": [*month] * 2})
-    frame["day"] = "2026-" + (1 + frame["month"]).map("{:02d}".format) + "-15"
-    frame["sex"] = ["w"] * size + ["m"] * size
-    frame["chosen"] = np.r_[women, men].astype(int)
-    return frame.sample(frac=1, random_state=seed, ignore_index=True)
-
-
-PAIRS = {"time": "day", "pair": "advert", "prediction": "chosen", "sensitive": "sex"}
-
-
-def test_a_watch_of_pairs_has_the_difference_of_each_month():
-    frame = watched(drop=0.5)
-    timeline = skbiasamp.audit_over(frame, **PAIRS, reference=3, random_state=0)
-    for row in timeline.periods.to_dict("records"):
-        rows = frame[frame["day"].str.startswith(row["period"])]
-        alone = audited(rows["chosen"], rows["sex"], rows["advert"]).table.iloc[0]
-        assert row["value"] == pytest.approx(alone["difference"], abs=1e-12)
-        assert row["n"] == alone["n_pairs"]
-        ratio = (row["high"] - row["low"]) / (alone["high"] - alone["low"])
-        assert 0.8 < ratio < 1.25  # of resamples, not of Agresti and Min
-    assert (timeline.verdict, timeline.onset) == ("alarm", "2026-05")
-    assert "m minus w" in timeline.question
-    assert timeline.pairs.empty
-    again = Timeline.from_json(timeline.to_json())
-    assert again.sentence == timeline.sentence
-
-
-def test_pairs_that_change_nothing_raise_few_alarms():
-    # At most 5 %: of 60 watches without a change, 8 or more alarms have a chance of 1 %.
-    alarms = [
-        skbiasamp.audit_over(watched(seed=seed, n=60), **PAIRS, n_draws=99, reference=2).verdict
-        for seed in range(60)
-    ]
-    assert alarms.count("alarm") < 8
-    # A change of both groups is none of the difference.
-    frame = watched(drop=0.0, seed=1)
-    frame["chosen"] = np.where(frame["month"] >= 3, 1 - frame["chosen"], frame["chosen"])
-    swapped = skbiasamp.audit_over(frame, **PAIRS, reference=3, random_state=0)
-    assert swapped.verdict == "no alarm"
-
-
-def test_a_pair_belongs_to_the_month_of_its_earlier_row_and_weights_repeat_it():
-    frame = watched(n_months=4, n=40).assign(
-        chosen=lambda rows: rows["chosen"].map({0: "no", 1: "yes"})
-    )
-    frame.loc[frame["sex"] == "m", "day"] = "2026-12-31"
-    plain = skbiasamp.audit_over(frame, **PAIRS, n_draws=19)
-    assert plain.periods["n"].tolist() == [40] * 4
-    other = skbiasamp.audit_over(frame, **PAIRS, n_draws=19, pos_label="no")
-    np.testing.assert_allclose(other.periods["value"], -plain.periods["value"], atol=1e-12)
-    twice = skbiasamp.audit_over(frame.assign(times=2), **PAIRS, n_draws=19, weight="times")
-    assert twice.periods["n"].tolist() == [80] * 4
-    assert twice.periods["value"].tolist() == plain.periods["value"].tolist()
-    lazy = skbiasamp.audit_over(pl.from_pandas(frame).lazy(), **PAIRS, n_draws=19)
-    assert lazy.periods["value"].tolist() == plain.periods["value"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ({"target": "chosen"}, "target.* plays no part where matched pairs are watched"),
-        ({"given": "month"}, "given.* plays no part"),
-        ({"auditor": DirectionalAuditor()}, "auditor plays no part"),
-        ({"groups": "marginal"}, "groups plays no part"),
-        ({"prediction": None}, "prediction must name a column of the frame beside pair"),
-        ({"sensitive": None}, "sensitive must name a column of the frame beside pair"),
-        ({"sensitive": "age"}, "two groups"),
-        ({"prediction": "score"}, "one decision of 0 or 1"),
-        ({"prediction": "chsen"}, "prediction must name a column; .* did you mean 'chosen'"),
-        ({"time": "dya"}, "time must name a column; there is no column 'dya': did you mean 'day'"),
-        ({"pair": "month"}, "one row of each group to be watched; 592 rows repeat"),
-    ],
-)
-def test_what_a_watch_of_pairs_cannot_be_asked(more, says):
-    frame = watched(n_months=2)
-    frame = frame.assign(age=np.arange(len(frame)) % 3, score=np.arange(len(frame)) / 1000)
-    if more.get("sensitive") == "age":
-        frame["advert"] = np.arange(len(frame)) // 3
-    if "pair" in more:
-        frame["month"] = np.arange(len(frame)) % 4
-    with pytest.raises(InputError, match=says):
-        skbiasamp.audit_over(frame, **PAIRS | more)
-
-
-def test_a_store_keeps_pairs(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    frame = watched(drop=0.5)
-    for month, rows in frame.groupby("month"):
-        rows.to_csv(f"{month}.csv", index=False)
-        line = f"watch add store {month}.csv --period 2026-0{month + 1} --prediction chosen"
-        assert main(f"{line} --sensitive sex --pair advert".split()) == 0
-    assert "has 150 rows now" in capsys.readouterr().out
-    assert main(["watch", "show", "store", "--reference", "3", "--json", "page.json"]) == 0
-    stored = Timeline.from_json(Path("page.json"))
-    whole = skbiasamp.audit_over(frame, **PAIRS, reference=3)
-    pd.testing.assert_series_equal(stored.periods["value"], whole.periods["value"])
-    assert "Verdict (matched pairs): alarm" in capsys.readouterr().out
-    line = "watch add store 0.csv --period 2026-07 --prediction chosen --sensitive sex"
-    assert main(f"{line} --pair advert --target month".split()) == 2
-    assert "--target month plays no part" in capsys.readouterr().err
-
-
-def test_a_table_of_clusters_may_hold_the_pairs_too():
-    frame = watched(n_months=1).assign(name=lambda rows: rows["advert"] % 9)
-    values, sex, pairs = frame["chosen"], frame["sex"], frame["advert"]
-    one = audited(values, sex, pairs, clusters=frame["name"]).table
-    for clusters in (frame[["advert", "name"]], frame[["name", "advert"]].to_numpy()):
-        both = audited(values, sex, pairs, clusters=clusters).table
-        pd.testing.assert_frame_equal(both, one)
-    named = {"prediction": "chosen", "sensitive": "sex", "pair": "advert"}
-    columns = MatchedPairsAuditor().audit(frame, **named, cluster=["advert", "name"]).table
-    pd.testing.assert_series_equal(columns["standard_error"], one["standard_error"])
-    with pytest.raises(InputError, match="of two columns must be the ids of pairs and one more"):
-        audited(values, sex, pairs, clusters=frame[["name", "month"]])
-
-
-def test_a_report_of_pairs_takes_the_positive_class():
-    frame = watched(n_months=1, drop=0.5, start=0)
-    words = frame["chosen"].map({0: "no", 1: "yes"})
-    given = {"sensitive_features": frame["sex"], "pairs": frame["advert"], "random_state": 0}
-    differences = [
-        skbiasamp.audit(words, words, pos_label=label, **given).matched["difference"].iloc[0]
-        for label in ("yes", "no")
-    ]
-    assert differences[0] == -differences[1] != 0
+def test_two_models_are_compared_by_the_difference_of_their_predictions():
+    rng = np.random.default_rng(0)
+    old, new = rng.integers(0, 2, (2, 300, 2))
+    change = of_two(new - old)
+    assert float(change) == pytest.approx(float(of_two(new)) - float(of_two(old)))
 
 
 def test_one_pair_has_a_difference_and_no_interval():

@@ -13,6 +13,7 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     BaggingClassifier,
     RandomForestClassifier,
@@ -56,12 +57,11 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp._input.errors import InputError
+from skbiasamp._utils.warnings import collected
 from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import directional_amplification, mals_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier, GroupOverSampler
 from skbiasamp.model_selection import amplification_curve
-from skbiasamp.results import MODEL_COLUMNS
 
 # The warning that the classifier sees the column is tested in test_keywords.
 pytestmark = pytest.mark.filterwarnings("ignore:The classifier sees the sensitive feature")
@@ -94,13 +94,17 @@ def routing():
 def by_hand(model, train, test, response="predict"):
     """Return the value of a fitted model, signs from the training rows."""
     predicted = getattr(model, response)(X.iloc[test])
-    return directional_amplification(
+    auditor = clone(QUIET).fit(Y[train], sensitive_features=GROUP[train])
+    value = auditor.score(Y[test], predicted, sensitive_features=GROUP[test])
+    published = directional_amplification(
         Y[test],
         predicted,
         sensitive_features=GROUP[test],
         y_train=Y[train],
         sensitive_train=GROUP[train],
     )
+    assert value == pytest.approx(published, abs=1e-12)  # of two groups and A→T
+    return value
 
 
 HALF = (np.arange(N // 2), np.arange(N // 2, N))
@@ -198,14 +202,16 @@ def test_without_an_audited_classifier_the_auditor_given_has_the_signs():
     ):
         assert scorer(model, X.iloc[test], Y[test]) == -abs(by_hand(model, train, test))
     own = amplification_scorer(DirectionalAuditor(reference="test"), sensitive=3)
-    expected = directional_amplification(Y, model.predict(X), sensitive_features=GROUP)
+    expected = DirectionalAuditor(reference="test").score(
+        Y, model.predict(X), sensitive_features=GROUP
+    )
     assert own(model, X, Y) == -abs(expected)
 
 
 def test_the_scorer_may_measure_something_else_than_the_classifier_does():
     train, test = HALF
     model = audited(auditor=[QUIET, MALSAuditor(groups="marginal")]).fit(X.iloc[train], Y[train])
-    scorer = amplification_scorer(MALSAuditor(), objective="lowest")
+    scorer = amplification_scorer(MALSAuditor(formula="published"), objective="lowest")
     expected = mals_amplification(
         Y[test],
         model.predict(X.iloc[test]),
@@ -248,7 +254,8 @@ def test_a_classifier_may_predict_a_list():
 
 
 def test_the_attribute_as_predicted_can_be_scored():
-    model = audited(auditor=DirectionalAuditor("T->A"), sensitive_estimator=LogisticRegression())
+    auditor = DirectionalAuditor("T->A", formula="published")
+    model = audited(auditor=auditor, sensitive_estimator=LogisticRegression())
     model.fit(X, Y)
     predicted = LogisticRegression().fit(NUMBERS, GROUP).predict(NUMBERS)
     expected = directional_amplification(
@@ -379,12 +386,12 @@ def test_a_search_does_not_choose_labels_balanced_before_the_audit():
     assert np.mean(folds) < -0.01
 
 
-def test_labels_that_are_balanced_cannot_be_amplified():
+def test_a_value_of_balanced_training_labels_is_no_score():
     group, label = np.repeat([0, 1], 200), np.tile([0, 1], 200)
     data = np.column_stack([RNG.normal(size=400), group])
     model = audited(tree(max_depth=None), sensitive=1).fit(data, label)
     truth = (group + np.arange(400) % 3 > 1).astype(int)
-    message = r"cannot amplify \(directional A->T\): .* exactly balanced.* put it inside"
+    message = r"A->T is 0 whatever the model predicts: .* exactly balanced.* put it inside"
     with pytest.warns(UndefinedMetricWarning, match=message):
         assert model.audit(data, truth).value == 0
     assert model.audit(data, label).value == 0  # balanced too: nothing to say
@@ -594,7 +601,7 @@ def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(
     model = AuditedClassifier(tree(), auditor=QUIET, sensitive="group", drop_sensitive=False)
     scorer = amplification_scorer(auditor, sensitive=sensitive)
     tuned = TunedThresholdClassifierCV(model, scoring=scorer, cv=[HALF])
-    with pytest.raises(InputError, match="passes a scorer labels without") as caught:
+    with pytest.raises(ValueError, match="passes a scorer labels without") as caught:
         tuned.fit(X, Y)
     text = str(caught.value)
     assert ("so sensitive='group' finds no column" in text) == (sensitive is not None)
@@ -619,11 +626,11 @@ def test_displays_of_scikit_learn_name_the_score(display):
     matplotlib.pyplot.close(drawn.figure_)
 
 
-def test_a_threshold_cannot_be_tuned_if_nothing_can_be_amplified(routing):
+def test_a_threshold_cannot_be_tuned_if_every_value_is_0(routing):
     balanced, groups = np.tile([0, 1], N // 2), np.tile([0, 0, 1, 1], N // 4)
     scorer = amplification_scorer(clone(QUIET).fit(balanced, sensitive_features=groups))
     tuned = TunedThresholdClassifierCV(tree(), scoring=scorer, cv=StratifiedKFold(2))
-    with pytest.raises(InputError, match=r"cannot choose a threshold.* exactly balanced"):
+    with pytest.raises(ValueError, match=r"cannot choose a threshold.* exactly balanced"):
         tuned.fit(X, balanced, sensitive_features=groups)
 
 
@@ -643,7 +650,7 @@ def test_ensembles_around_an_audited_classifier_say_to_turn_it_inside_out(kind):
     """The error was that there is no AuditedClassifier, or that X is no data frame."""
     at = AuditedClassifier(LogisticRegression(), auditor=QUIET, sensitive=3, drop_sensitive=False)
     ensemble = ENSEMBLES[kind](at).fit(X.to_numpy(), Y)
-    with pytest.raises(InputError, match=rf"outside: AuditedClassifier\({kind}\("):
+    with pytest.raises(ValueError, match=rf"outside: AuditedClassifier\({kind}\("):
         amplification_scorer()(ensemble, X.to_numpy(), Y)
     # An auditor that knows the correlations by itself needs no AuditedClassifier.
     given = DirectionalAuditor(reference="test", interval=None)
@@ -660,11 +667,38 @@ def test_ensembles_that_lose_the_names_of_columns_say_where_they_belong():
     named = AuditedClassifier(
         LogisticRegression(), auditor=QUIET, sensitive="group", drop_sensitive=False
     )
-    with pytest.raises(InputError, match=r"BaggingClassifier.* belongs inside the estimator"):
+    with pytest.raises(ValueError, match=r"BaggingClassifier.* belongs inside the estimator"):
         BaggingClassifier(named, n_estimators=2).fit(X, Y)
 
 
 # ------------------------------------------------------------------ cross-audits
+
+
+def reach_of_folds(values, ratio, pooled=None):
+    """Return half of the interval of a mean over folds, by its definition.
+
+    Nadeau and Bengio: 1 / k and the test rows over the training rows. Folds vary at least as much
+    as all rows make them; the few folds tell only how much more. `values` may be of repeats.
+    """
+    values = np.atleast_2d(values)
+    k, df = values.shape[1], values.size - len(values)
+    low, high = (0, 0) if pooled is None else (pooled.low, pooled.high)
+    rows = k * ((high - low) / (2 * stats.norm.isf(0.025))) ** 2
+    more = max(values.var(axis=1, ddof=1).mean() - rows, 0)
+    df *= ((rows + more) / more) ** 2 if more else 1e9
+    return stats.t.isf(0.025, df) * np.sqrt((rows + more) * (1 / k + ratio))
+
+
+@pytest.mark.parametrize(("n_groups", "share"), [(2, 0.1), (6, 0.3)])
+def test_models_of_groups_that_do_not_matter_rarely_amplify_over_folds(n_groups, share):
+    """Without a share for training rows, a constant model did in 15 to 20 % of data sets."""
+    rng, found, n_sets = np.random.default_rng(0), 0, 60
+    for _ in range(n_sets):
+        group, y = rng.integers(0, n_groups, 300), (rng.random(300) < share).astype(int)
+        model = DummyClassifier(strategy="most_frequent")
+        result = cross_audit(model, group[:, None], y, sensitive_features=group, random_state=0)
+        found += result.low > 0 or result.high < 0
+    assert found <= 0.06 * n_sets
 
 
 def test_every_fold_is_audited_against_its_own_training_rows():
@@ -676,12 +710,13 @@ def test_every_fold_is_audited_against_its_own_training_rows():
         predicted[test] = model.predict(X.iloc[test])
     assert_allclose([float(fold) for fold in result.folds], values)
     assert_array_equal(result.table["value"], [fold.value for fold in result.folds])
-    # Two groups and A→T: value and estimate are equal.
-    reach = stats.t.isf(0.025, len(values) - 1) * stats.sem(values)
+    assert_array_equal(result.table["published"], [fold.published for fold in result.folds])
+    reach = reach_of_folds(values, 1 / 3, result.pooled)
     expected = np.mean(values), np.mean(values) - reach, np.mean(values) + reach
-    assert_allclose((result.estimate, result.low, result.high), expected)
-    assert_allclose(result.value, np.mean(values))
-    expected = clone(QUIET).fit(Y, sensitive_features=GROUP)
+    assert_allclose((result.value, result.low, result.high), expected)
+    assert_allclose(result.published, result.table["published"].mean())
+    # These rows have no other labels than their own, which are no sign of their own chance.
+    expected = clone(QUIET).set_params(reference="test")
     expected = expected.audit(Y, predicted, sensitive_features=GROUP)
     assert result.pooled.n_samples == N
     assert_allclose(result.pooled.value, expected.value)
@@ -712,8 +747,12 @@ def test_repeats_vary_folds_and_seeds_and_do_not_narrow_the_interval():
     values = result.table["value"].to_numpy().reshape(3, 5)
     assert len({tuple(row) for row in values}) == 3
     assert result.value == pytest.approx(values.mean())
-    spread = np.sqrt(values.var(axis=1, ddof=1).mean() / 5)
-    assert (result.high - result.low) / 2 == pytest.approx(2.178813 * spread)  # t, 12 degrees
+    bare = cross_audit(
+        model, X, Y, sensitive_features=GROUP, n_repeats=3, random_state=0, auditor=QUIET
+    )
+    assert_array_equal(bare.table["value"].to_numpy().reshape(3, 5), values)
+    spread = np.sqrt(values.var(axis=1, ddof=1).mean() * (1 / 5 + 1 / 4))
+    assert (bare.high - bare.low) / 2 == pytest.approx(2.178813 * spread)  # t, 12 degrees
     assert result.pooled.statistics["n_runs"] == 3
     assert result.pooled.value == pytest.approx(result.value, abs=0.02)
     # Splits that are given are the same in each repeat: only seeds vary, and only if not set.
@@ -775,10 +814,10 @@ def test_a_fold_of_one_group_measures_nothing():
     with pytest.warns(UndefinedMetricWarning, match="fold 4: its held-out rows are all of group 1"):
         result = cross_audit(tree(), X, Y, auditor=QUIET, **cv)
     assert result.value == pytest.approx(result.table["value"][:4].mean())
-    estimates = result.table["estimate"].to_numpy()
-    assert np.isnan(estimates).tolist() == [False] * 4 + [True]
-    assert result.estimate == pytest.approx(estimates[:4].mean())
-    reach = 3.182446 * estimates[:4].std(ddof=1) / 2  # t, 3 degrees
+    values = result.table["value"].to_numpy()
+    assert np.isnan(values).tolist() == [False] * 4 + [True]
+    sizes = result.table[["n_train", "n_test"]][:4].mean()
+    reach = reach_of_folds(values[:4], sizes["n_test"] / sizes["n_train"])
     assert (result.high - result.low) / 2 == pytest.approx(reach)
     assert "over 4 of 5 folds" in repr(result)
     assert result.folds[4] is not None
@@ -797,8 +836,8 @@ def test_folds_of_single_rows_leave_the_audit_to_all_of_them():
         result = cross_audit(
             tree(), X[few], Y[few], sensitive_features=GROUP[few], cv=LeaveOneOut(), random_state=0
         )
-    assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert not np.isnan(result.pooled.estimate)
+    assert np.isnan([result.value, result.low, result.high]).all()
+    assert not np.isnan(result.pooled.value)
     assert "over 0 of 40 folds" in repr(result)
 
 
@@ -818,7 +857,7 @@ def test_a_fold_whose_training_rows_lack_a_group_is_not_measured(auditor):
         result = cross_audit(tree(), X, Y, cv=cv, **how)
     others = cross_audit(tree(), X, Y, cv=cv[1:], **how)
     assert result.folds[0] is None
-    columns = ["value", "estimate"]
+    columns = ["value", "published"]
     assert_array_equal(result.table[columns][1:], others.table[columns])
     assert result.value == pytest.approx(result.table["value"][1:].mean())
     assert result.pooled.n_samples == N  # its predictions are of a model as any other
@@ -828,8 +867,8 @@ def test_two_groups_of_which_training_rows_lack_one_leave_the_audit_to_all_rows(
     group, cv = small_group_in_one_fold(2)
     with pytest.warns(UndefinedMetricWarning, match="fold 0: its training rows lack group 1"):
         result = cross_audit(tree(), X, Y, cv=cv, sensitive_features=group, random_state=0)
-    assert np.isnan([result.value, result.estimate, result.low]).all()
-    assert not np.isnan([result.pooled.estimate, result.pooled.low]).any()
+    assert np.isnan([result.value, result.published, result.low]).all()
+    assert not np.isnan([result.pooled.value, result.pooled.low]).any()
 
 
 def test_errors_of_folds_name_the_class_that_users_know():
@@ -891,12 +930,12 @@ def test_multilabel_frames_and_predicted_attributes():
     results = cross_audit(model, X, labels, cv=KFold(3))
     predicted = cross_val_predict(MultiOutputClassifier(tree()), X, labels, cv=KFold(3))
     expected = directional_amplification(labels, predicted, sensitive_features=GROUP)
-    assert results["directional A->T"].pooled.value == pytest.approx(expected)
+    assert results["directional A->T"].pooled.published == pytest.approx(expected)
     sensitive_pred = cross_val_predict(tree(), NUMBERS, GROUP, cv=KFold(3))
     expected = directional_amplification(
         labels, None, sensitive_features=GROUP, sensitive_pred=sensitive_pred, direction="T->A"
     )
-    assert results["directional T->A"].pooled.value == pytest.approx(expected)
+    assert results["directional T->A"].pooled.published == pytest.approx(expected)
 
 
 def test_a_cross_audit_says_what_is_missing():
@@ -943,7 +982,10 @@ def test_estimators_are_compared_fold_by_fold():
             values[name].append(by_hand(model, train, test))
             predicted[name][test] = model.predict(X.iloc[test])
     assert result.table["model"].tolist() == list(PAIR)
-    assert result.table.columns.tolist() == list(MODEL_COLUMNS)
+    differences = ["difference", "difference_low", "difference_high", "p_value", "p_adjusted"]
+    numbers = ["value", "low", "high", "published", *differences]
+    assert set(result.table) == {"model", *numbers, "changed"}
+    assert list(result.table)[1:4] == ["value", "low", "high"]
     assert np.isnan(result.table.loc[0, "difference"])
     for name in ("flat", "linear"):
         row = result.table.set_index("model").loc[name]
@@ -995,8 +1037,8 @@ def test_their_held_out_predictions_are_compared_on_the_same_rows():
     options = {"sensitive_features": GROUP, "auditor": auditor, "cv": CV}
     result = cross_audit(PAIR, X, Y, reference="linear", **options)
     predicted = {name: cross_val_predict(PAIR[name], X, Y, cv=CV) for name in PAIR}
-    fitted = clone(auditor).fit(Y, sensitive_features=GROUP)
-    expected = fitted.compare(Y, predicted, sensitive_features=GROUP, reference="linear")
+    own = clone(auditor).set_params(reference="test")
+    expected = own.compare(Y, predicted, sensitive_features=GROUP, reference="linear")
     assert_frame_equal(result.pooled.table, expected.table)
     assert_frame_equal(result.pooled.pairs, expected.pairs)
     assert result.reference == "linear"
@@ -1057,7 +1099,8 @@ def test_estimators_are_compared_by_several_metrics_and_predicted_groups():
         for predictions in predicted
     ]
     pooled = results["directional T->A"].pooled
-    assert pooled.difference("linear") == pytest.approx(values[1] - values[0])
+    published = pooled.table.set_index("model")["published"]
+    assert_allclose(published[["tree", "linear"]], values, atol=1e-12)
     weight = RNG.integers(1, 3, N)
     weighted = cross_audit(
         {"a": tree(), "b": PAIR["flat"]},
@@ -1277,17 +1320,19 @@ def test_the_published_curve_of_compas():
     curve = amplification_curve(
         compas.target, compas.decile_score, sensitive_features=compas.sensitive_features
     )
-    assert_allclose(curve.at([0, 10]), -0.0661, atol=5e-5)
-    assert curve.values.max() == pytest.approx(0.056, abs=5e-4)
+    labels = {"sensitive_features": compas.sensitive_features}
+    published = amplification_curve(
+        compas.target, compas.decile_score, formula="published", **labels
+    )
+    assert_array_equal(curve.published, published.values)
+    assert_allclose(published.at([0, 10]), -0.0661, atol=5e-5)
+    assert published.values.max() == pytest.approx(0.056, abs=5e-4)
     for threshold in range(11):
-        assert curve.at(threshold) == pytest.approx(
-            directional_amplification(
-                compas.target,
-                (compas.decile_score > threshold).astype(int),
-                sensitive_features=compas.sensitive_features,
-            ),
-            abs=1e-12,
-        )
+        predicted = (compas.decile_score > threshold).astype(int)
+        expected = directional_amplification(compas.target, predicted, **labels)
+        assert published.at(threshold) == pytest.approx(expected, abs=1e-12)
+        # The labels are as sure of their direction as 9.6 standard errors.
+        assert curve.at(threshold) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("groups", ["intersection", "marginal"])
@@ -1309,7 +1354,7 @@ def test_a_curve_is_an_audit_at_every_threshold(groups, n_tasks):
     if n_tasks == 1:
         labels, scores = labels[:, 0], scores[:, 0]
         options["y_train"] = options["y_train"][:, 0]
-    curve = amplification_curve(labels, scores, **options)
+    curve = amplification_curve(labels, scores, **options, formula="published")
     assert len(curve.thresholds) == 13
     for threshold, value in zip(curve.thresholds, curve.values, strict=True):
         predicted = (scores > threshold).astype(int)
@@ -1326,10 +1371,8 @@ def test_limits_bound_the_integral():
     assert whole.limits == (NUMBERS[:, 0].min(), NUMBERS[:, 0].max())
     monotone = amplification_curve(Y, np.exp(NUMBERS[:, 0]), sensitive_features=GROUP)
     assert_array_equal(monotone.values, whole.values)
-    assert_frame_equal(
-        whole.to_frame(),
-        pd.DataFrame({"threshold": whole.thresholds, "amplification": whole.values}),
-    )
+    columns = {"threshold": whole.thresholds, "value": whole.values, "published": whole.published}
+    assert_frame_equal(whole.to_frame(), pd.DataFrame(columns))
 
 
 def test_a_group_without_audited_rows_is_left_out():
@@ -1340,7 +1383,7 @@ def test_a_group_without_audited_rows_is_left_out():
     }
     scores = NUMBERS[100:, 0]
     with pytest.warns(UndefinedMetricWarning, match="no audited rows for group 2"):
-        curve = amplification_curve(Y[100:], scores, **options)
+        curve = amplification_curve(Y[100:], scores, formula="published", **options)
     with pytest.warns(UndefinedMetricWarning):
         expected = directional_amplification(Y[100:], (scores > 0).astype(int), **options)
     assert curve.at(0) == pytest.approx(expected)
@@ -1364,13 +1407,13 @@ BAD_SCORES = {
 def test_bad_scores_of_a_curve_are_named(case):
     """NumPy and scikit-learn answered most of these."""
     scores, message = BAD_SCORES[case]
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         amplification_curve(Y, scores, sensitive_features=GROUP)
 
 
 @pytest.mark.parametrize("limits", ["ab", 5, (0, 1, 2), (0, np.nan), (None, 1), (1, 0), (1, 1), ()])
 def test_bad_limits_of_a_curve_are_named(limits):
-    with pytest.raises(InputError, match="limits must be two numbers, the smaller one first; got"):
+    with pytest.raises(ValueError, match="limits must be two numbers, the smaller one first; got"):
         amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP, limits=limits)
 
 
@@ -1379,100 +1422,102 @@ def test_options_of_a_curve_are_its_own():
         amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP, ties="positive")
     curve = amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP)
     for threshold in ("high", np.nan, [0.1, np.nan]):
-        with pytest.raises(InputError, match="threshold must be a number, or several"):
+        with pytest.raises(ValueError, match="threshold must be a number, or several"):
             curve.at(threshold)
 
 
-@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+@pytest.mark.parametrize("formula", ["change", "published"])
 @pytest.mark.parametrize("trained", [True, False])
-@pytest.mark.parametrize("n_groups", [2, 3])
-@pytest.mark.parametrize("weight", [None, "whole", "fractional", "a few large"])
-def test_a_curve_has_the_estimate_of_the_auditor_at_every_threshold(weight, n_groups, trained):
+@pytest.mark.parametrize("groups", ["two", "three", "overlapping"])
+@pytest.mark.parametrize("n_tasks", [1, 2])
+@pytest.mark.parametrize("weight", [None, "whole", "equal", "fractional", "a few large"])
+def test_a_curve_has_the_value_and_interval_of_an_audit_at_every_threshold(
+    weight, n_tasks, groups, trained, formula
+):
     rng = np.random.default_rng(0)
-    group = rng.choice(list("abc")[:n_groups], 600)
-    often = (group == "a") ^ (rng.random(600) < 0.3)
-    y = pd.DataFrame({"x": rng.integers(0, 2, 600), "y": often}).astype(int)
-    score = np.round(rng.random((600, 2)) + 0.4 * y.to_numpy(), 1)
-    n = {None: None, "whole": rng.integers(1, 4, 600), "fractional": rng.random(600)}.get(
-        weight, rng.lognormal(0, 1.5, 600)
-    )
-    labels = {"sensitive_features": group, "sample_weight": n}
-    given = {"interval": "analytic", "confidence_level": 0.9}
+    n = 150
+    group = rng.choice(list("abc")[: 3 - (groups == "two")], n)
+    often = (group == "a") ^ (rng.random(n) < 0.3)
+    y = np.column_stack([often, rng.integers(0, 2, n)])[:, :n_tasks].astype(int)
+    score = np.round(rng.random((n, n_tasks)) + 0.4 * y, 1)
+    weights = {
+        "whole": rng.integers(0, 4, n),
+        "equal": np.full(n, 0.3),
+        "fractional": rng.random(n),
+        "a few large": rng.lognormal(0, 1.5, n),
+    }
+    attribute = np.column_stack([group, rng.choice(list("xy"), n)]) if groups[0] == "o" else group
+    labels = {"sensitive_features": attribute, "sample_weight": weights.get(weight)}
+    given = {"formula": formula, "confidence_level": 0.9, "interval": "analytic"}
+    given["groups"] = "marginal" if groups == "overlapping" else "intersection"
+    auditor = DirectionalAuditor(**given, reference="train" if trained else "test")
     if trained:
-        given |= {"y_train": y, "sensitive_train": group}
+        auditor.fit(y, sensitive_features=attribute)
+        given |= {"y_train": y, "sensitive_train": attribute}
     curve = amplification_curve(y, score, **labels, **given)
-    auditor = DirectionalAuditor(confidence_level=0.9, reference="test")
-    if trained:
-        auditor.set_params(reference="train").fit(y, sensitive_features=group)
-    for threshold in (0.3, 0.5, 0.9):
-        at = np.searchsorted(curve.thresholds, threshold)
+    for at, threshold in enumerate(curve.thresholds):
         result = auditor.audit(y, (score > threshold).astype(int), **labels)
-        assert curve.values[at] == pytest.approx(result.value)
-        assert curve.estimates[at] == pytest.approx(result.estimate, abs=1e-12)
-        # Open signs make it longer than the standard error does.
-        assert_allclose([curve.low[at], curve.high[at]], [result.low, result.high])
-    # Of two groups the estimate is the value, at the signs that were learned.
-    equal = np.allclose(curve.values, curve.estimates, atol=1e-12)
-    assert equal == (trained and n_groups == 2)
-    assert list(curve.to_frame()) == ["threshold", "amplification", "estimate", "low", "high"]
-    none = amplification_curve(y, score, **labels)
-    assert none.low is none.estimates is None
-    assert list(none.to_frame()) == ["threshold", "amplification"]
+        for names, numbers in (
+            (("values", "low", "high"), (result.value, result.low, result.high)),
+            (("published",), (result.published,)),
+        ):
+            found = [getattr(curve, name)[at] for name in names]
+            assert_allclose(found, numbers, rtol=0, atol=1e-9)
 
 
-def test_intervals_of_a_curve_are_longer_where_signs_are_open():
-    """As those of an audit are: a rate near the mean may be above or below it."""
-    rng = np.random.default_rng(7)
-    group = rng.choice(list("abc"), 2000, p=[0.45, 0.45, 0.1])
-    y = (rng.random(2000) < np.select([group == "a", group == "b"], [0.4, 0.54], 0.46)).astype(int)
-    score = np.round(rng.random(2000) + 0.3 * y + 0.3 * (group == "b") + 0.2 * (group == "c"), 1)
-    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    auditor = DirectionalAuditor(reference="test")
-    result = auditor.audit(y, (score > 0.7).astype(int), sensitive_features=group)
-    at = np.searchsorted(curve.thresholds, 0.7)
-    assert result.estimate - result.low > 1.5 * (result.high - result.estimate)
-    assert_allclose([curve.low[at], curve.high[at]], [result.low, result.high])
+def test_a_frame_of_a_curve_has_what_is_known():
+    score = NUMBERS[:, 0]
+    curve = amplification_curve(Y, score, sensitive_features=GROUP, interval="analytic")
+    assert list(curve.to_frame()) == ["threshold", "value", "low", "high", "published"]
+    none = amplification_curve(Y, score, sensitive_features=GROUP)
+    assert none.low is none.high is None
+    assert list(none.to_frame()) == ["threshold", "value", "published"]
+    assert ((curve.low <= curve.values) & (curve.values <= curve.high)).all()
 
 
-def test_a_long_curve_has_the_estimates_of_signs_that_were_learned():
-    """Between the thresholds whose errors are computed too."""
-    rng = np.random.default_rng(1)
-    group, y = rng.choice(list("abc"), 500), rng.integers(0, 2, 500)
-    score = rng.random(500)
-    train = {"y_train": (group == "a").astype(int), "sensitive_train": group}
-    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic", **train)
-    auditor = DirectionalAuditor()
-    auditor.fit(train["y_train"], sensitive_features=group)
-    for at in (100, 201, 333):
-        predicted = (score > curve.thresholds[at]).astype(int)
-        result = auditor.audit(y, predicted, sensitive_features=group)
-        assert curve.estimates[at] == pytest.approx(result.estimate, abs=1e-12)
-        assert_allclose(curve.high[at] - curve.low[at], result.high - result.low, rtol=0.02)
+def test_the_mean_over_thresholds_is_the_value_of_probabilities():
+    """At signs that the labels leave open too: what they share with the changes is linear."""
+    rng = np.random.default_rng(3)
+    group, y, score = rng.integers(0, 3, 300), rng.integers(0, 2, 300), rng.random(300)
+    curve = amplification_curve(y, score, sensitive_features=group)
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    value = auditor.score(y, score, sensitive_features=group)
+    assert curve.integral == pytest.approx(value, abs=1e-12)
+    assert curve.integral != pytest.approx((curve.published[:-1].mean()), abs=1e-3)
 
 
-# ------------------------------------------------------------------ value or estimate
+def test_a_curve_of_rows_of_one_group_has_no_interval():
+    train = {"y_train": Y, "sensitive_train": GROUP}
+    with collected():
+        curve = amplification_curve(
+            Y, NUMBERS[:, 0], sensitive_features=np.zeros(N, int), interval="analytic", **train
+        )
+    assert np.isnan(curve.low).all()
 
 
-def test_the_scorer_scores_the_estimate_if_asked():
-    """Three groups and a model that predicts 1 too often for all: value and estimate differ."""
+# ------------------------------------------------------------------ value or published value
+
+
+def test_the_scorer_scores_the_published_value_if_the_auditor_judges_it():
+    """Three groups and a model that predicts 1 too often for all: the two differ."""
     rng = np.random.default_rng(4)
     group = rng.integers(0, 3, 600)
     labels = (rng.random(600) < np.array([0.2, 0.25, 0.6])[group]).astype(int)
-    model = AuditedClassifier(
-        DecisionTreeClassifier(max_depth=1, class_weight={0: 1, 1: 3}, random_state=0),
-        auditor=DirectionalAuditor(),
-        sensitive=0,
-        drop_sensitive=False,
-    )
+    inner = DecisionTreeClassifier(max_depth=1, class_weight={0: 1, 1: 3}, random_state=0)
     features = np.column_stack([group, rng.normal(size=600) + labels])
-    result = model.fit(features, labels).audit(features, labels)
-    assert abs(result.value - result.estimate) > 0.01
-    for what in ("value", "estimate"):
-        scorer = amplification_scorer(what=what)
-        expected = -abs(getattr(result, what))
-        assert scorer(model, features, labels) == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(ValueError, match="'what' parameter"):
-        amplification_scorer(what="gap")(model, features, labels)
+    scores = {}
+    for formula in ("change", "published"):
+        auditor = DirectionalAuditor(formula=formula)
+        model = AuditedClassifier(inner, auditor=auditor, sensitive=0, drop_sensitive=False)
+        result = model.fit(features, labels).audit(features, labels)
+        scores[formula] = amplification_scorer()(model, features, labels)
+        assert scores[formula] == pytest.approx(-abs(result.value), abs=1e-12)
+        own = amplification_scorer(DirectionalAuditor(formula="published"))
+        expected = -abs(result.published)
+        assert own(model, features, labels) == pytest.approx(expected, abs=1e-12)
+    assert abs(scores["change"] - scores["published"]) > 0.01
+    with pytest.raises(TypeError, match="what"):
+        amplification_scorer(what="estimate")
 
 
 class Reversed(AuditedClassifier):

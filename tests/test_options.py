@@ -9,9 +9,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils._param_validation import StrOptions
 
 from skbiasamp import AuditedClassifier, DirectionalAuditor, NumericAuditor
-from skbiasamp._utils.compat import StrOptions
 from skbiasamp.metrics import Option, function_of
 from skbiasamp.testing import check_auditor
 

@@ -92,7 +92,7 @@ def test_a_report_has_its_section_on_every_kind_of_page(tmp_path, auditor, world
     assert "exposure" in report.to_markdown()
     content = json.loads(report.to_json())
     assert content["results"]["exposure"]["value"] == float(result)
-    assert type(report).from_json(report.to_json())["exposure"].verdict == result.verdict
+    assert content["results"]["exposure"]["verdict"] == result.verdict
     pytest.importorskip("jinja2")
     report.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()

@@ -20,28 +20,8 @@ import pytest
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
-from skbiasamp._utils.formatting import (
-    AMPLIFIES,
-    CANNOT,
-    NO_EFFECT,
-    NOT_MEASURED,
-    REDUCES,
-    REVEALS_LESS,
-    REVEALS_MORE,
-    REVERSES,
-    group_of,
-    name_of,
-    number,
-    p_value,
-    rate,
-    side_of_zero,
-    task_of,
-)
 from skbiasamp.datasets import load_compas
-from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import Bar, Bars, Card, Document, Section, Table
-from skbiasamp.render.html import as_page
-from skbiasamp.results import AuditReport, AuditResult, Finding
+from skbiasamp.results import AuditReport, Finding
 
 pytest.importorskip("jinja2")
 
@@ -94,19 +74,18 @@ class Reading(HTMLParser):
 
 def parts(container):
     """Yield all parts of a document, whatever section they are in."""
-    for part in container.sections if isinstance(container, Document) else container.items:
+    for part in getattr(container, "sections", None) or getattr(container, "items", ()):
         if part is not None:
             yield part
-            yield from parts(part) if isinstance(part, Section) else ()
+            yield from parts(part)
 
 
-def part_of(content, kind, **named):
-    """Return the one part of its kind that a report, or what JSON holds of it, shows."""
-    report = AuditReport.from_dict(content) if isinstance(content, dict) else content
+def part_of(report, kind, **named):
+    """Return the one part of its kind that a report shows."""
     (match,) = (
         part
         for part in parts(report.to_document())
-        if isinstance(part, kind) and all(getattr(part, k) == value for k, value in named.items())
+        if type(part).__name__ == kind and all(getattr(part, k) == v for k, v in named.items())
     )
     return match
 
@@ -283,7 +262,6 @@ def test_all_that_was_found_is_on_the_page(plain):
     assert {
         ("audited rows", "800"), ("groups", "f, m"), ("reference", "test"),
         ("random_state", "0"), ("date", plain.context["date"]),
-        ("JSON schema", "skbiasamp.AuditReport/2"),
     } <= record  # fmt: skip
     assert not {"n_resamples", "confidence_level", "ties"} & set(read.texts("dt"))  # defaults
     assert not {"rows", "not measured", "n train"} & set(read.texts("dt"))  # said above, or nothing
@@ -293,12 +271,8 @@ def test_all_that_was_found_is_on_the_page(plain):
     assert facts["Training labels"] == "none given: the audited labels are used instead"
 
 
-def test_the_page_is_made_of_what_json_holds(plain):
-    assert AuditReport.from_json(plain.to_json()).to_html() == plain.to_html()
-
-
 def test_numbers_of_the_page_are_those_of_the_results(plain):
-    table = part_of(plain, Table, id="pairs-1")
+    table = part_of(plain, "Table", id="pairs-1")
     strongest = plain["directional A->T"].strongest(2)
     assert [row.name for row in table.rows] == strongest["group"].tolist() == ["f", "m"]
     for row, expected in zip(table.rows, strongest.itertuples(), strict=True):
@@ -327,13 +301,13 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
         every = hostile_page.split(f'id="{table}-all"')[1].split("</table>")[0].count('scope="row"')
         assert (rows, every) == (10, 24)
     assert "All 24" in read.texts("summary")
-    shown = part_of(hostile, Table, id="pairs-1").rows[:10]
+    shown = part_of(hostile, "Table", id="pairs-1").rows[:10]
     strongest = hostile["directional A->T"].strongest(24)
     assert [row.cells[3].value for row in shown] == strongest["amplification"].tolist()[:10]
     # Pairs that leave the estimate for lack of rows stand last.
     result = hostile["directional A->T"]
     few = replace(result, table=result.table.assign(n=[1, 2] + [50] * 22))
-    rows = part_of(replace(hostile, results={"x": few}), Table, id="pairs-1").rows
+    rows = part_of(replace(hostile, results={"x": few}), "Table", id="pairs-1").rows
     assert sorted(row.cells[-1].value for row in rows[-2:]) == [1, 2]
     assert rows[:10] != shown
 
@@ -344,26 +318,8 @@ def test_pairs_say_whose_rows_they_rest_on():
     auditors = [DirectionalAuditor(**how), MALSAuditor(**how)]
     sex, label, predicted = ["f", "m"] * 40, [1, 0, 1, 0, 1, 1, 0, 0] * 10, [1] * 60 + [0] * 20
     report = skbiasamp.audit(label, predicted, sensitive_features=sex, auditor=auditors)
-    headings = [part_of(report, Table, id=f"pairs-{i}").columns[-1] for i in (1, 2)]
+    headings = [part_of(report, "Table", id=f"pairs-{i}").columns[-1] for i in (1, 2)]
     assert headings == ["Rows", "Rows of the task"]
-
-
-@pytest.mark.parametrize(
-    ("numbers", "side"),
-    [
-        ((0.1, 0.05, 0.2), "above"),
-        ((-0.1, -0.2, -0.05), "below"),
-        ((0.1, -0.05, 0.2), "across"),
-        ((0.1, 0.0, 0.2), "across"),
-        ((0.0, 0.0, 0.0), "zero"),
-        ((0.1, None, None), "unknown"),
-        ((0.1, np.nan, np.nan), "unknown"),
-        ((None, None, None), "undefined"),
-        ((np.nan, np.nan, np.nan), "undefined"),
-    ],
-)
-def test_the_side_of_an_interval(numbers, side):
-    assert side_of_zero(*numbers) == side
 
 
 @pytest.mark.parametrize(
@@ -374,91 +330,19 @@ def test_the_findings_that_change_what_to_do_come_first(plain, places, first):
         Finding(topic, "text", place) for topic, place in zip("abcdefg", places, strict=False)
     ]
     report = replace(plain, findings=findings)
-    section = part_of(report, Section, id="findings")
+    section = part_of(report, "Section", id="findings")
     assert [text.lead for text in section.items[0].texts] == [f"{topic}." for topic in first]
 
 
-def test_the_page_opens_with_the_verdict(plain):
-    document = plain.to_document()
-    assert document.metric == "directional A→T"
-    others = part_of(plain, Table, id="others-table")
-    assert [row.name for row in others.rows] == ["MALS", "leakage", "DPA A→T"]
-    text = Reading(plain.to_html()).texts("main")[0]
-    assert text.startswith(
-        "Verdict ▲ amplifies The model amplifies the difference in '1' between f and m. The "
-        "difference between the groups grows from 50.0 to 67.5 percentage points (95 % interval"
-    )
-    # The shift of everybody stands before who is affected most: 510 of 1,000 rows, and 500.
-    after = text.partition("Over all rows: ")[2]
-    assert after.startswith(
-        "'1' is predicted for 51.2 % of all rows, and 50.0 % are labelled so (120 more per 10,000 "
-        "rows). The verdict compares groups with each other. Largest change: the group f is "
-        "predicted '1' for 85.0 % of its rows, and 75.0 % are labelled so (1,000 more per 10,000 "
-    )
-    result = plain["directional A->T"]
-    assert (
-        "How sure: p-value 0.001 (how often chance alone shows so large a change), from 800 rows. "
-        "The metric is the mean over both groups, so half of this change: +0.0875 (95 % confidence "
-        f"interval {result.low:+.4f} to {result.high:+.4f}). Metric: "
-        "directional group → task (A→T) (A is the group, T is the task"
-    ) in text
-
-
-def test_a_sentence_without_a_colon_still_shows_the_interval(plain):
-    content = plain.to_dict()
-    result = content["results"]["directional A->T"]
-    result["sentence"] = "It grows."
-    assert (
-        f"so half of this change: estimate +0.0875, confidence interval {result['low']:+.4f} to"
-        in (Reading(AuditReport.from_dict(content).to_html()).texts("main")[0])
-    )
-
-
-@pytest.mark.parametrize(
-    "verdict",
-    [AMPLIFIES, REDUCES, REVERSES, NO_EFFECT, CANNOT, NOT_MEASURED, REVEALS_MORE, REVEALS_LESS],
-)
-def test_every_verdict_opens_with_its_own_word(plain, monkeypatch, verdict):
-    monkeypatch.setattr(AuditReport, "primary", "directional A->T")
-    monkeypatch.setattr(AuditResult, "verdict", verdict)
-    card = part_of(plain.to_dict(), Card)
-    assert verdict in card.headline.lower()
-    assert card.verdict.startswith(verdict)
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({}, "The model amplifies the difference in '1' between f and m (sex)."),
-        ({"verdict": "reduces"}, "The model reduces the difference in '1' between f and m (sex)."),
-        ({"verdict": "no clear effect"},
-         "No clear effect on the difference in '1' between f and m (sex)."),
-        ({"verdict": "reveals more", "kind": "attack"},
-         "The model reveals more about the group (f or m) than equally accurate random labels "
-         "would."),
-        ({"direction": "T->A"},
-         "The model amplifies the association between sex and '1'."),
-    ],
-)  # fmt: skip
-def test_the_headline_names_two_groups_and_their_task(plain, monkeypatch, change, expected):
-    content = plain.to_dict()
-    content["context"]["group_columns"] = ["sex"]
-    content["results"]["directional A->T"] |= change
-    if "verdict" in change:
-        monkeypatch.setattr(AuditReport, "primary", "directional A->T")
-        monkeypatch.setattr(AuditResult, "verdict", change["verdict"])
-    assert part_of(content, Card).headline == expected
-    content["context"]["groups"].append("x")
-    assert "f" not in part_of(content, Card).headline.split()
-
-
 def test_at_most_five_findings_stand_first_and_the_others_among_the_limits(hostile):
-    content = hostile.to_dict()
-    steps = [finding for finding in content["findings"] if finding["place"] == "next"]
-    content["findings"] += [{**steps[-1], "topic": f"another {i}"} for i in range(3)]
-    first, limits = (part_of(content, Section, id=each).items[0] for each in ("findings", "limits"))
+    steps = [finding for finding in hostile.findings if finding.place == "next"]
+    more = [replace(steps[-1], topic=f"another {i}") for i in range(3)]
+    report = replace(hostile, findings=[*hostile.findings, *more])
+    first, limits = (
+        part_of(report, "Section", id=each).items[0] for each in ("findings", "limits")
+    )
     assert len(first.texts) == 5 < len(steps) + 3
-    assert len(first.texts) + len(limits.texts) == len(content["findings"])
+    assert len(first.texts) + len(limits.texts) == len(report.findings)
 
 
 def test_every_metric_links_to_its_definition(read):
@@ -490,7 +374,7 @@ def test_a_page_is_titled_with_the_model_and_has_its_data():
 
 
 def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
-    picture = part_of(plain, Bars)
+    picture = part_of(plain, "Bars")
     assert "“1”" in picture.caption
     assert picture.end == 1
     f, m = picture.bars
@@ -519,31 +403,20 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     assert "(95 % interval of the latter: 61.9 to 72.2)" in text
 
 
-@pytest.mark.parametrize(("end", "says"), [(0.0025, "0.25 %"), (0.1, "10 %"), (0.5, "50 %")])
-def test_the_picture_says_exactly_where_its_bars_end(end, says):
-    """Bars of rare tasks ran "from 0 to 0 %"."""
-    bars = Bars("Rates", [Bar("f", end / 2, end, "", "", "across")], end)
-    page = as_page(Document("Audit", [Section("Verdict", [bars], "verdict")]))
+@pytest.mark.parametrize(
+    ("labelled", "predicted", "says"), [(2, 5, "0.25 %"), (100, 150, "10 %"), (600, 900, "50 %")]
+)
+def test_the_picture_says_exactly_where_its_bars_end(labelled, predicted, says):
+    """Bars of rare tasks ran "from 0 to 0 %"; the end of an axis to 0.5 % was labelled 0 %."""
+    group, rows = np.repeat(["f", "m"], 2_000), np.arange(2_000)
+    labels, guesses = (np.tile(rows < n, 2).astype(int) for n in (labelled, predicted))
+    report = skbiasamp.audit(
+        labels, guesses, sensitive_features=group,
+        auditor=DirectionalAuditor(reference="test"),
+    )  # fmt: skip
+    page = report.to_html()
     assert f"Bars run from 0 to {says} of a group's rows." in page
-
-
-def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain, monkeypatch):
-    content = plain.to_dict()
-    f, m = content["results"]["directional A->T"]["table"]
-    f["p_adjusted"], m["sign_certain"] = 0.2, False
-    bars = part_of(content, Bars).bars
-    assert [bar.verdict for bar in bars] == ["no clear effect", ""]
-    monkeypatch.setattr(AuditReport, "primary", "leakage")
-    assert [bar.verdict for bar in part_of(content, Bars).bars] == ["", ""]
-
-
-def test_the_picture_shows_six_groups_and_says_how_many_more_there_are(plain):
-    content = plain.to_dict()
-    for table in ("rates", "groups"):
-        row = content[table]["data"][0]
-        content[table] |= {"data": [[i, *row[1:]] for i in range(9)], "index": list(range(9))}
-    picture = part_of(content, Bars)
-    assert (len(picture.bars), picture.n_left_out) == (6, 3)
+    assert says in Reading(page).texts("svg") or f">{says}<" in page
 
 
 def test_the_picture_shows_the_groups_in_which_most_rows_changed():
@@ -562,10 +435,10 @@ def test_the_picture_shows_the_groups_in_which_most_rows_changed():
     rows = {name: changed[group == name].sum() for name in sizes}
     affected = report["directional A->T"].affected["group"]
     most = sorted(sizes, key=lambda name: (name != affected, -rows[name]))[:6]
-    shown = [bar.name.split(" ")[0] for bar in part_of(report, Bars).bars]
+    shown = [bar.name.split(" ")[0] for bar in part_of(report, "Bars").bars]
     assert set(shown) == set(most)
     assert "a" not in shown
-    changes = [round(abs(bar.after - bar.before), 9) for bar in part_of(report, Bars).bars]
+    changes = [round(abs(bar.after - bar.before), 9) for bar in part_of(report, "Bars").bars]
     assert changes == sorted(changes, reverse=True)
 
 
@@ -575,137 +448,35 @@ def test_without_predictions_of_the_task_there_is_no_picture():
         [0, 1, 1, 0] * 20, sensitive_features=sex, sensitive_pred=sex[::-1],
         auditor=DirectionalAuditor("T->A", reference="test", interval=None),
     )  # fmt: skip
-    assert not [part for part in parts(report.to_document()) if isinstance(part, Bars)]
+    assert not [part for part in parts(report.to_document()) if type(part).__name__ == "Bars"]
     assert not Reading(report.to_html()).unbalanced
 
 
-def pair(**fields):
-    return {
-        "group": "f", "task": 1, "n": 50, "base": 0.2, "observed": 0.3, "sign": 1, "delta": 0.1,
-        "amplification": 0.1, "low": 0.05, "high": 0.15, "p_value": 0.01, "p_adjusted": 0.01,
-        "sign_certain": True, "reliable": True,
-    } | fields  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("fields", "side"),
-    [
-        ({}, "above"),
-        # The p-value decides; the interval only if there is none.
-        ({"p_adjusted": 0.06}, "across"),
-        ({"low": -0.01, "p_adjusted": 0.04}, "above"),
-        ({"p_adjusted": None}, "above"),
-        ({"low": -0.01, "p_adjusted": None}, "across"),
-        ({"amplification": -0.1, "low": -0.2, "high": -0.01}, "below"),
-    ],
-)
-def test_a_pair_is_marked_by_the_rule_of_the_plots(plain, fields, side):
-    content = plain.to_dict()
-    content["results"]["directional A->T"]["table"] = [pair(**fields)]
-    (row,) = part_of(content, Table, id="pairs-1").rows
-    assert row.side == side
-
-
-def test_pairs_that_do_not_count_show_a_dash(plain):
-    mals = part_of(plain, Table, id="pairs-2").rows
-    assert [row.name for row in mals] == ["f", "m"]
-    assert [(cell.text, cell.value) for cell in mals[1].cells[3:6]] == [("–", None)] * 3
-    assert mals[1].dot is mals[1].span is None
-    assert mals[1].notes == ("adds 0: no more than an equal share",)
-
-
-def test_groups_of_two_columns_are_named_with_them(plain):
-    content = plain.to_dict()
-    content["context"]["group_columns"] = ["sex", "race"]
-    content["context"]["groups"] = [["F", "B"]]
-    content["groups"]["data"][0][0] = content["rates"]["data"][0][0] = ["F", "B"]
-    result = content["results"]["directional A->T"]
-    result |= {"group_columns": ["sex", "race"], "table": [pair(group=["F", "B"])]}
-    name = "sex = F, race = B"
-    assert part_of(content, Table, id="pairs-1").rows[0].name == name
-    assert name in [row.name for row in part_of(content, Table, id="rates-table").rows]
-    record = Reading(AuditReport.from_dict(content).to_html())
-    assert ("groups", name) in set(zip(record.texts("dt"), record.texts("dd"), strict=True))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (number(-0.0379), "−0.0379"),
-        (number(-0.00001), "0.0000"),
-        (number(0.5), "+0.5000"),
-        (number(None), "–"),
-        (number(5278, ",.15g"), "5,278"),
-        (number(-0.25, ".3g"), "−0.25"),
-        (rate(0.123456), "12.3 %"),
-        (rate(None), "–"),
-        (p_value(0.0004), "< 0.001"),
-        (p_value(0.001), "0.001"),
-        (p_value(None), "–"),
-        (name_of(("f", 30, None)), "f, 30, missing"),
-        (group_of(("f", None), ("sex", "race")), "sex = f, race = missing"),
-        (group_of(["f", 30], ["sex"]), "f, 30"),
-        (group_of("f", ("sex",)), "sex = f"),
-        (task_of(["cook", "wash"]), "cook + wash"),
-        (name_of(" a\n\tb\x07\ud800 "), "a b\ufffd\ufffd"),
-        (name_of("می\u200cشود 👩\u200d💻"), "می\u200cشود 👩\u200d💻"),
-        (name_of("f\u200d x\u200cy"), "f\ufffd x\ufffdy"),
-    ],
-)
-def test_numbers_and_names_are_written_as_a_person_would(text, expected):
-    assert text == expected
-
-
-def test_long_names_are_cut_where_both_ends_still_show():
-    long = name_of("a" * 100 + "the end")
-    assert len(long) == 80
-    assert long.startswith("aaa")
-    assert long.endswith("the end")
-
-
-@pytest.mark.parametrize(
-    ("values", "low", "high"),
-    [
-        ([0.013, 0.04, None], 0, 0.05),
-        ([-0.3, 0.9], -0.5, 1),
-        ([-0.001, 0.9], -0.001, 1),
-        ([-0.001, 0.09], -0.001, 0.1),
-        ([-0.2], -0.2, 0),
-        ([0.0], 0, 0.01),
-        ([float("nan")], 0, 0.01),
-        ([-3e-7, 6e-7], -5e-7, 1e-6),
-    ],
-)
-def test_an_axis_is_round_and_holds_zero(values, low, high):
-    axis = Axis.around(values)
-    assert (axis.low, axis.high) == (pytest.approx(low), pytest.approx(high))
-    assert "0" in [text for _, text, _ in axis.ticks]
-
-
-@pytest.mark.parametrize(
-    ("rate", "end"),
-    [(0.004, "0.5 %"), (0.021, "2.5 %"), (0.09, "10 %"), (0.25, "25 %"), (1.0, "100 %")],
-)
-def test_an_axis_of_small_rates_has_its_end_written_exactly(rate, end):
-    """The end of an axis to 0.5 % was labelled 0 %, that of one to 2.5 % 2 %."""
-    assert [text for _, text, _ in Axis.around([rate], percent=True).ticks] == ["0", end]
-
-
-def test_a_mark_beyond_an_axis_stands_at_its_end():
-    axis = Axis(-1, 1)
-    assert (axis.at(-7), axis.at(12)) == (axis.at(-1), axis.at(1))
-
-
-def test_labels_of_an_axis_do_not_run_together():
+def test_axes_hold_0_and_all_marks_and_their_labels_do_not_run_together(plain, hostile):
     """'−0.1' beside '0' was read as −0.10."""
-    assert [text for _, text, _ in Axis.around([-0.09, 0.2]).ticks] == ["0", "+0.2"]
-    assert [text for _, text, _ in Axis.around([-0.2, 0.1]).ticks] == ["−0.2", "0"]
-    assert [text for _, text, _ in Axis.around([-0.2, 0.2]).ticks] == ["−0.2", "0", "+0.2"]
+    axes = 0
+    for part in (*parts(plain.to_document()), *parts(hostile.to_document())):
+        axis = getattr(part, "axis", None)
+        if axis is None or not hasattr(part, "rows"):
+            continue
+        axes += 1
+        assert "0" in [text for _, text, _ in axis.ticks]
+        places = [float(at.removesuffix("%")) for at, *_ in axis.ticks]
+        least = 32 if axis.limit is None else 15  # percent of the width
+        assert all(after - before > least for before, after in pairwise(places))
+        marks = [mark for row in part.rows for mark in (row.dot, row.ring) if mark is not None]
+        assert all(axis.low <= mark <= axis.high for mark in marks)
+    assert axes > 3
 
 
-def test_marks_stand_where_their_numbers_are():
-    axis = Axis(-1, 1)
-    assert [axis.at(value) for value in (-1, 0, 1)] == ["3.00%", "50.00%", "97.00%"]
+def test_names_keep_joiners_inside_words_and_signs_and_no_others():
+    names = ["می\u200cشود", "👩\u200d💻", "f\u200d x"]
+    report = skbiasamp.audit(
+        [0, 1] * 60, [1, 1] * 60, sensitive_features=np.repeat(names, 40),
+        auditor=DirectionalAuditor(reference="test", interval=None),
+    )  # fmt: skip
+    shown = [row.name for row in part_of(report, "Table", id="rates-table").rows]
+    assert sorted(shown) == sorted([*names[:2], "f\ufffd x"])
 
 
 # --------------------------------------------------------------------------- looks
@@ -734,7 +505,7 @@ def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not()
     report = skbiasamp.audit(truth, predicted, sensitive_features=groups, random_state=0)
     assert report.by_column["verdict"].tolist() == ["amplifies", "no clear effect"]
     assert report["directional A->T"].verdict == "no clear effect"
-    card = part_of(report, Card)
+    card = part_of(report, "Card")
     assert card.headline == (
         "The model amplifies the association between school and '1'. No clear effect of all "
         "columns together."
@@ -753,7 +524,7 @@ def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not()
     )
     sure = card.texts[-1].text
     assert sure.startswith(f"school: {report.by_column['estimate'][0]:+.4f} (confidence interval ")
-    bars = part_of(report, Bars)
+    bars = part_of(report, "Bars")
     assert {bar.name.split(" (")[0] for bar in bars.bars} == {"school = a", "school = b"}
     assert [bar.after for bar in bars.bars] == pytest.approx(
         [predicted[groups["school"] == bar.name[9]].mean() for bar in bars.bars]
@@ -774,7 +545,7 @@ def test_what_all_groups_share_is_said_apart_from_what_a_group_changes():
         labels, predicted, sensitive_features=group, y_train=predicted, sensitive_train=group,
         auditor=DirectionalAuditor(),
     )  # fmt: skip
-    bars = part_of(report, Bars)
+    bars = part_of(report, "Bars")
     changes = {bar.name[0]: bar.change for bar in bars.bars}
     assert changes["c"].endswith("2,500 fewer per 10,000 rows")
     assert changes["a"].endswith("2,000 fewer per 10,000 rows")
@@ -813,15 +584,17 @@ def test_every_colour_can_be_read_in_both_themes():
                 assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
 
 
-def test_a_page_stays_small(plain):
-    content = plain.to_dict()
-    result = content["results"]["directional A->T"]
-    rows = [row | {"group": "g" * 80, "task": f"{i} " * 30} for row in result["table"]
-            for i in range(400)]  # fmt: skip
-    content["results"] = {f"audit {i}": result | {"table": rows} for i in range(10)}
-    html_text = AuditReport.from_dict(content).to_html()
-    assert 100_000 < len(html_text.encode()) < 2_000_000
-    assert "of 800" in html_text
+def test_a_page_stays_small():
+    rng = np.random.default_rng(0)
+    tasks = pd.DataFrame(rng.integers(0, 2, (300, 400)), columns=[f"{i} " * 30 for i in range(400)])
+    auditors = [DirectionalAuditor(reference="test", ties=ties)
+                for ties in ("zero", "negative") * 3]  # fmt: skip
+    page = skbiasamp.audit(
+        tasks, tasks[::-1].reset_index(drop=True), sensitive_features=["f" * 80, "m" * 80] * 150,
+        auditor=auditors,
+    ).to_html()  # fmt: skip
+    assert 100_000 < len(page.encode()) < 2_000_000
+    assert "of 800" in page
 
 
 def test_without_jinja2_it_says_what_to_install(plain, monkeypatch):
@@ -857,27 +630,6 @@ Promise.all([...document.querySelectorAll("iframe")].map((frame, i) => new Promi
   frame.srcdoc = pages[Math.floor(i / 4)];
 }))).then(found => document.getElementById("found").textContent = JSON.stringify(found));
 </script></body>"""
-
-
-def test_rates_run_from_their_ring_to_their_dot(plain):
-    rates = part_of(plain, Table, id="rates-table")
-    # Women 75 to 85 %, men 25 to 17.5 %.
-    assert [(row.name, row.ring, row.dot, row.span) for row in rates.rows] == [
-        ("f", 0.75, 0.85, (0.75, 0.85)),
-        ("m", 0.25, 0.175, (0.25, 0.175)),
-    ]
-    rings = [
-        element["cx"] for element in Reading(plain.to_html()).all("circle", **{"class": "ring"})
-    ]
-    assert rings == ["73.50%", "26.50%"]  # of an axis from 3 to 97 % of the width
-    cells = (f"{cell.text}\n{cell.ends}".strip() for cell in rates.rows[1].cells)
-    texts = dict(zip(rates.columns, cells, strict=True))
-    assert texts == {
-        "Rows": "400", "Labelled so": "25.0 %", "Predicted so": "17.5 %\n14.1 to 21.5",
-        "Change, percentage points": "−7.5", "Impact ratio": "0.21\n0.16 to 0.25",
-        "Accuracy": "92.5 %\n89.5 to 94.7", "True positive rate": "70.0 %\n60.4 to 78.1",
-        "False positive rate": "0.0 %\n0.0 to 1.3",
-    }  # fmt: skip
 
 
 def chromium_with(content, folder, *options):
@@ -982,7 +734,7 @@ def test_the_headline_says_who_is_worse_off_if_it_is_known_what_people_want(favo
     report = skbiasamp.audit(
         labels, predicted, sensitive_features=group, favourable=favourable, random_state=0
     )
-    headline = part_of(report, Card).headline
+    headline = part_of(report, "Card").headline
     assert headline.startswith("The model amplifies the difference in '1' between f and m")
     assert headline.endswith(f"{worse}.")
     assert ("disadvantage" in headline) is bool(worse)
@@ -991,14 +743,14 @@ def test_the_headline_says_who_is_worse_off_if_it_is_known_what_people_want(favo
 def test_a_limit_is_said_in_points_and_comes_first_among_the_steps():
     labels, predicted, group = counted_rows(WIDENED)
     report = skbiasamp.audit(labels, predicted, sensitive_features=group, limit=0.03)
-    card, (first, *_) = part_of(report, Card), report.findings
+    card, (first, *_) = part_of(report, "Card"), report.findings
     assert card.verdict == "above the limit"
     assert any("between the groups change by 6.0 percentage points" in t.text for t in card.texts)
     assert first.text.startswith("The model does not keep the limit of ±0.03: +0.0563")
     assert first.action.startswith("Do not release it by this limit.")
     few = [values[::8] for values in (labels, predicted, group)]
     report = skbiasamp.audit(*few[:2], sensitive_features=few[2], limit=0.05)
-    assert part_of(report, Card).headline.startswith("Inconclusive: these rows do not show")
+    assert part_of(report, "Card").headline.startswith("Inconclusive: these rows do not show")
     (step,) = (found for found in report.findings if found.topic == "limit")
     rows = int(re.search(r"About ([\d,]+) rows in all decide", step.action)[1].replace(",", ""))
     (check,) = report.gate(0.05, on=report.primary).checks

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import skbiasamp
+
+# Internals: the colours themselves, which no object has.
 from skbiasamp._utils.palette import ABOVE, BELOW, SERIES, UNCLEAR
 
 STYLES = Path(skbiasamp.__file__).parent / "render"

@@ -154,36 +154,6 @@ def test_a_missing_version_is_no_version():
         assert timeline.version_changes == [("2024-01-08", "v2")]
 
 
-@pytest.mark.parametrize("zone", [None, "America/New_York"])
-def test_matched_pairs_are_in_the_periods_of_their_zone(zone):
-    at = pd.Series(ENDS[:4]).repeat(20).dt.tz_localize(zone)
-    rows = pd.DataFrame({"at": at.array})
-    rows = rows.assign(sex=["f", "m"] * 40, predicted=[0, 1, 1, 1] * 20, pair=np.arange(80) // 2)
-    rows["version"] = np.array([None, "v1", "v1", "v2"], dtype=object)[np.arange(80) % 4]
-    columns = {"time": "at", "prediction": "predicted", "sensitive": "sex", "pair": "pair"}
-    for frame in of_libraries(rows):
-        timeline = skbiasamp.audit_over(
-            frame, every="day", version="version", n_draws=19, **columns
-        )
-        counted = timeline.periods.set_index("period")["n"].dropna()
-        assert counted[counted > 0].to_dict() == dict.fromkeys(NAMES["day"][:4], 10)
-        assert set(timeline.periods["version"].dropna()) == {"v1"}
-
-
-def test_matched_pairs_have_dates():
-    pl = pytest.importorskip("polars")
-    days = [at.date() for at in ENDS[:4]]
-    rows = {
-        "at": [day for day in days for _ in range(20)],
-        "sex": ["f", "m"] * 40,
-        "pair": np.arange(80) // 2,
-    }
-    frame = pl.DataFrame(rows | {"predicted": [0, 1, 1, 1] * 20})
-    columns = {"time": "at", "prediction": "predicted", "sensitive": "sex", "pair": "pair"}
-    counted = skbiasamp.audit_over(frame, every="month", n_draws=19, **columns).periods["n"]
-    assert counted.tolist() == [10, 30]
-
-
 @pytest.mark.parametrize(
     ("every", "first", "last", "n"),
     [

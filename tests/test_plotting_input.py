@@ -7,7 +7,6 @@ from hostile_made import made
 from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import AuditedClassifier, DirectionalAuditor
-from skbiasamp._input.errors import InputError
 from skbiasamp.plotting import (
     AmplificationCurveDisplay,
     AmplificationDisplay,
@@ -47,7 +46,7 @@ pytest.importorskip("matplotlib").use("Agg")
     ],
 )
 def test_what_cannot_be_drawn_is_refused_by_name(draw, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         draw()
 
 

@@ -1,5 +1,6 @@
 """Which class of a binary label is the positive one, and so the task."""
 
+import json
 import pickle
 import re
 
@@ -13,9 +14,7 @@ from sklearn.svm import LinearSVC
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
-from skbiasamp._input.errors import speaking
 from skbiasamp.cli import main
-from skbiasamp.counts.cells import distinct
 from skbiasamp.metrics import (
     bias_disparity,
     directional_amplification,
@@ -24,6 +23,8 @@ from skbiasamp.metrics import (
     multi_attribute_amplification,
     percentage_amplification,
 )
+
+# Internal: its test of hundreds of columns of scores, without an audit of each.
 from skbiasamp.metrics.score_order import score_order
 from skbiasamp.model_selection import amplification_curve
 
@@ -169,7 +170,6 @@ def test_it_survives_being_stored_selected_and_resampled(predicted):
         pickle.loads(pickle.dumps(no)),
         no.select(groups=["f", "m"]),
         no.conform(no),
-        distinct(no),
         no.with_positive("no"),
         no.with_positive(None),
     ):
@@ -210,10 +210,10 @@ def test_auditors_take_the_positive_class(auditor):
         mine.fit(counted.with_positive("b"))
 
 
-def test_a_contingency_of_another_positive_class_is_an_error_in_the_words_of_its_reader():
+def test_a_contingency_of_another_positive_class_is_an_error():
     cells = Contingency.from_labels(LABELS, sensitive_features=SEX, pos_label="no")
-    message = "contingency is 'no', and --positive is 'yes'. Leave --positive out"
-    with pytest.raises(ValueError, match=message), speaking(pos_label="--positive"):
+    message = "contingency is 'no', and pos_label is 'yes'. Leave pos_label out"
+    with pytest.raises(ValueError, match=message):
         cells.with_positive("yes")
 
 
@@ -266,7 +266,7 @@ def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
     columns = ["--target", "t", "--prediction", "p", "--sensitive", "a"]
     out = tmp_path / "report.json"
     assert main(["audit", str(path), *columns, "--positive", "0", "--json", str(out)]) == 0
-    assert skbiasamp.results.AuditReport.from_json(out).context["tasks"] == [0]
+    assert json.loads(out.read_text())["context"]["tasks"] == [0]
     capsys.readouterr()
     assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
     assert "--positive must be one of the classes of --target t, 0 and 1" in capsys.readouterr().err

@@ -15,7 +15,6 @@ from sklearn.base import clone
 from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
 from skbiasamp import Contingency
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.metrics import (
     bias_disparity,
     differential_fairness_amplification,
@@ -643,7 +642,8 @@ def test_selected_tasks_are_these_columns(world, order, n):
 def test_a_resample_draws_as_many_rows_and_only_rows_that_are_there(world, seed):
     cells = counted(world)
     drawn = cells.resample(5, random_state=seed)
-    assert drawn.weight.shape == (5, ordered(cells).n_cells)
+    assert drawn.weight.shape[0] == 5
+    assert not (drawn.count("group")[:, cells.count("group") == 0]).any()
     assert (drawn.total == cells.total).all()
     assert (drawn.weight == np.rint(drawn.weight)).all()
     np.testing.assert_array_equal(drawn.weight, cells.resample(5, random_state=seed).weight)

@@ -20,7 +20,6 @@ from skbiasamp.metrics import (
     LabelAuditor,
     PercentageAuditor,
 )
-from skbiasamp.results import AuditResult
 
 AUDITORS = [
     BiasDisparityAuditor,
@@ -149,8 +148,7 @@ def test_an_infinite_ratio_is_not_measured_and_says_what_to_do():
     assert result.verdict == "not measured"
     assert "in the predictions, a group never has an outcome" in result.sentence
     assert "Use concentration=1" in result.sentence
-    again = AuditResult.from_json(result.to_json())
-    assert again.verdict == "not measured"
+    assert json.loads(result.to_json())["value"] is None
     smoothed = auditor.set_params(concentration=1.0)
     assert smoothed.audit(COOKS, predicted, sensitive_features=SEX).verdict == "amplifies"
 
@@ -481,8 +479,6 @@ def test_they_are_in_the_report_the_page_and_the_card():
     for name, result in report.items():
         assert name in page
         assert result.sentence in card or result.sentence.replace("/", "\\/") in card
-    again = skbiasamp.results.AuditReport.from_json(report.to_json())
-    assert again.verdict == report.verdict
     content = json.loads(report.to_json())["results"]["differential fairness"]
     assert content["pair_of"] == ["pair of groups", "outcome"]
 

@@ -6,12 +6,10 @@ import pytest
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp.cli import main
 
 pytest.importorskip("pyarrow")
 ONE = {"target": "target", "prediction": "prediction", "sensitive": ["group", "region"]}
 LABELS, PREDICTIONS = ([f"{side}{i}" for i in range(9)] for side in "tp")
-MANY = {"target": LABELS, "prediction": PREDICTIONS, "sensitive": "group"}
 
 
 def simulate(n, seed):
@@ -92,56 +90,6 @@ def test_a_report_of_files_is_that_of_memory(in_memory, folder, source, trained)
     assert len(found.findings) == len(expected.findings)
 
 
-@pytest.mark.parametrize("source", [polars, duckdb, pattern])
-@pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
-def test_many_tasks_of_files_are_summed(rows, folder, source, trained, monkeypatch):
-    monkeypatch.setattr("skbiasamp.metrics.inputs.FEW_ROWS", 100)
-    train, test = rows
-    given = {"y_train": source(folder, "train")} if trained else {}
-    found = skbiasamp.audit(source(folder, "test"), **given, **MANY, random_state=0)
-    assert list(found) == ["directional A->T", "MALS"]
-    auditor = skbiasamp.DirectionalAuditor()
-    signs = train if trained else test
-    auditor.fit(signs[LABELS], sensitive_features=signs["group"])
-    expected = auditor.audit(
-        test[LABELS], test[PREDICTIONS].to_numpy(), sensitive_features=test["group"]
-    )
-    result = found["directional A->T"]
-    ends = (expected.value, expected.low, expected.high)
-    assert (result.value, result.low, result.high) == pytest.approx(ends, rel=1e-10)
-    (said,) = [one for one in found.findings if one.topic == "sums"]
-    assert "The engine summed each task by itself" in said.text
-    assert "summed in a way that gives no interval" in found.sentences["MALS"]
-    memory = skbiasamp.audit(
-        test[LABELS],
-        test[PREDICTIONS].to_numpy(),
-        sensitive_features=test["group"],
-        auditor=skbiasamp.DirectionalAuditor(interval=None),
-        random_state=0,
-    )
-    pd.testing.assert_frame_equal(found.rates, memory.rates)
-    pd.testing.assert_frame_equal(found.groups, memory.groups)
-
-
-@pytest.mark.parametrize("column", ["score", "weight"])
-def test_fractions_of_files_are_summed(rows, folder, column, monkeypatch):
-    monkeypatch.setattr("skbiasamp.metrics.inputs.FEW_ROWS", 100)
-    _, test = rows
-    columns = ONE | ({"prediction": "score"} if column == "score" else {"weight": "weight"})
-    found = skbiasamp.audit(pattern(folder, "test"), **columns, random_state=0)
-    assert list(found) == ["directional A->T", "MALS"]
-    assert [one.topic for one in found.findings].count("sums") == 1
-    memory = skbiasamp.audit(
-        test["target"],
-        test[columns["prediction"]],
-        sensitive_features=test[ONE["sensitive"]],
-        sample_weight=test["weight"] if column == "weight" else None,
-        auditor=skbiasamp.DirectionalAuditor(interval=None),
-    )
-    pd.testing.assert_frame_equal(found.rates, memory.rates)
-    pd.testing.assert_frame_equal(found.groups, memory.groups)
-
-
 @pytest.mark.parametrize(("weights", "n"), [("weight", 2), ("whole", 2), (None, 1)])
 def test_a_query_runs_no_more_often_than_needed(folder, monkeypatch, weights, n):
     """Of weights, a second time: are they fractions, or how many rows come with whole ones?"""
@@ -166,18 +114,6 @@ def test_errors_name_the_columns_of_a_frame(rows):
         columns = {"target": "target", "prediction": prediction, "sensitive": ["group"]}
         with pytest.raises(ValueError, match=r"^column 'group' \(sensitive\) has one group only"):
             verb(test.assign(group="a"), **columns)
-
-
-def test_the_command_sums_many_tasks_of_many_rows(folder, capsys, monkeypatch):
-    options = [part for name, columns in MANY.items() for part in (f"--{name}", *np.ravel(columns))]
-    assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
-    assert "multi-attribute A->T" in capsys.readouterr().out
-    monkeypatch.setattr("skbiasamp.cli._reports.FEW_ROWS", 100)
-    assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
-    shown = capsys.readouterr().out
-    (line,) = [line for line in shown.splitlines() if line.strip().startswith("directional A->T  ")]
-    assert " to " in line
-    assert "summed each task by itself" in " ".join(shown.split())
 
 
 def test_what_is_wrong_with_files_is_said(folder, tmp_path):

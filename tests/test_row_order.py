@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
-from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.cells import keys_of, side_of
+from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp.inference import UncertaintyWarning
 
 pytestmark = [
@@ -69,18 +67,3 @@ def test_the_same_seed_and_rows_give_the_same_numbers_in_any_order(interval, kin
             {name: value[order] for name, value in rows.items()},
         )
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_ordered_cells_are_the_same_to_the_last_bit(kind):
-    rows, order = rows_of(kind, 0), np.random.default_rng(1).permutation(N)
-    one = Contingency.from_labels(**rows)
-    other = Contingency.from_labels(**{name: value[order] for name, value in rows.items()})
-    one, other = ordered(one), ordered(other)
-    np.testing.assert_array_equal(one.weight, other.weight)
-    np.testing.assert_array_equal(keys_of(one), keys_of(other))
-    assert (np.diff(side_of(one, "group").labels.codes) >= 0).all()
-    assert ordered(one) is one
-    for seed in (0, 1):
-        drawn = [cells.resample(3, random_state=seed).weight for cells in (one, other)]
-        np.testing.assert_array_equal(*drawn)

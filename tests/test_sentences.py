@@ -6,7 +6,6 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
-from skbiasamp.results import GroupDifferences
 
 SEX = np.repeat(["f", "m"], 400)
 HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
@@ -59,13 +58,6 @@ def test_pairs_of_a_comparison_begin_with_the_largest_change():
     assert [cell.value for cell in changes] == pytest.approx([20.0, -2.5])
     shares = skbiasamp.compare(HIRED, models, sensitive_features=SEX, auditor=MALSAuditor())
     assert "new: rates in the predictions, the largest change first" in texts_of(shares)
-
-
-def test_a_number_is_one_difference():
-    row = {"group": "a", "other": "b", "task": 1, "difference": 0.25}
-    assert float(GroupDifferences(pd.DataFrame([row]), 0.95)) == 0.25
-    with pytest.raises(ValueError, match="There are 2 differences, and a number is one of them"):
-        float(GroupDifferences(pd.DataFrame([row, row]), 0.95))
 
 
 def test_scores_of_a_frame_need_decisions_of_their_own():

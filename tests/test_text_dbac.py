@@ -10,7 +10,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 import skbiasamp
 from skbiasamp import LICAuditor
 from skbiasamp.metrics import DBACAuditor, dbac_amplification
-from skbiasamp.results import AuditResult
 
 TASKS = {"bike": ["bike", "bicycle"], "cake": ["cake"], "dog": [re.compile(r"dogg?y?\b")]}
 WORDS = ["bike", "cake", "dog"]
@@ -142,8 +141,8 @@ def test_runs_are_measured_on_the_same_tasks(biased):
 def test_a_page_and_json_hold_it(tmp_path, biased):
     report = skbiasamp.audit(**biased, auditor=[quick("A->T"), quick("T->A")])
     assert list(report) == ["DBAC A->T", "DBAC T->A"]
-    read = AuditResult.from_json(report["DBAC A->T"].to_json())
-    assert (read.about, read.verdict) == ("the tasks", "reveals more")
+    content = report["DBAC A->T"].to_dict()
+    assert (content["about"], content["verdict"]) == ("the tasks", "reveals more")
     pytest.importorskip("jinja2")
     report.to_html(tmp_path / "page.html")
     assert "DBAC" in (tmp_path / "page.html").read_text()

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import UndefinedMetricWarning
@@ -19,9 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import skbiasamp
 from skbiasamp import Contingency, LICAuditor, amplification_scorer
-from skbiasamp.attackers.text_inputs import counted, default_attacker
 from skbiasamp.metrics import lic_amplification
-from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.text import WordMasker
 
 DATA = os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data")
@@ -106,24 +103,6 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
     expected = lic_by_hand(texts, group, np.array([of_text[one] for one in texts]), attacker)
     assert done.qualities.model.item() == pytest.approx(expected, abs=1e-4)
     assert cells.total == 600
-
-
-@pytest.mark.parametrize(
-    "first",
-    [
-        TfidfVectorizer(ngram_range=(1, 2), min_df=3, sublinear_tf=True),
-        TfidfVectorizer(min_df=0.02, max_df=0.5, norm="l1", use_idf=False),
-        CountVectorizer(binary=True, stop_words=["a", "the"]),
-    ],
-)
-def test_words_that_are_counted_once_are_counted_as_the_vectorizer_does(world, first):
-    texts = np.array(world["y_pred"], dtype=object)
-    attacker = make_pipeline(first, LogisticRegression())
-    shared, (counts,) = counted(attacker, texts)
-    half = np.arange(300)
-    expected = clone(first).fit(texts[half]).transform(texts).toarray()
-    found = clone(shared[:-1]).fit(counts[half]).transform(counts).toarray()
-    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
@@ -273,7 +252,6 @@ def test_attackers_without_weights_of_words_have_no_words(world, quick):
     result = clone(quick).set_params(attacker=forest, n_draws=1).audit(**world)
     assert result.words is None
     assert "Words that" not in result.sentence
-    assert AuditResult.from_json(result.to_json()).words is None
 
 
 def test_the_sentence_says_how_well_the_attacker_guesses(result):
@@ -283,12 +261,10 @@ def test_the_sentence_says_how_well_the_attacker_guesses(result):
     assert "for m" in result.sentence
 
 
-def test_json_brings_everything_back(result):
-    read = AuditResult.from_json(result.to_json())
-    assert_frame_equal(read.words, result.words, check_dtype=False)
-    assert read.sentence == result.sentence
-    assert read.baseline == "the human texts"
-    assert read.verdict == result.verdict
+def test_json_holds_the_words(result):
+    content = json.loads(result.to_json())
+    assert content["words"] == result.words.to_dict("records")
+    assert content["baseline"] == "the human texts"
 
 
 # --------------------------------------------------------------------------- in the package
@@ -300,7 +276,6 @@ def test_a_report_has_it_on_every_page(tmp_path, world, quick):
     assert "texts" in report.context["rows"]
     assert len(report.to_json()) < 60_000  # no text is a task
     assert "LIC" in report.to_markdown()
-    assert AuditReport.from_json(report.to_json())["LIC"].words is not None
     pytest.importorskip("jinja2")
     report.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
@@ -501,10 +476,3 @@ def test_metrics_of_labels_and_of_texts_are_audited_apart():
         skbiasamp.audit(**bad(), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
     with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
         skbiasamp.audit(**bad(), y_train=["a"] * 60, auditor=[LICAuditor()])
-
-
-def test_the_default_attacker_reads_placeholders_and_other_scripts():
-    analyze = default_attacker().steps[0][1].build_analyzer()
-    words = analyze("A <group>'s bike: 3 Hündinnen, 自転車")
-    assert {"<group>", "bike", "hündinnen", "自転車"} <= set(words)
-    assert "group" not in words  # a group of people is another word

@@ -1,5 +1,6 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
+import json
 import re
 
 import numpy as np
@@ -9,9 +10,10 @@ from scipy import stats
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
-from skbiasamp.counts.draws import divided, resampled_like
-from skbiasamp.inference.sequential import adjusted, evidence, normal_scores
-from skbiasamp.results import Timeline
+
+# Internals: hundreds of watches of hundreds of days, without an audit of each day.
+from skbiasamp.counts.draws import divided
+from skbiasamp.monitoring._sequential import adjusted, evidence, normal_scores
 
 NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
 
@@ -134,17 +136,6 @@ def test_divisions_keep_the_rows_of_every_group(steady):
     assert joint.mean() == pytest.approx(law.mean(), abs=4 * law.std() / 300**0.5)
     assert joint.std() == pytest.approx(law.std(), rel=0.2)
     assert np.array_equal(drawn.joint("group", "task_pred")[0], part.joint("group", "task_pred"))
-
-
-def test_many_cells_are_divided_as_few_are(steady):
-    rng = np.random.default_rng(0)
-    rows = steady[:900].assign(predicted=rng.random(900))
-    before, part = cells_of(rows[:600]), cells_of(rows[600:])
-    assert before.n_cells > 200
-    drawn = divided(before, part, 50, rng)
-    assert (drawn.count("group") == part.count("group")).all()
-    again = resampled_like(before, part, 50, rng)
-    assert (again.count("group") == part.count("group")).all()
 
 
 def test_rare_groups_and_rare_labels_raise_no_false_alarms():
@@ -417,16 +408,12 @@ def test_a_period_has_the_version_of_most_of_its_rows(steady):
     assert set(found.to_frame()["version"]) == {"1.4"}
 
 
-def test_json_brings_back_the_same(changed, tmp_path):
+def test_json_holds_the_periods(changed, tmp_path):
     timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
-    path = tmp_path / "timeline.json"
-    timeline.to_json(path)
-    again = skbiasamp.results.Timeline.from_json(path)
-    assert again.to_json() == timeline.to_json()
-    assert again.sentence == timeline.sentence
-    broken = path.read_text().replace('"2026-01"', "7", 1)
-    with pytest.raises(ValueError, match=r"Timeline/1: field '.*period.*' holds 7"):
-        skbiasamp.results.Timeline.from_json(broken)
+    content = json.loads(timeline.to_json(tmp_path / "timeline.json"))
+    assert json.loads((tmp_path / "timeline.json").read_text()) == content
+    assert content["sentence"] == timeline.sentence
+    assert [row["period"] for row in content["periods"]] == timeline.periods["period"].tolist()
 
 
 # ------------------------------------------------------------------ what periods may be
@@ -573,7 +560,7 @@ def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, audito
         alone = skbiasamp.audit_over(rows.assign(w=weight), **options).to_frame()
         kept = timeline.to_frame()[: len(alone)]
         pd.testing.assert_frame_equal(kept.drop(columns="expected"), alone.drop(columns="expected"))
-    assert Timeline.from_json(timeline.to_json()).verdict == timeline.verdict == "no alarm"
+    assert timeline.verdict == "no alarm"
 
 
 def test_if_all_later_periods_have_too_few_rows_nothing_is_measured(steady):

@@ -1,6 +1,7 @@
 """Predictions alone, as of generated rows: compared with training labels or known rates."""
 
 import importlib.util
+import json
 import os
 from pathlib import Path
 
@@ -10,9 +11,7 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, metrics
-from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
-from skbiasamp.counts.merging import merged
 from skbiasamp.metrics import (
     LabelAuditor,
     MatchedPairsAuditor,
@@ -20,8 +19,6 @@ from skbiasamp.metrics import (
     directional_amplification,
     mals_amplification,
 )
-from skbiasamp.monitoring._watch import scored
-from skbiasamp.results import AuditReport, ComparisonReport
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "../shared/data"))
 GENDER = ["F"] * 76 + ["M"] * 139
@@ -140,7 +137,7 @@ def test_several_tasks_without_labels():
     ],
 )
 def test_what_cannot_be_read_says_so(made, said):
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(ValueError, match=said):
         made()
 
 
@@ -164,7 +161,7 @@ def test_metrics_that_need_labels_say_so(kind):
         given = {} if kind is LabelAuditor else {"sensitive_features": GENDER}
         auditor.fit(y, **given)
     given = {} if kind is LabelAuditor else {"sensitive_features": GENDER}
-    with pytest.raises(InputError, match=r"pass (y_true|the labels)|y_true is None"):
+    with pytest.raises(ValueError, match=r"pass (y_true|the labels)|y_true is None"):
         auditor.score(None, y, **given)
 
 
@@ -173,7 +170,7 @@ def test_metrics_that_need_labels_say_so(kind):
 )
 def test_settings_that_need_labels_say_so(auditor):
     auditor.fit(REAL, sensitive_features=GENDER)
-    with pytest.raises(InputError, match="no labels of the audited rows"):
+    with pytest.raises(ValueError, match="no labels of the audited rows"):
         auditor.score(None, SYNTHETIC, sensitive_features=GENDER)
 
 
@@ -222,13 +219,13 @@ def test_models_without_labels_have_the_classes_of_all():
 
 def test_models_that_need_labels_say_so():
     auditor = DirectionalAuditor().fit(REAL, sensitive_features=GENDER)
-    with pytest.raises(InputError, match="no labels of the audited rows"):
+    with pytest.raises(ValueError, match="no labels of the audited rows"):
         auditor.compare(None, {"a": SYNTHETIC, "b": REAL}, sensitive_features=GENDER)
 
 
 def test_training_rows_need_labels():
     frame = pd.DataFrame({"g": GENDER, "placed": REAL})
-    with pytest.raises(InputError, match=r"no labels.*y_train"):
+    with pytest.raises(ValueError, match=r"no labels.*y_train"):
         DirectionalAuditor(base="train").fit(frame, prediction="placed", sensitive="g")
 
 
@@ -297,7 +294,7 @@ def test_known_rates_have_no_error(auditor):
 
 
 def test_the_option_is_checked():
-    with pytest.raises(InputError, match="reference_is_sample"):
+    with pytest.raises(ValueError, match="reference_is_sample"):
         MALSAuditor().fit(REAL, sensitive_features=GENDER, reference_is_sample="no")
 
 
@@ -350,7 +347,6 @@ def test_a_report_without_labels(tmp_path):
         "90.0 % of the group m are 'b' in these rows, and 60.0 % in the reference rows"
         in amplified.verdict
     )
-    assert AuditReport.from_json(found.to_json()).to_dict() == found.to_dict()
 
 
 def test_a_comparison_without_labels():
@@ -362,13 +358,12 @@ def test_a_comparison_without_labels():
     assert found["directional A->T"].difference("new") == pytest.approx(-1 / 139, abs=1e-12)
     assert "the audited rows have no labels" in str(found.to_html())
     assert "ccuracy is" not in found.verdict
-    assert ComparisonReport.from_json(found.to_json()).to_dict() == found.to_dict()
     frame = pd.DataFrame({"gender": GENDER, "placed": REAL, **models})
     columns = {"prediction": {"old": "old", "new": "new"}, "sensitive": "gender"}
     trained = Contingency.from_labels(REAL, sensitive_features=GENDER)
     by_name = skbiasamp.compare(frame, **columns, y_train=trained, random_state=0)
     assert by_name.summary.equals(found.summary)
-    with pytest.raises(InputError, match="selection_rates"):
+    with pytest.raises(ValueError, match="selection_rates"):
         skbiasamp.compare(None, models, **given)
 
 
@@ -422,7 +417,6 @@ def test_generators_with_rows_of_their_own_are_compared_with_one_reference(tmp_p
         models[name].to_csv(path, index=False)
     of_files = skbiasamp.compare(None, files, **columns, y_train=real, random_state=0)
     assert of_files.summary.equals(found.summary)
-    assert ComparisonReport.from_json(found.to_json()).to_dict() == found.to_dict()
     shown = " ".join(str(found).split())
     assert "of the group sex = f are '1', and 27.6 % in 'copy'" in shown
     assert "predictions differ" not in shown
@@ -454,14 +448,12 @@ def test_prompts_of_generators_are_clusters():
         ({"auditor": MALSAuditor()}, "such as auditor=DirectionalAuditor"),
         ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
         ({"reference": "c"}, "reference"),
-        ({"pairs": [1, 2]}, "pairs needs models that predict the same rows"),
-        ({"given": "age"}, "given needs models that predict the same rows"),
     ],
 )
 def test_generators_that_cannot_be_compared(changed, says):
     real = pd.DataFrame({"sex": ["f", "m"] * 50, "engineer": [0, 1, 1, 0] * 25})
     given = {"prediction": "engineer", "sensitive": "sex", "y_train": real}
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(ValueError, match=says):
         skbiasamp.compare(None, {"a": real, "b": real}, **given | changed)
 
 
@@ -487,9 +479,9 @@ def test_a_fitted_auditor_brings_its_reference():
 
 
 def test_a_report_needs_something_to_compare_with():
-    with pytest.raises(InputError, match="selection_rates"):
+    with pytest.raises(ValueError, match="selection_rates"):
         report(y_train=None, sensitive_train=None)
-    with pytest.raises(InputError, match="no labels of the audited rows"):
+    with pytest.raises(ValueError, match="no labels of the audited rows"):
         report(auditor=DirectionalAuditor())
 
 
@@ -528,11 +520,12 @@ def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, 
     assert "'copy' and 'made'" in " ".join(capsys.readouterr().out.split())
     columns = {"prediction": "placed", "sensitive": "gender"}
     whole = skbiasamp.compare(None, frames, **columns, y_train=frames["copy"], random_state=0)
-    found = skbiasamp.results.ComparisonReport.from_json(tmp_path / "out.json")
+    results = json.loads((tmp_path / "out.json").read_text())["results"]
+    found = pd.DataFrame(results["directional A->T"]["table"])
     for name in ("estimate", "difference"):
-        first, second = (r["directional A->T"].table[name].tolist() for r in (found, whole))
-        assert first == pytest.approx(second, nan_ok=True)
-    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"], [*line[1:5], "--given", "x"]
+        expected = whole["directional A->T"].table[name].tolist()
+        assert found[name].tolist() == pytest.approx(expected, nan_ok=True)
+    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"]
     for wrong in wrongs:
         with pytest.raises(SystemExit) as error:
             main(["compare", *wrong, *named])
@@ -575,7 +568,7 @@ def test_frames_are_watched_without_a_target():
     trained = DirectionalAuditor(base="train").fit(frame, target="placed", sensitive="g")
     fitted = skbiasamp.audit_over(frame, **named, auditor=trained, n_draws=99)
     assert fitted.periods["value"].iloc[0] != 0
-    with pytest.raises(InputError, match="no labels of the audited rows"):
+    with pytest.raises(ValueError, match="no labels of the audited rows"):
         skbiasamp.audit_over(frame, **named, auditor=DirectionalAuditor(), n_draws=99)
 
 
@@ -592,7 +585,7 @@ def test_what_cannot_be_watched_without_labels_says_so(changed, says):
     if "reference" in changed:
         labels = Contingency.from_labels([0, 1] * 50, sensitive_features=["f", "m", "m", "f"] * 25)
         changed = {"reference": labels}
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(ValueError, match=says):
         skbiasamp.audit_over(made, **changed)
 
 
@@ -610,28 +603,8 @@ def test_rates_of_ones_own_are_watched():
 def test_probabilities_cannot_take_the_place_of_labels():
     trained = Contingency.from_labels(REAL, sensitive_features=GENDER)
     soft = predictions(np.where(SYNTHETIC, 0.9, 0.2), like=trained)
-    with pytest.raises(InputError, match="probabilities"):
+    with pytest.raises(ValueError, match="probabilities"):
         skbiasamp.audit_over({"2026-01": soft, "2026-02": soft})
-
-
-@pytest.mark.parametrize("labelled", [False, True])
-def test_scores_of_periods_without_a_change_have_the_mean_0(labelled):
-    """Signs of the reference gave −2.3 without labels and +1.0 with them, in this setting."""
-    rng, scores = np.random.default_rng(1), []
-
-    def drawn():
-        group, y = rng.integers(0, 3, 500), (rng.random((500, 10)) < 0.4).astype(int)
-        predicted = np.where(rng.random(y.shape) < 0.2, 1 - y, y)
-        return Contingency.from_labels(y if labelled else None, predicted, sensitive_features=group)
-
-    for _ in range(40):
-        reference, first = drawn(), drawn()
-        learned = DirectionalAuditor(base="test" if labelled else "train").learn_reference(
-            reference
-        )
-        scores.append(scored(learned, reference, first, 59, rng)[0])
-        assert merged([reference, first]).total == 1000
-    assert abs(np.mean(scores)) <= 2.5 / 40**0.5
 
 
 @pytest.mark.skipif("SKBIASAMP_DATA" not in os.environ, reason="needs SKBIASAMP_DATA")
@@ -686,7 +659,7 @@ def test_labels_that_are_not_there_are_asked_for_as_a_column_of_a_frame():
     frame = pd.DataFrame({"p": [0, 1] * 40, "sex": ["f", "f", "m", "m"] * 20})
     frame["day"] = ["2026-01-01", "2026-02-01"] * 40
     columns = {"prediction": "p", "sensitive": "sex"}
-    with pytest.raises(InputError, match="name their column: target="):
+    with pytest.raises(ValueError, match="name their column: target="):
         skbiasamp.audit(frame, **columns)
-    with pytest.raises(InputError, match=r"compares predictions with labels: pass target\."):
+    with pytest.raises(ValueError, match=r"compares predictions with labels: pass target\."):
         skbiasamp.audit_over(frame, **columns, time="day", auditor=LabelAuditor())

@@ -13,7 +13,6 @@ from sklearn.pipeline import FeatureUnion
 from sklearn.utils import estimator_checks
 
 import skbiasamp
-from skbiasamp._input.errors import InputError
 from skbiasamp.text import WordListLabeler
 
 OBJECTS = {
@@ -217,13 +216,13 @@ def test_lists_that_cannot_work_are_refused(how, message):
     if message is None:  # a symbol is a word if it is listed
         assert labels_of("Oh!", **how) == ["a"]
         return
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         WordListLabeler(**how).fit(["a dog"])
 
 
 @pytest.mark.parametrize("texts", ["a dog", ["a dog", None], [1], pd.Series([0.5])])
 def test_what_is_no_text_is_refused(texts):
-    with pytest.raises(InputError, match="X must"):
+    with pytest.raises(ValueError, match="X must"):
         WordListLabeler(OBJECTS).fit(texts)
 
 

@@ -61,7 +61,7 @@ def reports(frame: pd.DataFrame, folder: Path) -> None:
     assert_type(report["leakage"], AuditResult)
     assert_type(report.verdict, str)
     assert_type(report.to_html(folder / "report.html"), str)
-    assert_type(AuditReport.from_json(folder / "report.json"), AuditReport)
+    assert_type(report.to_json(folder / "report.json"), str)
     assert_amplification(report, below=0.02)
     compared = skbiasamp.compare(frame, target="y", prediction={"a": "p", "b": "q"}, sensitive="s")
     assert_type(compared, ComparisonReport)

@@ -31,7 +31,6 @@ IN_MARKDOWN = (
     "two_models",
     "watch",
     "selection_rates",
-    "answers",
 )
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 

@@ -104,7 +104,7 @@ plt.show()
 # The seven descriptions are compared on the same images (`compare`), so the intervals of the
 # differences are narrow.
 
-a_to_t = DirectionalAuditor("A->T", reference="test", random_state=0).compare(
+a_to_t = DirectionalAuditor("A->T", reference="test").compare(
     mentioned[objects],
     {mask: found[objects] for mask, found in said.items()},
     sensitive_features=gender,
@@ -162,7 +162,7 @@ print((100 * equal.set_index("model")[names]).round().to_string())
 # Only captions that name one gender can answer this, so each mask has its own images. A model that
 # always says "man" is shown as well: its captions have no association.
 
-sex = DirectionalAuditor("T->A", random_state=0)
+sex = DirectionalAuditor("T->A")
 sex.fit(mentioned[objects], sensitive_features=gender)
 # With a box on the person, some objects are in none of the few captions: they are left out.
 warnings.filterwarnings("ignore", category=UndefinedMetricWarning)

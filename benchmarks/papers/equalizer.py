@@ -61,7 +61,7 @@ truth = captions[objects]
 both = np.all([found["(no label)"] == 0 for found in named.values()], axis=0)
 words = {model: np.where(one["female"], "female", "male")[both] for model, one in named.items()}
 t_to_a = (
-    DirectionalAuditor("T->A", random_state=0)
+    DirectionalAuditor("T->A")
     .fit(truth, sensitive_features=gender)
     .compare(truth[both], sensitive_features=gender[both], sensitive_preds=words)
 )
@@ -107,7 +107,7 @@ MORE = {
 }
 labeler = WordListLabeler({name: MORE.get(name, [name.replace("_", " ")]) for name in objects})
 said = {model: labeler.transform(captions[name])[objects] for model, name in MODELS.items()}
-a_to_t = DirectionalAuditor("A->T", reference="test", random_state=0).compare(
+a_to_t = DirectionalAuditor("A->T", reference="test").compare(
     truth, said, sensitive_features=gender
 )
 print(a_to_t)

@@ -1,12 +1,16 @@
 #!/bin/sh
-# Add the predictions of yesterday to the store, and fail if the model changed.
-# crontab: 30 2 * * * STORE=/srv/watch DATA=/srv/predictions /srv/watch.sh
+# Count the predictions of yesterday, and fail if the model changed.
+# crontab: 30 2 * * * COUNTS=/srv/counts DATA=/srv/predictions /srv/watch.sh
 set -eu
 day=${DAY:-$(date -d yesterday +%F)}
-store=${STORE:?the folder of the store}
 data=${DATA:?the folder of the predictions}
+counts=${COUNTS:?the folder of the counts}
 
-skbiasamp watch add "$store" "$data/$day.csv" --period "$day" \
-    --target hired --prediction predicted --sensitive sex --min-cell 5
-skbiasamp watch show "$store" --reference "${REFERENCE:-30}" \
-    --html "${PAGE:-watch.html}" --fail-on-alarm
+python -c '
+import sys
+import pandas as pd
+from skbiasamp import Contingency
+columns = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+Contingency.from_frame(pd.read_csv(sys.argv[1]), **columns).to_json(sys.argv[2])
+' "$data/$day.csv" "$counts/$day.json"
+skbiasamp over "$counts/*.json" --reference "${REFERENCE:-30}" --html "${PAGE:-watch.html}"

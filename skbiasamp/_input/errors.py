@@ -29,7 +29,6 @@ PARAMETER_OF = {
     "score": "y_score",
     "weight": "sample_weight",
     "cluster": "clusters",
-    "pair": "pairs",
     "given": "given",
 }
 # The options of the columns of labels and predictions, by the side they are.

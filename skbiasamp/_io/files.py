@@ -102,7 +102,9 @@ def opened(
         ) from error
 
 
-def find(patterns: list[str]) -> list[Path]:
+def find(
+    patterns: list[str], known: tuple[str, ...] = (*_DELIMITERS, *_OBJECTS, PARQUET)
+) -> list[Path]:
     """Return the files that paths and patterns name; a path that exists is no pattern."""
     files: list[Path] = []
     for pattern in patterns:
@@ -114,7 +116,6 @@ def find(patterns: list[str]) -> list[Path]:
             what = "no file matches" if glob.has_magic(pattern) else "there is no file"
             raise FileNotFoundError(f"{what} {pattern}")
         files += map(Path, matched)
-    known = (*_DELIMITERS, *_OBJECTS, PARQUET)
     for path in files:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")
@@ -131,17 +132,12 @@ def find(patterns: list[str]) -> list[Path]:
     if len({kind_of(path) for path in files}) > 1:
         text = "{files} are files of different kinds: name files of one kind"
         raise InputError(text, files=", ".join(patterns))
-    check_named_once(files, "rows")
-    return files
-
-
-def check_named_once(files: list[Path], what: str) -> None:
-    """Raise if one of the files is named twice, by whichever paths."""
     real = [path.resolve() for path in files]
     for i, path in enumerate(real):
         if path in real[:i]:
-            text = f"{{path}} is named twice: its {what} would count twice"
+            text = "{path} is named twice: its rows would count twice"
             raise InputError(text, path=files[i])
+    return files
 
 
 def columns_of_files(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from pathlib import Path
 from typing import Any
 
 from skbiasamp._input.errors import InputError, InputTypeError
-
-_BYTES = 8  # of the name of a temporary file
 
 
 def written(text: str, path: Any) -> str:
@@ -34,13 +31,6 @@ def check_path(path: Path) -> None:
         raise IsADirectoryError(f"{path} is a folder: name the file to write")
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what killed writers left in a folder to which nobody else is writing now."""
-    for path in folder.glob(".*.tmp"):
-        if re.fullmatch(f"[.][0-9a-f]{{{2 * _BYTES}}}[.]tmp", path.name):
-            path.unlink()
-
-
 def _replace(path: Path, content: bytes) -> None:
     """Write a file beside the one that is named, and give it that name when it is complete."""
     if path.exists() and not path.is_file():  # a device such as /dev/stdout
@@ -50,7 +40,7 @@ def _replace(path: Path, content: bytes) -> None:
     mode = target.stat().st_mode if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(f"{path} is write-protected")  # renaming would not ask
-    beside = target.with_name(f".{secrets.token_hex(_BYTES)}.tmp")
+    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(content)

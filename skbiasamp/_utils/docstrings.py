@@ -121,8 +121,7 @@ class _Shared:
         rows are independent.
     **columns : column name or list of names
         If the first argument is a frame: `target`, `prediction`, `sensitive`,
-        `sensitive_prediction`, `weight` and `cluster` name its columns. `given`: columns that make
-        strata, such as department, or their names; groups are then compared within strata.
+        `sensitive_prediction`, `weight` and `cluster` name its columns.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The command line: ``skbiasamp audit`` and ``compare`` of files, ``demo`` of embedded data."""
+"""The command line: ``audit``, ``compare`` and ``over`` of files, ``demo`` of embedded data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     code : int
         0 if the report was made and passed its gate, 1 if it failed (outside ``--limit``, above
-        ``--fail-above``, a reversed association, or an alarm with ``--fail-on-alarm``), 2 if the
-        input was bad or there is no result to check, 3 if the gate is inconclusive, 130 if it was
-        interrupted.
+        ``--fail-above``, a reversed association, or an alarm of ``over``), 2 if the input was bad
+        or there is no result to check, 3 if the gate is inconclusive, 130 if it was interrupted.
     """
     try:
         # Imported here, since that takes a while and may be interrupted too.

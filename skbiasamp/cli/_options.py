@@ -18,6 +18,7 @@ from typing import Any
 from skbiasamp import metrics
 from skbiasamp._input.checks import GROUPS
 from skbiasamp.metrics.base import BaseAuditor
+from skbiasamp.monitoring import EVERY
 
 
 def _finite(text: str, least: float = -math.inf) -> float:
@@ -32,16 +33,11 @@ def _finite(text: str, least: float = -math.inf) -> float:
     return number
 
 
-def _whole(text: str, least: int = 0) -> int:
-    """Return a whole number, not larger than the seeds of random numbers."""
-    if not (text.isdecimal() and least <= int(text) < 2**32):
-        raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more; got {text!r}")
+def _seed(text: str) -> int:
+    """Return a seed of random numbers."""
+    if not (text.isdecimal() and int(text) < 2**32):
+        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more; got {text!r}")
     return int(text)
-
-
-def _jobs(text: str) -> int:
-    """Return how many processes work; below 0, how many processors are left out and one more."""
-    return -_whole(text[1:], 1) if text.startswith("-") else _whole(text, 1)
 
 
 def _delimiter(text: str) -> str:
@@ -158,20 +154,17 @@ ON = (
 # By their place in the help; usage has them in this order.
 OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "columns": {
+        "--time": _value("dates, times, or text that begins with a date such as 2026-11-21"),
         "--target": _value("the label, or 0/1 columns", nargs="+"),
         "--prediction": _value("its prediction: labels or probabilities", nargs="+"),
         "--sensitive": _value("the sensitive feature", nargs="+"),
         "--sensitive-prediction": _value("the feature as predicted by the model", nargs="+"),
-        "--features": _value("columns that the model learns from", nargs="+"),
         "--weight": _value("weights of the audited rows", nargs=1),
         "--cluster": _value(
             "the person, image or family of a row: rows of one are resampled together", nargs=1
         ),
         "--positive": _value(
             "which of two classes is the positive one (default: the one that sorts last)"
-        ),
-        "--pair": _value(
-            "the pair of a row, such as one advert: rows of one differ only in the group", nargs=1
         ),
         "--favourable": _value(
             "the class, or the tasks, that people want: impact ratios compare how often it is "
@@ -182,7 +175,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             "scores behind predictions, such as logits; probabilities are explained, too",
             nargs="+",
         ),
-        "--scores": _flag("the prediction is a score: selected are rows above the median score"),
         "--given": _value(
             "strata, such as department: what they contribute to amplification, and within them",
             nargs="+",
@@ -195,13 +187,11 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "": {
         "test": _value("files of the audited rows; these come first", "TEST", nargs="+"),
-        "store": _value("the folder", "STORE"),
-        "files": _value("files of the model's answers", "FILE", nargs="+"),
         "--train": _value("files of the training labels", "TRAIN", nargs="+"),
-        "--period": _value(
-            "a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4) or year; late "
-            "rows of an old period are added to it",
-            required=True,
+        "--every": _one_of(
+            *(*EVERY, "name"),
+            default="month",
+            text="length of a period (default: month); name: --time holds the names of periods",
         ),
         "--groups": _one_of(
             *GROUPS,
@@ -234,28 +224,9 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--reference": _value(
             "the model that the others are compared with (default: the first)", "MODEL"
         ),
-        "--estimator": _one_of(
-            default="hist_gradient_boosting", text="the model (default: hist_gradient_boosting)"
-        ),
-        "--scoring": _value("a score of scikit-learn (default: accuracy)", default="accuracy"),
-        "--folds": _value("default: 5", "N", type=partial(_whole, least=2), default=5),
-        "--jobs": _value("how many models are trained in parallel", "N", type=_jobs),
-        "--min-share": _value(
-            "leave categories with a smaller share of rows out of the ratios (default: 0)",
-            "X",
-            type=float,
-            default=0.0,
-        ),
-        "--min-cell": _value(
-            "leave out cells of fewer rows, so that they reveal nobody (default: keep all)",
-            "N",
-            type=int,
-            default=1,
-        ),
         "--model-name": _value("name of the model, for the title of the report"),
-        "--model-version": _value("version of the model"),
-        "--data-name": _value("name of the data (default: the files of TEST)"),
-        "--seed": _value("seed of random numbers (default: 0)", "N", type=_whole, default=0),
+        "--data-name": _value("name of the data (default: its files)"),
+        "--seed": _value("seed of random numbers (default: 0)", "N", type=_seed, default=0),
         "--delimiter": _value(
             "character between the cells of text files, or tab (default: detected)",
             "C",
@@ -310,7 +281,6 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         ),
         "--on": _value(ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
         "--allow-undefined": _flag("pass if there is no result to check, instead of exit code 2"),
-        "--fail-on-alarm": _flag("exit with 1 if there is an alarm"),
     },
 }
 OF_MODELS: dict[str, Any] = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model}
@@ -321,19 +291,18 @@ OF_MODELS_OR_FILES = OF_MODELS | {"type": _model_or_column}
 def add_command(
     commands: Any,
     name: str,
-    run: Callable[..., int] | None,
-    shared: str = "",
+    run: Callable[..., int],
+    shared: str,
     own: Mapping[str, Any] | None = None,
     *,
-    text: str | None = None,
     usage: str | None = None,
-) -> Any:
-    """Add a command to the parser; its `text`, from summary to examples, is the docstring of `run`.
+) -> None:
+    """Add a command to the parser; its text, from summary to examples, is the docstring of `run`.
 
     Options that are `shared` are as in the table; the command has its `own` entries of others.
     """
     options = {option: {} for option in shared.split()} | dict(own or {})
-    text = inspect.cleandoc(text or run.__doc__ or "")
+    text = inspect.cleandoc(run.__doc__ or "")
     description, _, examples = text.partition("for example:\n")
     summary = description.partition("\n")[0].rstrip(".")
     command = commands.add_parser(
@@ -350,4 +319,3 @@ def add_command(
         place = command.add_argument_group(title) if title and names else command
         for option in names:
             place.add_argument(option, **known[option] | options[option])
-    return command

@@ -25,8 +25,9 @@ class Clusters(NamedTuple):
         return int(self.n.sum())
 
     def take(self, cells: Array) -> Clusters:
-        """Return the profiles of some cells."""
-        return Clusters(self.of[cells], self.n)
+        """Return the profiles of some cells; clusters without them are none."""
+        kept, of = np.unique(self.of[cells], return_inverse=True)
+        return Clusters(of, self.n[kept])
 
     def apart(self, weight: Array) -> Clusters:
         """Return each cluster by itself, if every row of cells of whole weights is a cell."""

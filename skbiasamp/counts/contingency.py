@@ -12,7 +12,6 @@ from skbiasamp._input.count_tables import OPTIONS, read_counts
 from skbiasamp._input.errors import OPTION_OF, columns_named
 from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import Summed
-from skbiasamp._io.json import load_json, understood
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
     canonical,
@@ -23,7 +22,7 @@ from skbiasamp.counts import (
 )
 from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame, read_labels
-from skbiasamp.counts.stored import FORMAT, read_cells, write_cells, write_table
+from skbiasamp.counts.stored import load_cells, write_cells, write_table
 
 _LABELS = (
     *("y_true", "y_pred", "sensitive_features", "sensitive_pred", "y_preds", "sensitive_preds"),
@@ -425,11 +424,7 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        return load_json(text, cls._of_plain)
-
-    @classmethod
-    def _of_plain(cls, content: Any) -> Contingency:
-        return cls(**understood(FORMAT, read_cells, content))
+        return cls(**load_cells(text))
 
 
 def is_contingency(value: Any) -> TypeGuard[Contingency]:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Annotated, Any, NotRequired
+import json
+import os
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, NamedMissing
+from skbiasamp._input.checks import MISSING, Array, NamedMissing
 from skbiasamp._input.count_tables import column_of_name
 from skbiasamp._input.errors import InputError, InputTypeError, plain
 from skbiasamp._input.labels import Codes, Labels, Members, Side
-from skbiasamp._io.json import (
-    TEXT_OF,
-    Names,
-    Wrong,
-    known,
-    limited,
-    matrix,
-    object_reader,
-    one_of,
-    reader,
-    vector,
-)
+from skbiasamp._utils.formatting import printable
 from skbiasamp.counts.cells import (
     SIDES,
     Cells,
@@ -36,8 +28,9 @@ from skbiasamp.counts.cells import (
 from skbiasamp.counts.clusters import Clusters
 from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
 
-FORMAT = "skbiasamp contingency 1"
-_ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
+_FORMAT = "skbiasamp contingency 1"
+# The key of a name that is real, although missing values have it.
+_TEXT_OF = "text"
 
 
 def write_table(cells: Cells) -> pd.DataFrame:
@@ -85,10 +78,9 @@ def write_cells(cells: Cells) -> dict[str, Any]:
     cells.require_single("JSON")
     sides = sides_of(cells)
     return {
-        "format": FORMAT,
+        "format": _FORMAT,
         "weight": _written(cells.weight),
         "sides": {name: _write_side(side) for name, side in sides.items()},
-        "scores": cells.summed is None and any(map(_scores, sides.values())),
         "n_dropped": cells.n_dropped,
         "repeats": _written(cells.repeats),
         "summed": cells.summed,
@@ -122,21 +114,13 @@ def _write_side(side: Side) -> dict[str, Any]:
     }
 
 
-def _scores(side: Side) -> bool:
-    """Return whether labels are numbers that are no probabilities, which attackers can use."""
-    if not isinstance(side.labels, Members) or not side.soft:
-        return False
-    matrix = side.labels.matrix
-    return matrix.shape[1] != len(side.names) or bool((abs(matrix - 0.5) > 0.5 + _ROUNDING).any())
-
-
 def _write_name(name: Hashable) -> Any:
     """Return a name as JSON has it; a list is a combination."""
     name = plain(name)
     if isinstance(name, tuple):
         return [_write_name(part) for part in name]
     if isinstance(name, NamedMissing):
-        return {TEXT_OF: str(name)}
+        return {_TEXT_OF: str(name)}
     if name is None or isinstance(name, str | bool | int | float):
         return name
     raise InputTypeError(
@@ -147,126 +131,184 @@ def _write_name(name: Hashable) -> Any:
     )
 
 
-_POSITIONS = Annotated[Any, vector(-1, whole=True)]
-_COUNTS = Annotated[Any, vector(0, whole=True)]
-_MATRIX = Annotated[Any, matrix]
-_SIDE = {
-    "names": Names,
-    "codes": _POSITIONS | None,
-    "matrix": _MATRIX | None,
-    **dict.fromkeys(("soft", "one_label", "open"), bool),
-    "columns": tuple[Hashable, ...],
-    "pos_label": NotRequired[Hashable],
-    "floats": NotRequired[bool],
-}
-_MOMENTS = {
-    "groups": Names,
-    "signs": _MATRIX,
-    "change": bool,
-    "squares": Annotated[Any, vector(0)],
-    "crossed": NotRequired[_MATRIX | None],
-}
-_read_moments = reader(list[Annotated[Any, object_reader(_MOMENTS)]])
+def load_cells(source: Any) -> dict[str, Any]:
+    """Return what cells are made of, from JSON or from the file that a path names."""
+    if isinstance(source, str) and source.lstrip().startswith("{"):
+        return _read_text(source)
+    if not isinstance(source, str | os.PathLike):
+        raise InputTypeError(
+            "{text} must be JSON, or the path of a file that has it; got {kind}.",
+            kind=type(source).__name__,
+        )
+    try:
+        text = Path(source).read_text(encoding="utf-8-sig")  # editors of Windows add a mark
+    except ValueError as error:  # a path with NUL, a file that is no UTF-8
+        template = "{path!r} cannot be read as JSON: {error}."
+        raise InputError(template, path=str(Path(source)), error=error) from error
+    try:
+        return _read_text(text)
+    except InputError as error:
+        error.begin_with(printable(f"{os.fspath(source)}: "))
+        raise
 
 
-def _listed(moments: Any) -> Any:
-    """Return a list of moments; older files hold one."""
-    return [moments] if isinstance(moments, dict) else moments
-
-
-_CLUSTERS = {"of": _COUNTS, "n": Annotated[Any, vector(1, whole=True)]}
-_CELLS = object_reader(
-    {
-        "format": Annotated[str, one_of(FORMAT)],
-        "weight": Annotated[Any, vector(0, 2.0**53)],
-        "sides": dict[str, Annotated[Any, object_reader(_SIDE)]],
-        "n_dropped": Annotated[float, known, limited(0)],
-        "repeats": _COUNTS | None,
-        "summed": Annotated[str, one_of("scores", "weights", "tasks")] | None,
-        "moments": Annotated[Any, _listed, _read_moments] | None,
-        "scores": NotRequired[bool],
-        "clusters": NotRequired[Annotated[Any, object_reader(_CLUSTERS)] | None],
-    }
-)
-
-
-def read_cells(content: Any) -> dict[str, Any]:
-    """Return what cells are made of; `moments` are there if tasks were summed."""
-    read = _CELLS(content)
-    weight, sides, repeats = read["weight"], read["sides"], read["repeats"]
-    moments, clusters = read.pop("moments"), read.pop("clusters", None)
-    in_tasks = read["summed"] == "tasks"
-    _require(repeats is None or len(repeats) == len(weight), "repeats", repeats)
-    most = np.full((len(weight), 1), 1 + _ROUNDING)
-    if read.pop("scores", False) and not in_tasks:
-        most[:] = np.inf
-    # Predictions name the tasks if there are no labels.
-    naming = {"group": "group", "task": "task" if in_tasks else naming_names(sides)[0]}
-    possible = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
-    _require({*naming.values()} <= {*sides}, "sides", [*sides])
-    # A side is one of several models' unless tasks were summed.
-    kinds = {*sides} if in_tasks else {name.partition(":")[0] for name in sides}
-    _require(kinds <= {*possible}, "sides", [*sides])
-    for name in dict.fromkeys([*naming.values(), *sides]):
-        role = name.partition("_")[0]
-        # Sums of a task are those of so many rows, whose weights were rounded as they were added.
-        top = weight[:, None] * (1 + 1e-9) if in_tasks and role == "task" else most
-        side = sides[name] = _read_side(sides[name], f"sides.{name}", top)
-        labels = sides[naming[role]]
-        _require(side.names == labels.names, f"sides.{name}.names", side.names)
-        # A label of two classes has one task, in labels and in predictions.
-        alike = side.one_label == labels.one_label or len(labels.names) > 2
-        of_role = alike and not (side.one_label and role == "group")
-        _require(of_role, f"sides.{name}.one_label", side.one_label)
-    both_squares = (SQUARE in sides) == (BOTH_SQUARE in sides)
-    both = BOTH in sides or not (in_tasks and "task_pred" in sides)
-    _require(both_squares and both, "sides", [*sides])
-    if clusters is not None:
-        of, n = clusters["of"], clusters["n"]
-        known_clusters = not in_tasks and len(of) == len(weight) and (of < len(n)).all()
-        _require(known_clusters, "clusters.of", of.tolist())
-        read["clusters"] = Clusters(of.astype(np.intp), n)
-    groups, n_tasks = sides["group"].names, len(sides[naming["task"]].names)
-    n = len(groups)
-    shapes = {"squares": (n,), "signs": (n, n_tasks), "crossed": (2, n)}
-    for moment in moments or ():
-        of_groups = in_tasks and moment["groups"] == groups
-        _require(of_groups, "moments.groups", moment["groups"])
-        for name, shape in shapes.items():
-            sums = moment.get(name)
-            _require(sums is None or sums.shape == shape, f"moments.{name}", sums)
-    if moments:
-        read["moments"] = tuple(Moments(**moment) for moment in moments)
-    del read["format"]
+def _read_text(text: str) -> dict[str, Any]:
+    """Return what cells are made of; raise if `write_cells` did not write this."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError("This is no JSON, or not all of it: {error}.", error=error) from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise InputError(
+            "This JSON is no contingency: its field 'format' must be {format!r}. Read a file that "
+            "`Contingency.to_json` wrote.",
+            format=_FORMAT,
+        )
+    read: dict[str, Any] = {}
+    for name, read_field in _FIELDS.items():
+        try:
+            read[name] = read_field(content[name], read)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError(
+                "This contingency is damaged: its field {field!r} is not what "
+                "`Contingency.to_json` writes. Write it again.",
+                field=name,
+            ) from error
     return read
 
 
-def _require(right: Any, field: str, value: Any) -> None:
+# Each reads a field, and what was read before it. They raise any error if it cannot be.
+
+
+def _require(right: Any) -> None:
     if not right:
-        raise Wrong(value.tolist() if isinstance(value, np.ndarray) else value, field)
+        raise ValueError
 
 
-def _read_side(stored: dict[str, Any], field: str, most: Array) -> Side:
-    """Return labels; numbers of each cell are at most `most`."""
-    names, codes, matrix = stored["names"], stored["codes"], stored["matrix"]
-    pos_label = stored.get("pos_label")
-    _require((codes is None) != (matrix is None), field, codes)
-    _require(pos_label is None or pos_label in names, f"{field}.pos_label", pos_label)
+_MOST = 2.0**53  # a sum of more ones is not exact
+_LARGEST = float(np.finfo(float).max)
+
+
+def _numbers(
+    value: Any, shape: tuple[int, ...], least: float = -_LARGEST, most: float = _LARGEST
+) -> Array:
+    array = np.array(value, dtype=float).reshape(shape)
+    _require(((array >= least) & (array <= most)).all())
+    return array
+
+
+def _whole(value: Any, n: int, least: float, most: float = _MOST) -> Array:
+    array = _numbers(value, (n,), least, most)
+    _require((array == np.rint(array)).all())
+    return array
+
+
+def _read_weight(value: Any, read: dict[str, Any]) -> Array:
+    return _numbers(value, (len(value),), 0, _MOST)
+
+
+def _read_dropped(value: Any, read: dict[str, Any]) -> float:
+    return float(_numbers(value, (), 0))
+
+
+def _read_repeats(value: Any, read: dict[str, Any]) -> Array | None:
+    return None if value is None else _whole(value, len(read["weight"]), 0)
+
+
+def _read_summed(value: Any, read: dict[str, Any]) -> str | None:
+    _require(value in (None, "scores", "weights", "tasks"))
+    return value
+
+
+def _read_sides(value: Any, read: dict[str, Any]) -> dict[str, Side]:
+    in_tasks = read["summed"] == "tasks"
+    sides = {name: _read_side(side, len(read["weight"])) for name, side in value.items()}
+    possible = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
+    # A side is one of several models' unless tasks were summed.
+    _require({name if in_tasks else name.partition(":")[0] for name in sides} <= {*possible})
+    if in_tasks:
+        _require((SQUARE in sides) == (BOTH_SQUARE in sides))
+        _require(BOTH in sides or "task_pred" not in sides)
+    # Predictions name the tasks if there are no labels.
+    naming = sides["group"], sides["task" if in_tasks else naming_names(sides)[0]]
+    for name, side in sides.items():
+        of_groups = name.startswith("group")
+        labels = naming[not of_groups]
+        _require(side.names == labels.names and not (side.one_label and of_groups))
+        # A label of two classes has one task, in labels and in predictions.
+        _require(side.one_label == labels.one_label or len(labels.names) > 2)
+    return sides
+
+
+def _read_side(stored: dict[str, Any], n_cells: int) -> Side:
+    names, codes, matrix = _read_names(stored["names"]), stored["codes"], stored["matrix"]
+    pos_label = _read_name(stored["pos_label"])
+    _require(len({*names}) == len(names) and (pos_label is None or pos_label in names))
+    flags = {name: stored[name] for name in ("soft", "one_label", "open", "floats")}
+    _require(all(isinstance(flag, bool) for flag in flags.values()))
+    soft = flags.pop("soft")
     labels: Labels
     if codes is not None:
-        positions = len(codes) == len(most) and (codes < len(names)).all()
-        _require(positions, f"{field}.codes", codes)
-        labels = Codes(codes.astype(np.intp), len(names))
+        positions = _whole(codes, n_cells, -1, len(names) - 1)
+        labels = Codes(positions.astype(np.intp), len(names))
     else:
-        scores = bool(np.isinf(most).any())
-        width = matrix.shape[1] if scores and matrix.shape[1] == 1 else len(names)
-        n_empty = matrix.size + len(most) * width == 0
-        _require(matrix.shape == (len(most), width) or n_empty, f"{field}.matrix", matrix)
-        if stored["soft"]:
-            outside = (matrix > most) | ((matrix < -_ROUNDING) & (not scores))
-        else:
-            outside = (matrix != 0) & (matrix != 1)
-        _require(not outside.any(), f"{field}.matrix", matrix[outside])
-        labels = Members(matrix if stored["soft"] else matrix.astype(bool))
-    how = stored["one_label"], stored["open"], stored["columns"], pos_label
-    return Side(names, labels, *how, floats=stored.get("floats", False))
+        width = 1 if soft and n_cells and len(matrix[0]) == 1 else len(names)
+        members = _numbers(matrix, (n_cells, width))
+        _require(soft or np.isin(members, (0, 1)).all())
+        labels = Members(members if soft else members.astype(bool))
+    return Side(names, labels, columns=_read_names(stored["columns"]), pos_label=pos_label, **flags)
+
+
+def _read_clusters(value: Any, read: dict[str, Any]) -> Clusters | None:
+    if value is None:
+        return None
+    _require(read["summed"] != "tasks")
+    n = _whole(value["n"], len(value["n"]), 1)
+    of = _whole(value["of"], len(read["weight"]), 0, len(n) - 1)
+    return Clusters(of.astype(np.intp), n)
+
+
+def _read_moments(value: Any, read: dict[str, Any]) -> tuple[Moments, ...]:
+    return tuple(_read_moment(stored, read) for stored in value or ())
+
+
+def _read_moment(stored: dict[str, Any], read: dict[str, Any]) -> Moments:
+    sides = read["sides"]
+    groups, n = sides["group"].names, len(sides["group"].names)
+    _require(read["summed"] == "tasks" and _read_names(stored["groups"]) == groups)
+    _require(isinstance(stored["change"], bool))
+    signs = _numbers(stored["signs"], (n, len(sides["task"].names)))
+    crossed = stored["crossed"]
+    return Moments(
+        groups,
+        signs,
+        stored["change"],
+        _numbers(stored["squares"], (n,), 0),
+        None if crossed is None else _numbers(crossed, (2, n)),
+    )
+
+
+def _read_names(values: Any) -> tuple[Hashable, ...]:
+    _require(isinstance(values, list))
+    return tuple(map(_read_name, values))
+
+
+def _read_name(value: Any) -> Any:
+    """Return the name of a group, a task or a class: a list is a combination, a tuple."""
+    if isinstance(value, list):
+        return tuple(map(_read_name, value))
+    if value == {_TEXT_OF: MISSING}:
+        return NamedMissing(MISSING)
+    _require(value is None or isinstance(value, str | bool | int | float))
+    return value
+
+
+_FIELDS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "weight": _read_weight,
+    "n_dropped": _read_dropped,
+    "repeats": _read_repeats,
+    "summed": _read_summed,
+    "sides": _read_sides,
+    "clusters": _read_clusters,
+    "moments": _read_moments,
+}

@@ -365,22 +365,27 @@ class TaskByTask(Association):
         return TaskByTask.of([own * part for own, part in zip(self.parts, factors, strict=True)])
 
     def without_centre(self) -> Association:
+        """Return the rates alone."""
         return TaskByTask.of([part.without_centre() for part in self.parts])
 
     def cross(self, other: Association) -> Array:
+        """Return the covariance of each pair's association with that of another."""
         assert isinstance(other, TaskByTask)
         both = zip(self.parts, other.parts, strict=True)
         return np.concatenate([own.cross(beside) for own, beside in both], axis=1)
 
     @cached_property
     def unseen(self) -> Array:
+        """Variance of what few rows cannot show."""
         return np.concatenate([part.unseen for part in self.parts], axis=1)
 
     def units(self) -> Array:
+        """Return by how many units each pair's variance is carried."""
         return np.concatenate([part.units() for part in self.parts], axis=1)
 
     @property
     def is_joint(self) -> bool:
+        """Whether it is known how pairs vary together."""
         return False
 
 
@@ -403,6 +408,7 @@ class Mapped(Association):
         return cls(value, rate, n, samples, True, False, tuple(maps))
 
     def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
+        """Return what units add to some pairs, by sample."""
         total: list[tuple[Array, Array, float]] = []
         for weights, association in self.maps:
             if np.ndim(weights):
@@ -424,11 +430,13 @@ class Mapped(Association):
         return total
 
     def cross(self, other: Association) -> Array:
+        """Return the covariance of each pair's association with that of another."""
         assert other is self
         return self._moment(2)
 
     @cached_property
     def unseen(self) -> Array:
+        """Variance of what few rows cannot show."""
         return np.zeros(self.value.shape)
 
     def _moment(self, power: int) -> Array:
@@ -442,19 +450,21 @@ class Mapped(Association):
         return sums.reshape(self.value.shape)
 
     def units(self) -> Array:
+        """Return by how many units each pair's variance is carried."""
         fourth = self._moment(4)
         squares = self.variance**2
         units = np.divide(squares, fourth, out=np.ones(squares.shape), where=fourth > 0)
         return np.maximum(units, 1.0)
 
     def project(self, weights: Array) -> list[tuple[Array, Array, float]]:
+        """Return what units add to a weighted sum over pairs, by sample."""
         every = np.arange(self.value.size)
         known = np.where(np.isnan(self.value), 0.0, weights).ravel()
         return [(known @ own, times, factor) for own, times, factor in self.influences(every)]
 
 
 def associate(
-    cells: Contingency,
+    cells: Any,
     outcome: SideName | Labels,
     given: SideName | Labels,
     *,
@@ -482,16 +492,33 @@ def associate(
     -------
     association : Association
     """
+    if not (isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0):
+        return _associated(cells, outcome, given, by_group, centre, times)
+    # Labels are counted once for all audits that are compared with them.
+    key = outcome, given, by_group, centre
+    if key not in cells._associations:
+        cells._associations[key] = _associated(cells, outcome, given, by_group, centre, times)
+    known: Association = cells._associations[key]
+    return known
+
+
+def _associated(
+    cells: Any,
+    outcome: SideName | Labels,
+    given: SideName | Labels,
+    by_group: bool | None,
+    centre: bool,
+    times: Any,
+) -> Association:
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
     if cells.summed == "tasks":
         how: dict[str, Any] = {"by_group": by_group, "centre": centre}
         parts = (of_task(cells, task) for task in range(len(cells.tasks)))
         return TaskByTask.of([associate(part, outcome, given, **how) for part in parts])
-    known = isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0
     outcomes = labels_of(cells, outcome) if isinstance(outcome, str) else outcome
     conditions = labels_of(cells, given) if isinstance(given, str) else given
-    if known:
+    if isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0:
         joint, n, whole = cells.joint(given, outcome), cells.count(given), cells.count(outcome)
     else:
         joint = pair_sums(conditions, outcomes, cells.weight)
@@ -503,10 +530,9 @@ def associate(
     total, size = np.asarray(whole_rows)[..., None, None], n[..., :, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a condition without rows has no rate
         rate = joint / size
-        if centre:
-            value = (total * joint - size * whole[..., None, :]) / (total * size)  # ties are 0
-        else:
-            value = rate
+        # So that a tie is exactly 0.
+        apart = (total * joint - size * whole[..., None, :]) / (total * size)
+        value = apart if centre else rate
         overall = whole / total[..., 0]
     # Sums of fractional weights leave rounding errors.
     value = np.where(np.abs(value) <= 1e-14, 0.0, value)
@@ -515,8 +541,8 @@ def associate(
     is_predicted = isinstance(given, str) and given.endswith("_pred")
     if by_group:
         return Association(value, rate, size, (sample,), by_group, is_predicted)
-    turned = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
-    return Association(*turned, (sample,), by_group, is_predicted)
+    value, rate, size = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
+    return Association(value, rate, size, (sample,), by_group, is_predicted)
 
 
 def known_or_zero(values: Array) -> Array:

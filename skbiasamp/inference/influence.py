@@ -38,7 +38,7 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
 
 
 def interval_of(cells: Cells, value: float, influence: Array, level: float) -> tuple[float, float]:
-    """Return the interval of a number by what rows add to it: Student's t by the units that count."""
+    """Return the interval of a number by what rows add to it: Student's t."""
     sums, times = unit_sums(cells, influence)
     n = times.sum()
     parts = sums**2 * n / max(n - 1, 1)

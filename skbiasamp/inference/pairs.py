@@ -71,9 +71,11 @@ class MeanSize(MeanChange):
     only_signed: bool = False
 
     def published(self, sign: Array, delta: Array) -> float:
+        """Return the paper's formula, of signs and changes of rates."""
         return super().published(self._directions(sign, delta), delta)
 
     def slopes(self, sign: Array, delta: Array) -> Array:
+        """Return how the published value follows each change of a rate."""
         return super().slopes(self._directions(sign, delta), delta)
 
     def _directions(self, sign: Array, delta: Array) -> Array:
@@ -140,8 +142,9 @@ class Pairs:
             sign = np.sign(known_or_zero(reference.value)).astype(int)
             known["sign"] = sign
         if self.signs is None:
-            shared = reference is not None and reference.shares_rows(change)
-            known["signs"] = Signs.of(reference) if shared else Signs.known(sign)
+            known["signs"] = Signs.known(sign)
+            if reference is not None and reference.shares_rows(change):
+                known["signs"] = Signs.of(reference)
         for name, value in known.items():
             object.__setattr__(self, name, value)
 

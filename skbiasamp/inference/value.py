@@ -320,14 +320,18 @@ class Direction:
             return np.asarray(self.signs.values != 0)
         return np.asarray(np.abs(known_or_zero(self.labels.z)) > CLEAR)
 
-    def verdict(self, number: Estimate) -> str:
-        """Return what an interval says, with the name that its direction allows."""
+    def verdict(self, number: Estimate, part: Association | None = None) -> str:
+        """Return what an interval says, with the name that its direction allows.
+
+        `part` is the change that the number is of, if it is a part of this one.
+        """
         if math.isnan(number.value) or math.isnan(number.low):
             return words.NOT_MEASURED
         if not number.excludes_zero:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.95 if self.signs.source is not None else 0.99
-            adds = not self.is_known and are_joint(self.change, level)
+            change = self.change if part is None else part
+            adds = not self.is_known and are_joint(change, level)
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         carried = parts[self.clear & (parts != 0)].sum() / number.value
@@ -338,9 +342,9 @@ class Direction:
         return words.REVERSES if self._reverses(parts) else words.REDUCES
 
     def _reverses(self, parts: Array) -> bool:
-        """Return whether predictions are associated against the clear directions (one-sided 5 %)."""
+        """Return whether predictions are associated against the clear directions (at 5 %)."""
         sign = self.signs.values if self.labels is None else known_or_zero(self.labels.value)
         along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
         mean = float((along * known_or_zero(self.predicted.value)).sum())
         variance = sum(float(moved**2 @ times) for moved, times, _ in self.predicted.project(along))
-        return mean < special.ndtri(0.05) * math.sqrt(variance)
+        return bool(mean < special.ndtri(0.05) * math.sqrt(variance))

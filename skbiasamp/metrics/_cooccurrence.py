@@ -14,7 +14,6 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
@@ -131,7 +130,10 @@ class CooccurrenceAuditor(BaseAuditor):
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
     formula: str = Option("change", StrOptions({"change", "published"}), after="reference")
     interval: str | None = Option("analytic", StrOptions({"analytic"}), None)
-    n_resamples, random_state, n_jobs = None, None, None  # nothing is drawn at random
+    # Nothing is drawn at random.
+    n_resamples: Any = None
+    random_state: Any = None
+    n_jobs: Any = None
 
     # ------------------------------------------------------------------ what a metric fills in
 
@@ -343,8 +345,8 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return what the interval of the difference to another model says."""
         between = own.beside(other)
         number = self._number(between, None)
-        ends = dict(zip(("value", "low", "high"), judged, strict=True))
-        known = replace(number, **ends)
+        value, low, high = judged
+        known = replace(number, value=value, low=low, high=high)
         verdict = between.verdict(known, published=self.formula == "published")
         if verdict == words.ADDS:
             sizes = [np.nansum(np.abs(pairs.change.value)) for pairs in (own, other)]
@@ -364,20 +366,20 @@ class CooccurrenceAuditor(BaseAuditor):
 
         def mean_of(names: Sequence[str]) -> Pairs:
             of_names = [models[name] for name in names]
-            parts = {
-                key: _mean([getattr(pairs, key) for pairs in of_names])
-                for key in ("predicted", "change", "moved")
-            }
-            return replace(first, delta=parts.pop("moved"), **parts)
+            return replace(
+                first,
+                predicted=_mean([pairs.predicted for pairs in of_names]),
+                change=_mean([pairs.change for pairs in of_names]),
+                delta=_mean([pairs.moved for pairs in of_names]),
+            )
 
         def own_rows(names: Sequence[str]) -> tuple[float, float]:
             """Return the mean variance of single runs, and what all of them share."""
-            each = np.mean(
-                [self._number(models[name], level).standard_error ** 2 for name in names]
-            )
+            errors = [self._number(models[name], level).standard_error for name in names]
+            each = float(np.mean(np.square(errors)))
             whole = self._number(mean_of(names), level).standard_error ** 2
-            shared = (len(names) * whole - each) / max(len(names) - 1, 1)
-            return float(each), float(max(shared, 0.0))
+            shared = float((len(names) * whole - each) / max(len(names) - 1, 1))
+            return each, max(shared, 0.0)
 
         def rows(names: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
             pairs = mean_of(names)
@@ -392,8 +394,9 @@ class CooccurrenceAuditor(BaseAuditor):
         def verdict(names: Sequence[str], mean: Mean) -> str:
             pairs = mean_of(names)
             number = self._number(pairs, level)
-            ends = {name: float(getattr(mean, name)) for name in ("value", "low", "high")}
-            return pairs.verdict(replace(number, **ends), published=self.formula == "published")
+            value, low, high = map(float, mean[:3])
+            known = replace(number, value=value, low=low, high=high)
+            return pairs.verdict(known, published=self.formula == "published")
 
         def of_pairs(method: str) -> dict[str, Array]:
             if level is None:

@@ -27,7 +27,6 @@ from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import RowSource, within_strata
 from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
 
@@ -188,8 +187,7 @@ class BaseAuditor(Declaration):
         labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS, "clusters")
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
-            result = self._result(self._with_right_scores(y_true, test))
-        return within_strata(result, columns.get("given"))
+            return self._result(self._with_right_scores(y_true, test))
 
     @rest_by_name
     @filling
@@ -238,8 +236,7 @@ class BaseAuditor(Declaration):
         """
         labels = chosen(locals(), "y_preds", "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
-            result = compared(self, y_true, labels, dict(columns), reference)
-        return within_strata(result, columns.get("given"))
+            return compared(self, y_true, labels, columns, reference)
 
     def audit_runs(
         self,
@@ -343,11 +340,6 @@ class BaseAuditor(Declaration):
         how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
         how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
         how |= {} if self.reads == "labels" else {self.reads: True}
-        if (given := columns.pop("given", None)) is not None:
-            if self.reads != "labels":
-                raise InputError("{given} is for metrics of labels: leave it out.")
-            del how["like"]
-            return RowSource(y_true, labels, columns, how).counted(given, like)
         engine = self._asked(like) if columns else {}
         with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)

@@ -32,7 +32,7 @@ def compared(
     auditor._validate_params()
     auditor._check_fitted()
     runs: dict[str, list[str]] = {}
-    if not (is_contingency(y_true) or columns.keys() - {"given"}):
+    if not (is_contingency(y_true) or columns):
         names = ("y_preds", "sensitive_preds")
         check_models({name: labels[name] for name in names})
         rows = labels["sensitive_features"] if y_true is None else y_true

@@ -120,6 +120,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ the formula
 
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula."""
         before, after = (self._ratios(test, side) for side in _SIDES)
         change = Mapped.of(
             after.value - before.value,
@@ -257,14 +258,17 @@ class LargestChange(MeanChange):
     after: Any = None
 
     def published(self, sign: Array, delta: Array) -> float:
+        """Return the paper's formula, of signs and changes of rates."""
         return _largest(self.after.value) - _largest(self.before.value)
 
     def estimate(
         self, change: Association, signs: Signs, confidence_level: float | None
     ) -> Estimate:
+        """Return the value with its interval."""
         value = self.published(signs.values, change.value)
         parts = change.value
-        nothing = Estimate(value, *[math.nan] * 5, parts, parts)
+        nan = math.nan
+        nothing = Estimate(value, nan, nan, nan, nan, nan, parts, parts)
         if confidence_level is None or not math.isfinite(value):
             return nothing
         reach = margin(change, confidence_level)

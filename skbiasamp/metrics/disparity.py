@@ -45,9 +45,9 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
     Notes
     -----
-    The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`. The published value
-    is the mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are kept. Pairs that
-    never occur in the labels, and tasks that are never predicted, are left out. The
+    The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`. The published
+    value is the mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are kept.
+    Pairs that never occur in the labels, and tasks that are never predicted, are left out. The
     ``amplification`` of a pair is its relative change in the direction of the preference: above 0
     if the group is predicted to prefer, or to avoid, the task more than before.
 
@@ -94,6 +94,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     columns: ClassVar = {"base": "Preference, labels", "observed": "Preference, predictions"}
 
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula."""
         before, after = (_preferences(test, side) for side in ("task", "task_pred"))
         # A task that a group never has leaves nothing to compare with.
         known = before.rate > 0
@@ -136,9 +137,11 @@ class MeanUnsigned(MeanChange):
     """The published value is the mean change, whatever the signs are."""
 
     def published(self, sign: Array, delta: Array) -> float:
+        """Return the paper's formula, of signs and changes of rates."""
         return super().published(np.ones(delta.shape), delta)
 
     def slopes(self, sign: Array, delta: Array) -> Array:
+        """Return how the published value follows each change of a rate."""
         return self.weights(delta)
 
 

@@ -123,11 +123,7 @@ def row_by_row(
     """Return the columns of a frame or of files as labels, with no columns left to name."""
     check_frame_columns(columns, labels.values())
     read = read_columns(frame, columns)
-    several = {option for option, named in columns.items() if isinstance(named, Mapping)}
-    rows = {
-        PARAMETER_OF.get(option, option) + "s" * (option in several): values
-        for option, values in read.items()
-    }
+    rows = {PARAMETER_OF.get(option, option): values for option, values in read.items()}
     return rows.pop("y_true", None), labels | rows, {}
 
 
@@ -147,29 +143,17 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
 
 
 def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return columns of a frame or of files by what they are: tables of sensitive features.
-
-    If there are columns of several models, those of each are by its name.
-    """
+    """Return columns of a frame or of files by what they are: tables of sensitive features."""
     with opened_rows(frame, columns) as (rows, _):
-        sides = {
-            what: [
-                name
-                for part in (named.values() if isinstance(named, Mapping) else [named])
-                for name in names_of(part)
-            ]
-            for what, named in columns.items()
-        }
+        sides = {what: list(names_of(named)) for what, named in columns.items()}
         opened = open_frame(rows, sides)
         # At once: an engine may return rows in another order each time.
         each = dict.fromkeys(name for names in sides.values() for name in names)
         table = opened.frame.select(*map(opened.column, each)).collect()
         own: dict[str, Any] = {new: name for name, new in opened.called.items()}
 
-        def read(what: str, named: Any) -> Any:
-            if isinstance(named, Mapping):
-                return {model: read(what, own) for model, own in named.items()}
-            part = table.select(*map(opened.column, names_of(named)))
+        def read(what: str, names: list[Any]) -> Any:
+            part = table.select(*map(opened.column, names))
             part = part.rename({new: own[new] for new in part.columns if new in own})
             whole = what == "sensitive" or part.shape[1] > 1
             column = part if whole else part.get_column(part.columns[0])
@@ -177,7 +161,7 @@ def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
             # A column of pyarrow has no name.
             return native if whole or hasattr(native, "name") else to_native(column, what)
 
-        return {what: read(what, named) for what, named in columns.items()}
+        return {what: read(what, names) for what, names in sides.items()}
 
 
 def read_train(

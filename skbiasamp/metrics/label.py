@@ -110,6 +110,7 @@ class LabelAuditor(CooccurrenceAuditor):
         return signs[..., None, :]
 
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula."""
         labels, predicted = (
             associate(test, side, given="group", centre=False) for side in ("task", "task_pred")
         )

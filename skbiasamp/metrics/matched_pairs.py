@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 from skbiasamp._input.checks import MISSING_POLICIES, Array
-from skbiasamp._input.containers import columns_of, is_table, to_native
-from skbiasamp._input.errors import (
-    InputError,
-    InputTypeError,
-    fewer_groups,
-    meant,
-    of_the_model,
-    quote,
-    speaking,
-)
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, fewer_groups, quote, speaking
 from skbiasamp._input.keywords import chosen, keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._input.rows import read_clusters
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import Interval, StrOptions
-from skbiasamp._utils.formatting import name_of
 from skbiasamp._utils.random import chunks, generator
-from skbiasamp._utils.warnings import UncertaintyWarning, collected, warn
+from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.counts.several_models import check_model, check_models
-from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
-from skbiasamp.inference.intervals import agreeing
-from skbiasamp.inference.student import skewed_reach
-from skbiasamp.inference.two_way import TwoWay
-from skbiasamp.metrics.inputs import row_by_row
-from skbiasamp.results import GroupDifferences
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
+from skbiasamp.metrics.inputs import read_columns
+from skbiasamp.render.document import Document, Text
+from skbiasamp.results import AuditResult
 
-_LABELS = ("sensitive_features", "pairs", "sample_weight", "clusters")
-_COLUMNS = ("prediction", "sensitive", "pair", "weight", "cluster")  # that a frame is read by
-_TITLE = "Matched pairs"
+_PARAMETER_OF = {
+    "prediction": "y_pred",
+    "sensitive": "sensitive_features",
+    "pair": "pairs",
+    "weight": "sample_weight",
+    "cluster": "clusters",
+}
 _NOT_CAUSAL = (
     "This is no counterfactual fairness: names, voices and photos show class, age and region "
     "along with the group."
@@ -50,6 +42,23 @@ _NOT_CAUSAL = (
 _NUMBERS = ["n_pairs", "n_unmatched", "higher", "lower", "mean", "mean_other", "difference",
             "standard_error", "low", "high", "p_value", "p_adjusted", "ratio", "ratio_low",
             "ratio_high"]  # fmt: skip
+
+
+class _Differences(AuditResult):
+    """Differences of two groups within pairs, in place of pairs of group and task."""
+
+    def strongest(self, n: int = 10) -> pd.DataFrame:
+        """Return the `n` largest differences."""
+        order = self.table["difference"].abs().sort_values(ascending=False, kind="stable")
+        return self.table.loc[order.index[:n]]
+
+    def to_document(self) -> Document:
+        """Return value, differences and what they say as plain data, which renderers show."""
+        document = super().to_document()
+        (section,) = document.sections
+        items = [*section.items, Text(self.sentence), Text(_NOT_CAUSAL)]
+        title = f"{document.title.rpartition(' (')[0]} ({self.n_samples:,.15g} rows)"
+        return replace(document, title=title, sections=[replace(section, items=items)])
 
 
 class MatchedPairsAuditor(WithOptions):
@@ -144,6 +153,7 @@ class MatchedPairsAuditor(WithOptions):
     missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
     random_state: Any = Option(None, "random_state", np.random.Generator)
 
+    @keywords()
     def audit(
         self,
         y_pred: Any,
@@ -152,8 +162,12 @@ class MatchedPairsAuditor(WithOptions):
         pairs: Any = None,
         sample_weight: Any = None,
         clusters: Any = None,
-        **columns: Any,
-    ) -> GroupDifferences:
+        prediction: Any = None,
+        sensitive: Any = None,
+        pair: Any = None,
+        weight: Any = None,
+        cluster: Any = None,
+    ) -> AuditResult:
         """Compare the groups within pairs, with intervals and tests.
 
         Parameters
@@ -166,114 +180,76 @@ class MatchedPairsAuditor(WithOptions):
             One id per row: rows of one pair (or block of more rows) share it.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole weights, the same for all rows of a pair, which counts as so many pairs.
-        clusters : array-like of shape (n_samples,) or (n_samples, 2), default=None
-            A second id per row, such as the name: rows that share it depend on each other. A table
-            of two columns may have the ids of `pairs` beside it.
-        **columns : column name
-            If `y_pred` is a frame: `prediction`, `sensitive`, `pair`, `weight` and `cluster`
-            name its columns. ``cluster=["pair", "name"]`` says the same as ``cluster="name"``.
+        clusters : array-like of shape (n_samples,), default=None
+            A second id per row, such as the name: rows that share it depend on each other.
+        prediction, sensitive, pair, weight, cluster : column name, default=None
+            If `y_pred` is a frame, its columns.
 
         Returns
         -------
-        result : GroupDifferences
+        result : AuditResult
+            Its ``table`` has one row for each two groups and task: ``group`` and ``other``, the
+            ``mean`` of each and their ``difference`` (group minus other), with ``standard_error``,
+            interval (``low``, ``high``), ``p_value``, ``p_adjusted`` and the ``test``; ``n_pairs``
+            that have both groups and ``n_unmatched`` that have one of them; in how many pairs the
+            group is ``higher`` and ``lower``; and the ``ratio`` with its interval. If there are
+            several rows, the value is the largest difference, and its interval and p-value hold for
+            all rows at once (Bonferroni).
         """
         self._validate_params()
-        given = chosen(locals(), "y_pred", *_LABELS)
-        for name in columns:
-            if name not in _COLUMNS:
-                text = "got an unexpected keyword argument {seen!r}{meant}"
-                raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
-        if columns := {name: column for name, column in columns.items() if column is not None}:
-            if isinstance(named := columns.get("cluster"), list | tuple):
-                beside = [name for name in named if name != columns.get("pair")]
-                columns["cluster"] = beside[0] if len(beside) == 1 else named
-            _, given, _ = row_by_row(y_pred, given | {"y_pred": None}, columns)
-        rows = PairedRows.read(given, self.pos_label, missing=self.missing)
-        values, rng = rows.values[0], generator(self.random_state)
-        return self._result(list(self._compared(rows, values, _is_binary(values), rng)), rows)
-
-    def compare(
-        self,
-        y_preds: Any,
-        *,
-        sensitive_features: Any,
-        pairs: Any,
-        reference: str | None = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-    ) -> GroupDifferences:
-        """Compare models on the same pairs: which treats the groups more differently.
-
-        Parameters
-        ----------
-        y_preds : dict of str to array-like
-            The decisions or scores of each model, by its name.
-        sensitive_features, pairs, sample_weight, clusters : array-like
-            As in `audit`.
-        reference : str, default=None
-            Name of the model that the others are compared with. None: the first.
-
-        Returns
-        -------
-        result : GroupDifferences
-            One row for each other ``model``, two groups and task: ``mean`` is the difference within
-            pairs by this model, and ``mean_other`` that by the reference. Intervals are those of
-            Student's t, and the test swaps signs within pairs, or clusters.
-        """
-        self._validate_params()
-        check_models({"y_preds": y_preds, "sensitive_preds": None})
-        named = next(iter(y_preds)) if reference is None else reference
-        first = check_model(named, tuple(y_preds), "reference")
-        given = chosen(locals(), *_LABELS) | {"y_pred": y_preds[first]}
-        rng, table_rows = generator(self.random_state), []
-        for name in (name for name in y_preds if name != first):
-            with collected(), of_the_model(name):  # all models have the same pairs
-                rows = PairedRows.read(given, self.pos_label, y_preds[name], self.missing)
-            before, own = rows.values
-            binary = [_is_binary(values) for values in rows.values]
-            # Within pairs, a difference changes by the difference of the rows' changes.
-            parts = (own - before, 2 * all(binary)), (own, binary[1]), (before, binary[0])
-            every = (self._compared(rows, values, limit, rng) for values, limit in parts)
-            for changed, new, old in zip(*every, strict=True):
-                means = {"mean": new["difference"], "mean_other": old["difference"]}
-                row = {"model": name, **changed, **means}
-                table_rows.append({key: row[key] for key in row if not key.startswith("ratio")})
-        return self._result(table_rows, rows, f"{_TITLE}: models compared with {name_of(first)}")
-
-    def _result(
-        self, table_rows: list[dict[str, Any]], rows: PairedRows, title: str = _TITLE
-    ) -> GroupDifferences:
-        table = pd.DataFrame(table_rows)
+        given = chosen(locals(), *_PARAMETER_OF.values())
+        named = chosen(locals(), *_PARAMETER_OF)
+        if columns := {name: column for name, column in named.items() if column is not None}:
+            read = read_columns(y_pred, columns)
+            given |= {"y_pred": None} | {_PARAMETER_OF[name]: own for name, own in read.items()}
+        rows, rng = _Rows.read(given, self.pos_label, self.missing), generator(self.random_state)
+        groups = combinations(range(len(rows.names)), 2)
+        each = [(i, j, k) for i, j in groups for k in range(len(rows.tasks))]
+        level = self.confidence_level
+        table = pd.DataFrame([self._compared(rows, *which, level, rng) for which in each])
         table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
-        known = (table, self.confidence_level, rows.columns, all(map(_is_binary, rows.values)))
-        return GroupDifferences(*known, title=title, notes=(_NOT_CAUSAL,))
+        largest = int(table["difference"].abs().argmax())
+        own: Any = table.iloc[largest]
+        if len(each) > 1:
+            own = self._compared(rows, *each[largest], 1 - (1 - level) / len(each), rng)
+        return _Differences(
+            metric=self.metric,
+            direction=None,
+            value=float(own["difference"]),
+            low=float(own["low"]),
+            high=float(own["high"]),
+            verdict=_verdict(own),
+            confidence_level=level,
+            p_value=float(min(len(each) * own["p_value"], 1.0)),
+            n_samples=float(rows.weight[rows.pair].sum()),
+            table=table,
+            params=self.get_params(deep=False),
+            question="How large is the mean difference of two groups within matched pairs?",
+            sentence=" ".join(_sentence(row, rows, level) for row in table.to_dict("records")),
+            percent=rows.are_binary,
+            group_columns=rows.columns,
+            estimand="The mean difference in the population that the pairs are a sample of.",
+            null="The mean difference is 0 in this population.",
+        )
 
     def _compared(
-        self, rows: PairedRows, values: Array, limit: int, rng: np.random.Generator
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the table; `limit` is that of a difference, 0 if there is none."""
-        for (i, group), (j, other) in combinations(enumerate(rows.names), 2):
-            for task, x in zip(rows.tasks, values.T, strict=True):
-                sides = np.stack([rows.group == i, rows.group == j])
-                names = {"group": group, "other": other, "task": task}
-                yield names | self._two_groups(rows, sides, x, limit, rng)
-
-    def _two_groups(
-        self, rows: PairedRows, sides: Array, x: Array, limit: int, rng: np.random.Generator
+        self, rows: _Rows, i: int, j: int, k: int, level: float, rng: np.random.Generator
     ) -> dict[str, Any]:
-        """Return the numbers of two groups, whose rows are the two `sides`."""
+        """Return the numbers of groups `i` and `j` and of task `k`."""
+        sides, x = np.stack([rows.group == i, rows.group == j]), rows.values[:, k]
         n, sums = (
             np.stack([np.bincount(rows.pair, side * by, len(rows.weight)) for side in sides])
             for by in (1.0, x)
         )
         both: Array = np.all(n > 0, axis=0)
         w, total = rows.weight[both], rows.weight[both].sum()
-        row: dict[str, Any] = dict.fromkeys(_NUMBERS, np.nan) | {"test": ""}
+        row = {"group": rows.names[i], "other": rows.names[j], "task": rows.tasks[k]}
+        row |= dict.fromkeys(_NUMBERS, np.nan) | {"test": ""}
         row["n_pairs"], row["n_unmatched"] = total, rows.weight[np.sum(n > 0, axis=0) == 1].sum()
         if not total:
             return row
         n, sums = n[:, both], sums[:, both]
-        means, size, level = sums / n, n @ w, self.confidence_level
+        means, size = sums / n, n @ w
         d = means[0] - means[1]
         d[np.abs(d) <= 1e-12] = 0.0  # of sums of floats
         value, gained, lost = w @ d / total, w[d > 0].sum(), w[d < 0].sum()
@@ -282,7 +258,8 @@ class MatchedPairsAuditor(WithOptions):
         chosen = sides.any(axis=0) & both[rows.pair]
         at, side, x = (np.cumsum(both) - 1)[rows.pair[chosen]], 1 * sides[1, chosen], x[chosen]
         influence = (1 - 2 * side) * (x - (means @ w / total)[side]) / n[side, at] / total
-        units = rows.of_rows(chosen)
+        clusters = None if rows.clusters is None else rows.clusters[chosen]
+        units = _TwoWay(rows.pair[chosen], rows.weight, clusters)
         variance, df = units.variance(influence)
         se, reach = np.sqrt(variance), stats.t.isf((1 - level) / 2, df) if df else np.nan
         stretch = 1.0
@@ -298,24 +275,26 @@ class MatchedPairsAuditor(WithOptions):
                 p_value = 2 * stats.t.sf(np.abs(value) / (stretch * se), df) if value else 1.0
             if se <= 1e-12 and df:  # all pairs differ alike: signs of clusters may be swapped
                 p_value = 0.5**df if value else 1.0
-                if limit:
+                if rows.are_binary:
                     squares = (df + 1) * (w @ d**2) / total
-                    low, high = _agresti_and_min(value, squares, df + 1, level, limit)
+                    low, high = _agresti_and_min(value, squares, df + 1, level)
             test = "t of pairs and clusters"
         else:
-            if limit:
-                low, high = _agresti_and_min(value, w @ d**2, total, level, limit)
-            if limit == 1 and (n == 1).all():
+            if rows.are_binary:
+                low, high = _agresti_and_min(value, w @ d**2, total, level)
+            if rows.are_binary and (n == 1).all():
                 test, slope = "McNemar", np.array(1.0)
                 known = np.array(value), np.array([low, high]), slope, (gained, lost, total), level
-                (low, high), exact = bounds_and_tests(*known)
+                (low, high), exact = _bounds_and_tests(*known)
                 p_value = float(exact)
             else:
                 test = "sign swaps"
-                if se > 1e-12 and not limit:
-                    below, above = skewed_reach(d - value, w, reach)
+                if se > 1e-12 and not rows.are_binary:
+                    below, above = _skewed_reach(d - value, w, reach)
                     low, high = value - below * se, value + above * se
-                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), (low, high), level))
+                p_value = float(
+                    _agreeing(_swapped(d, w, self.n_resamples, rng), (low, high), level)
+                )
         row |= {"low": low, "high": high, "p_value": p_value, "test": test}
         if other > 0 and x.min() >= 0:
             row["ratio"] = mean / other
@@ -326,14 +305,153 @@ class MatchedPairsAuditor(WithOptions):
         return row
 
 
-@dataclass(frozen=True, eq=False)
-class PairedRows:
-    """Rows as numbers: groups, pairs with their weights, clusters, and values (rows × tasks).
+class _TwoWay(NamedTuple):
+    """The pair of each row, how often each pair is there, and the second cluster of each row."""
 
-    There are values of one model or, if models are compared, of the reference and of another.
+    pair: Array
+    weight: Array
+    cluster: Array | None
+
+    def variance(self, influence: Array, by_cluster: Array | None = None) -> tuple[float, int]:
+        """Return the variance of a sum of influences of rows, and its degrees of freedom.
+
+        `by_cluster` are those that clusters sum, if these are others.
+        """
+        pair, cluster = self.pair, self.cluster
+        of_pairs, n = _by(pair, influence, self.weight)
+        if cluster is None:
+            return of_pairs, n - 1
+        times = self.weight[pair]
+        summed = influence if by_cluster is None else by_cluster
+        _, first, cell = np.unique(
+            pair * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
+        )
+        of_clusters, m = _by(cluster, summed * times, np.ones(cluster.max() + 1))
+        of_both, _ = _by(cell, influence, times[first])
+        return max(of_pairs, of_pairs + of_clusters - of_both), min(n, m) - 1
+
+    def jackknife_reach(self, influence: Array, share: Array, side: Array, level: float) -> float:
+        """Return how far the interval reaches if clusters are few, or some are much of their group.
+
+        Such a cluster draws the mean of its group to itself, so that it seems to vary less than it
+        does: the jackknife leaves it out. The degrees of freedom are those of as many clusters of
+        one size (Kish). `share` is what each row counts in the mean of its group, or `side`. It is
+        0 without clusters.
+        """
+        if self.cluster is None:
+            return 0.0
+        own = 2 * self.cluster + side
+        shares = np.bincount(own, share * self.weight[self.pair])
+        m, n = len(np.unique(self.cluster)), self.weight[np.unique(self.pair)].sum()
+        left_out = influence * np.sqrt(1 - 1 / m) / np.maximum(1 - shares[own], 1e-9)
+        df = min(max(4 / (shares @ shares) - 2, 1), n - 1)
+        variance, _ = self.variance(influence, left_out)
+        return float(stats.t.isf((1 - level) / 2, df) * np.sqrt(variance))
+
+
+def _by(code: Array, influence: Array, times: Array) -> tuple[float, int]:
+    """Return the variance of sums by clusters that are there so many times, and their number."""
+    sums = np.bincount(code, influence, len(times))
+    n = int(times[np.unique(code)].sum())
+    return (float(times @ sums**2) * n / (n - 1) if n > 1 else np.nan), n
+
+
+def _bounds_and_tests(
+    moved: Array,
+    ends: Array,
+    slopes: Array,
+    changed: tuple[Array, Array, Array] | None,
+    confidence_level: float,
+    n_resamples: int | None = None,
+) -> tuple[Array, Array]:
+    """Return bounds, and p-values that are below α exactly where these exclude 0.
+
+    `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
+    pair gained and lost, of how many, if these are independent whole rows: the test is then
+    McNemar's exact one. If the bounds of resamples disagree with it, the end at 0 is that of the
+    exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
+    the p-value is that of the interval.
     """
+    low, high = ends
+    if changed is None:
+        p_value = _interval_p_value(moved, ends, confidence_level, n_resamples)
+        return ends, np.where(slopes == 0, np.nan, p_value)
+    gained, lost, n = changed
+    p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
+    significant = p_value < round(1 - confidence_level, 12)
+    wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
+    if not wrong.any():
+        return ends, p_value
+    tail, every = (1 - confidence_level) / 2, gained + lost
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
+        most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
+        exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
+    exact = np.sort(exact, axis=0)
+    below = np.where(significant, exact[0], np.minimum(exact[0], 0.0))
+    above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
+    low = np.where(wrong & (moved > 0), below, low)
+    high = np.where(wrong & (moved < 0), above, high)
+    return np.stack([low, high]), p_value
 
-    values: list[Array]
+
+def _interval_p_value(
+    value: Any, ends: Any, confidence_level: float, n_resamples: int | None = None
+) -> Any:
+    """Return the p-value that a number is 0, which is below α where its interval excludes 0.
+
+    It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
+    do not know of smaller chances than one in their number.
+    """
+    value, low, high = (np.asarray(number, dtype=float) for number in (value, *ends))
+    z = float(special.ndtri((1 + confidence_level) / 2))
+    reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = 2 * special.ndtr(-z * np.abs(value) / reach)
+    least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
+    if least < round(1 - confidence_level, 12):
+        p_values = np.maximum(p_values, least)
+    p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
+    return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
+
+
+def _agreeing(p_values: Any, ends: Any, confidence_level: float) -> Any:
+    """Return p-values of draws that are below α exactly where the interval excludes 0.
+
+    Few draws, or few rows that widen the interval, may put the two on different sides.
+    """
+    alpha = round(1 - confidence_level, 12)
+    below = np.minimum(p_values, np.nextafter(alpha, 0))
+    excluded = (np.asarray(ends[0]) > 0) | (np.asarray(ends[1]) < 0)
+    return np.where(excluded, below, np.maximum(p_values, alpha))
+
+
+def _skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
+    """Return how many standard errors below and above a mean reaches, if numbers are skewed.
+
+    `apart` are the numbers less their mean. Each is Student's reach or, if that is further, its
+    correction for skewness (Hall 1992), which is too short if tails are heavy on both sides.
+    """
+    n, square, cube = (weight @ apart**power for power in (0, 2, 3))
+    part = cube / (square**3 / n) ** 0.5 / (6 * n**0.5)
+    ends = np.array([reach, -reach])
+    if abs(part) > 1e-9:  # else the limit is Student's
+        ends = (np.cbrt(1 + 6 * part * (ends - part)) - 1) / (2 * part)
+    return np.maximum(reach, ends * [1, -1])
+
+
+def _verdict(row: Any) -> str:
+    """Return what the interval of a difference says."""
+    side = words.side_of_zero(row["difference"], row["low"], row["high"])
+    known = {"across": words.NO_EFFECT, "zero": words.NO_EFFECT}
+    known |= dict.fromkeys(("above", "below"), words.ADDS)
+    return known.get(side, words.NOT_MEASURED)
+
+
+class _Rows(NamedTuple):
+    """Rows as numbers: values (rows × tasks), groups, pairs with their weights, and clusters."""
+
+    values: Array
     tasks: tuple[Any, ...]
     group: Array
     names: tuple[Any, ...]
@@ -342,37 +460,42 @@ class PairedRows:
     weight: Array
     clusters: Array | None
 
+    @property
+    def are_binary(self) -> bool:
+        """Whether values are 0 or 1."""
+        return bool(np.isin(self.values, (0, 1)).all())
+
     @classmethod
-    def read(
-        cls, given: dict[str, Any], pos_label: Any, other: Any = None, missing: str = "error"
-    ) -> PairedRows:
+    def read(cls, given: dict[str, Any], pos_label: Any, missing: str) -> _Rows:
         """Read arrays, and check that they are pairs."""
         for name in ("y_pred", "pairs"):
             if given[name] is None:
                 raise InputError("{name} is None: pass it for every row.", name=name)
-        predictions = [given["y_pred"], *([] if other is None else [other])]
-        tables = (pd.DataFrame(to_native(y_pred, "y_pred")) for y_pred in predictions)
-        numbers = pos_label is None and all(
-            pd.api.types.is_numeric_dtype(kind) for table in tables for kind in table.dtypes
-        )
-        labels = {name: given[name] for name in ("sensitive_features", "sample_weight")}
-        how: dict[str, Any] = {"numbers": numbers, "pos_label": pos_label, "apart": True}
-        how |= {"clusters": given["pairs"], "max_groups": None, "missing": missing}
+        table = pd.DataFrame(to_native(given["y_pred"], "y_pred"))
+        numbers = pos_label is None and all(map(pd.api.types.is_numeric_dtype, table.dtypes))
         with speaking(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
-            rows = read_labels(given["y_pred"], other, **labels, **how)
+            rows = read_labels(
+                given["y_pred"],
+                sensitive_features=given["sensitive_features"],
+                sample_weight=given["sample_weight"],
+                clusters=given["pairs"],
+                numbers=numbers,
+                pos_label=pos_label,
+                missing=missing,
+                max_groups=None,
+                apart=True,
+            )
         assert rows.clusters is not None
         task, group_side = rows.sides["task"], rows.sides["group"]
-        sides = [rows.sides[name] for name in ("task", "task_pred") if name in rows.sides]
-        values = [side.labels.dense(slice(None), float) for side in sides]
-        tasks = task.names
+        values, tasks = task.labels.dense(slice(None), float), task.names
         if task.one_label and len(tasks) == 2:
             at = tasks.index(pos_label) if pos_label is not None else 1
-            values, tasks = [own[:, [at]] for own in values], (tasks[at],)
-        for distinct in map(np.unique, values):
-            is_coded = (distinct == np.rint(distinct)).all() and {*distinct} != {0, 1}
-            if len(distinct) == 2 and is_coded:
-                text = "{y_pred} holds {low:g} and {high:g}: pass {pos_label}, or 0 and 1."
-                raise InputError(text, low=distinct[0], high=distinct[1])
+            values, tasks = values[:, [at]], (tasks[at],)
+        distinct = np.unique(values)
+        is_coded = (distinct == np.rint(distinct)).all() and {*distinct} != {0, 1}
+        if len(distinct) == 2 and is_coded:
+            text = "{y_pred} holds {low:g} and {high:g}: pass {pos_label}, or 0 and 1."
+            raise InputError(text, low=distinct[0], high=distinct[1])
         _, first, pair = np.unique(rows.clusters[0], return_index=True, return_inverse=True)
         weight = np.zeros(len(first))
         weight[pair] = rows.weight
@@ -382,31 +505,36 @@ class PairedRows:
         group, names = codes_of(group_side), group_side.names
         ids = np.asarray(to_native(given["pairs"], "pairs"))
         if (clusters := given["clusters"]) is not None:
-            clusters = read_clusters(_beside(given["pairs"], clusters), len(ids))[0][rows.kept]
+            clusters = read_clusters(clusters, len(ids))[0][rows.kept]
         columns = () if group_side.columns == (0,) else group_side.columns
         _check_pairs(pair, group, ids[rows.kept][first])
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
 
-    def of_rows(self, chosen: Array) -> TwoWay:
-        """Return the pairs and clusters of some rows."""
-        clusters = None if self.clusters is None else self.clusters[chosen]
-        return TwoWay(self.pair[chosen], self.weight, clusters)
 
-
-def _beside(pairs: Any, clusters: Any) -> Any:
-    """Return ids of clusters, without those of the pairs if a table has both."""
-    table = to_native(clusters, "clusters")
-    if not is_table(table) or len(columns := columns_of(table)) != 2:
-        return clusters
-    known = np.asarray(to_native(pairs, "pairs")).astype(str)
-    others = [ids for _, ids in columns if (np.asarray(ids).astype(str) != known).any()]
-    if len(others) != 1:
-        raise InputError("{clusters} of two columns must be the ids of {pairs} and one more.")
-    return others[0]
-
-
-def _is_binary(values: Array) -> bool:
-    return bool(np.isin(values, (0, 1)).all())
+def _sentence(row: dict[Any, Any], rows: _Rows, level: float) -> str:
+    """Return what a row of the table says."""
+    group, other = (words.group_of(row[name], rows.columns) for name in ("group", "other"))
+    if row["n_pairs"] == 0:
+        return f"No pair has both {group} and {other}."
+    sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
+    if np.isnan(row["low"]):
+        sure = "Too few pairs for an interval"
+    if len(rows.tasks) > 1:
+        sure += f", '{words.task_of(row['task'])}'"
+    if rows.are_binary:
+        # The difference of the rates that are shown, so that a reader can check it.
+        size = words.points(round(row["mean"], 3) - round(row["mean_other"], 3))
+        low, high = (words.number(100 * row[end], "+.1f") for end in ("low", "high"))
+    else:
+        size = words.amount(abs(row["difference"]))
+        low, high = (words.amount(row[end], "+") for end in ("low", "high"))
+    means = map(words.rate if rows.are_binary else words.amount, (row["mean"], row["mean_other"]))
+    return (
+        f"{sure}: within {row['n_pairs']:,.0f} pairs, predictions for {group} are {size} "
+        f"{'lower' if row['difference'] < 0 else 'higher'} than for {other} on average "
+        f"({words.level_of(level)} confidence interval {low} to {high}, "
+        f"{words.p_equals(row['p_value'])}). The means are {' and '.join(means)}."
+    )
 
 
 def _check_pairs(pair: Array, group: Array, ids: Array) -> None:
@@ -428,13 +556,13 @@ def _check_pairs(pair: Array, group: Array, ids: Array) -> None:
 
 
 def _agresti_and_min(
-    value: float, squares: float, total: float, level: float, limit: int
+    value: float, squares: float, total: float, level: float
 ) -> tuple[float, float]:
     """Return the interval of a difference within pairs to which two pairs are added."""
     centre = value * total / (total + 2)
     reach = stats.norm.isf((1 - level) / 2) / (total + 2)
     reach *= np.sqrt(squares + 1 - total * value * centre)
-    low, high = max(centre - reach, -limit), min(centre + reach, limit)
+    low, high = max(centre - reach, -1.0), min(centre + reach, 1.0)
     return min(low, value), max(high, value)
 
 
@@ -488,11 +616,8 @@ def matched_difference(
     """
     auditor = MatchedPairsAuditor(pos_label=pos_label, n_resamples=2, random_state=0)
     with speaking(missing=lambda rest: f"MatchedPairsAuditor(missing{rest})"):
-        return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))
-
-
-def within_pairs(given: dict[str, Any], random_state: Any, how: dict[str, Any]) -> GroupDifferences:
-    """Return what a report says of the pairs of one model or, with `y_preds`, of several."""
-    read = {name: how[name] for name in ("pos_label", "missing")}
-    auditor = MatchedPairsAuditor(**read, random_state=random_state)
-    return auditor.compare(**given) if "y_preds" in given else auditor.audit(**given)
+        result = auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs)
+    if len(result.table) > 1:
+        text = "There are {n} differences, and a number is one of them: use MatchedPairsAuditor."
+        raise InputError(text, n=len(result.table))
+    return float(result)

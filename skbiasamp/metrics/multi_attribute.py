@@ -254,7 +254,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 def _associate(
     cells: Contingency, outcome: SideName, given: SideName, *, shares: bool
 ) -> Association:
-    """Return associations; with `shares`, those of groups in a set add up to 1 if groups overlap."""
+    """Return associations; with `shares`, those of groups that overlap add up to 1 in a set."""
     if not (shares and cells.indicator):
         return associate(cells, outcome, given=given)
     times = labels_of(cells, outcome).scores(np.ones(len(cells.groups)))

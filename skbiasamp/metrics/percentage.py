@@ -102,6 +102,7 @@ class PercentageAuditor(CooccurrenceAuditor):
             )
 
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula."""
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
         given: SideName = "task_pred" if test.has("task_pred") else "task"
         equal = 1 / len(test.groups)

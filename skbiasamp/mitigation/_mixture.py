@@ -149,7 +149,7 @@ class MixedClassifier(SensitiveClassifier):
         def gap(share: float) -> float:
             y_pred = self._decide(self._mix(first, second, share))
             with collected():  # uncertain pairs concern the reader of an audit
-                return float(auditor.audit(labels, y_pred, **given).estimate)
+                return float(auditor.audit(labels, y_pred, **given).value)
 
         if self.randomize:  # the amplification of mixed decisions is the mean of both
             before, after = gap(0), gap(1)

@@ -13,10 +13,12 @@ from sklearn.metrics import get_scorer
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.passed import passed
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._pairs import WITHOUT_POLICIES
+from skbiasamp.results import AuditResult
 
 _BENEFITS = np.linspace(0.05, 0.95, 19)  # of a true positive; a false one costs the rest of 1
 _HALVINGS = 30
@@ -35,20 +37,14 @@ class Operating:
 
     @cached_property
     def share(self) -> Array:
-        """What a positive of each group adds to the amplification, per unit of weight."""
-        share, of_all = self.shares
-        return share - of_all
+        """What a positive of each group adds to the amplification, per unit of weight.
 
-    @cached_property
-    def shares(self) -> tuple[Array, float]:
-        """What a positive adds to the rate of its group, and to that of all rows, times signs.
-
-        The amplification is what the first gains over the second, as in an audit's estimate.
+        It raises the rate of its group, and that of all rows, which this is compared with.
         """
         heights = self.above[..., 0].sum(axis=0)
         n = (heights > 0).sum()
         share = np.divide(self.sign, heights * n, out=np.zeros(len(heights)), where=heights > 0)
-        return share, float(share @ heights / heights.sum())
+        return np.asarray(share - share @ heights / heights.sum())
 
     @cached_property
     def for_all(self) -> Array:
@@ -127,27 +123,26 @@ class ScoredRows:
         above = passed(self.scores, member, self.positive, self.weight, thresholds)
         return Operating(above, self.sign)
 
-    def measured(self, decided: Array, score: Score) -> Array:
-        """Return amplification and score of decisions, and below their standard errors.
+    def audit(self, decided: Array, confidence_level: float) -> AuditResult:
+        """Audit decisions."""
+        auditor = DirectionalAuditor(
+            reference="test", pos_label=1, confidence_level=confidence_level
+        )
+        labels = self.positive.astype(int), decided.astype(int)
+        with collected():  # what these rows do not show concerns the reader of an audit
+            return auditor.audit(*labels, sensitive_features=self.group, sample_weight=self.weight)
 
-        Errors add a row that is decided wrongly in each way: few rows may have none by chance.
+    def scored(self, decided: Array, score: Score) -> tuple[float, float]:
+        """Return the score of decisions, and its standard error.
+
+        It adds a row that is decided wrongly in each way: few rows may have none by chance.
         """
-        group, positive, weight = self.group, self.positive, self.weight
-        share, of_all = self.at(np.array([-np.inf])).shares
-        change = decided.astype(float) - positive
-        sums, heights = (np.bincount(group, size, len(share)) for size in (weight * change, weight))
-        means = np.divide(sums, heights, out=np.zeros(len(share)), where=heights > 0)
-        value = (share - of_all) @ sums
-        mean = sums.sum() / heights.sum()
-        away = share[group] * (change - means[group]) - of_all * (change - mean)
+        weight, cell = self.weight, 2 * self.positive + decided
         rare = weight @ weight / weight.sum() * np.array([0, 1, 1, 0])
-        unseen = (rare**2).sum() * ((share - of_all) ** 2).sum()
-        error = (np.sum((weight * away) ** 2) + unseen) ** 0.5
-        cell = 2 * positive + decided
         counts, squares = (np.bincount(cell, size, 4) for size in (weight, weight**2))
         step = 1e-3 * counts.sum() * np.eye(4)
         slopes = np.array([score(counts + more) - score(counts) for more in step]) / step[0, 0]
-        return np.array([[value, score(counts)], [error, (slopes**2 @ (squares + rare**2)) ** 0.5]])
+        return score(counts), float((slopes**2 @ (squares + rare**2)) ** 0.5)
 
 
 def labels_of_groups(y: Any, attribute: Any, positive: Any, weight: Any) -> Contingency:

@@ -43,7 +43,6 @@ class Ranking:
     metrics: dict[str, Any]  # auditors of all rows, by the name of their measure
     limit: float | None
     confidence_level: float
-    corrected: bool  # whether test rows of folds overlap
 
     def of(
         self, folds: dict[str, list[Fold]], ends: Mapping[str, str]
@@ -64,7 +63,7 @@ class Ranking:
                 audit = metric.audit(
                     sum(metric.count_audited(**labels) for labels in held_out[BASELINE])
                 )
-                row = {"estimate": audit.estimate, "low": audit.low, "high": audit.high}
+                row = {"value": audit.value, "low": audit.low, "high": audit.high}
                 audits.append(pd.DataFrame([row], index=[BASELINE]))
         measures = self._measures(folds, ends, comparisons)
         return self._ranked(folds, ends, measures, audits[0]), measures, comparisons
@@ -108,8 +107,7 @@ class Ranking:
                 before = np.array([fold.values[measure] for fold in first[: len(own)]])
                 change = table.assign(**{measure: table[measure] - before})
                 numbers = [
-                    over_folds(part, measure, self.confidence_level, corrected=self.corrected)[:3]
-                    for part in (table, change)
+                    over_folds(part, measure, self.confidence_level)[:3] for part in (table, change)
                 ]
                 row |= dict(zip(_NUMBERS[:6], np.ravel(numbers), strict=True))
                 row["rows_changed"] = _share_changed(own, first)
@@ -125,14 +123,14 @@ class Ranking:
         measures: pd.DataFrame,
         audits: pd.DataFrame,
     ) -> pd.DataFrame:
-        """Return a row for each candidate, the best first; `audits` has estimates and intervals."""
+        """Return a row for each candidate, the best first; `audits` has values and intervals."""
         score, limit = measures["measure"].iloc[0], np.nan if self.limit is None else self.limit
         scores = measures[measures["measure"] == score].reset_index(drop=True)
         # The intervals of changes hold for all candidates together.
         tail = (1 - self.confidence_level) / 2
         part = ndtri(tail / max(len(audits) - 1, 1)) / ndtri(tail)
         known: Any = audits.to_dict("index")
-        table = audits[["estimate", "low", "high"]].reindex(list(folds))
+        table = audits[["value", "low", "high"]].reindex(list(folds))
         table = table.rename_axis("candidate").reset_index()
         table[["change", "change_low", "change_high"]] = [
             _of_sizes(known[BASELINE], known[name], part)
@@ -158,7 +156,7 @@ class Ranking:
             place=table["status"].map(_PLACES.index),
             cost=table["loss"].clip(lower=0).where(table["status"] == WITHIN, 0),
             other=table["candidate"] != BASELINE,
-            size=table["estimate"].abs(),
+            size=table["value"].abs(),
         )
         keys = ["place", "cost", "other", "size"]
         return table.loc[order.sort_values(keys, kind="stable").index].reset_index(drop=True)
@@ -176,7 +174,7 @@ def _share_changed(own: list[Fold], first: list[Fold]) -> float:
 def _of_sizes(
     before: Mapping[str, float], after: Mapping[str, float], part: float
 ) -> tuple[float, float, float]:
-    """Return the change of the size of an estimate, and its interval, `part` times as wide.
+    """Return the change of the size of a value, and its interval, `part` times as wide.
 
     ``|a| - |b|`` is the larger of ``a - |b|`` and ``-a - |b|``. The paired interval is that of one
     of them; the variance of the other follows from those of `a`, `b` and their difference.
@@ -184,10 +182,10 @@ def _of_sizes(
     errors = [row["high"] - row["low"] for row in (before, after)]
     paired = after["difference_high"] - after["difference_low"]
     reach = np.sqrt(max(2 * (errors[0] ** 2 + errors[1] ** 2) - paired**2, 0)) / 2
-    total = after["estimate"] + before["estimate"]
+    total = after["value"] + before["value"]
     difference = tuple(after[f"difference{end}"] for end in ("", "_low", "_high"))
     plus = (total, total - reach, total + reach)
-    if before["estimate"] < 0:
+    if before["value"] < 0:
         pairs = zip(plus, (-difference[0], -difference[2], -difference[1]), strict=True)
     else:
         pairs = zip(difference, (-plus[0], -plus[2], -plus[1]), strict=True)

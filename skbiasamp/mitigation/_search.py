@@ -42,11 +42,10 @@ from skbiasamp.model_selection.folds import (
     check_lacks,
     fitted_auditor,
     fold_strata,
-    of_each_row_once,
+    of_held_out,
     run_folds,
     seeded_clone,
     splits_of,
-    tested_twice,
 )
 from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
 from skbiasamp.results.gate import Limit
@@ -190,8 +189,8 @@ def search(
     ...     candidates={"balanced": (RatioBalancer(), model), "mixed": MixedClassifier(model)},
     ...     random_state=0,
     ... )
-    >>> result.table[["candidate", "estimate", "low", "high", "status"]].round(3)
-      candidate  estimate    low   high            status
+    >>> result.table[["candidate", "value", "low", "high", "status"]].round(3)
+      candidate  value    low   high            status
     0     mixed     0.004 -0.014  0.023  within the limit
     1      none     0.156  0.139  0.172   outside the limit
     2  balanced       NaN    NaN    NaN     stopped early
@@ -238,8 +237,8 @@ def search(
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warn(text, FitFailedWarning)
-    metrics = {name: of_each_row_once(metric, splits) for name, metric in whole.items()}
-    ranking = Ranking(metrics, limit, confidence_level, tested_twice(splits))
+    metrics = {name: of_held_out(metric, splits) for name, metric in whole.items()}
+    ranking = Ranking(metrics, limit, confidence_level)
     table, measures, comparisons = ranking.of(folds, ends)
     measures.insert(1, "noise", measures["mitigation"].map(scales).astype(float))
     table["needs_group"] = [_needs_group(parts[name][1]) for name in table["candidate"]]

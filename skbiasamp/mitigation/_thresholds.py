@@ -101,11 +101,10 @@ class AmplificationThresholdClassifier(SensitivePredictor):
     If no threshold is within the limit, the one nearest to it is
     taken, with a warning.
 
-    The amplification is the estimate of an audit: what is predicted more often for everybody does
-    not count. The limit holds for the rows that were passed. On new rows the amplification varies,
-    as the interval says. The signs are those of the labels. Intervals are by the delta method, for
-    the thresholds and the model as they are. They add a wrong decision of each kind, which few rows
-    may lack by chance, and count what the choice flatters as an error.
+    The amplification is the value of an audit of the rows that were passed: what is predicted more
+    often for everybody does not count. The limit holds for these rows, at the signs of their
+    labels. On new rows the amplification varies, as the interval says: that of the audit, for the
+    thresholds and the model as they are, which counts what the choice flatters as an error.
 
     Examples
     --------
@@ -178,24 +177,26 @@ class AmplificationThresholdClassifier(SensitivePredictor):
                 f"one, {size:.4f}, is taken. Raise limit{further}.",
                 UncertaintyWarning,  # about numbers: a search holds it back
             )
-        decided, apparent = np.empty(len(y), bool), []
+        level, apparent = self.confidence_level, []
+        decided = np.empty(len(y), bool)
         for others, fold in folds:
             fitted = rows.take(others)
             thresholds = self._chosen(fitted, score)[0]
             every = rows.scores >= thresholds[rows.group]
-            apparent.append(fitted.measured(every[others], score)[0])
+            own = every[others]
+            apparent.append([fitted.audit(own, level).value, fitted.scored(own, score)[0]])
             decided[fold] = every[fold]
         # What the choice takes from the rows that it is made on, new rows do not give: an amount
         # that varies about as much.
-        (value, _), (final, errors) = (
-            rows.measured(positive, score)
-            for positive in (decided, rows.scores >= self._thresholds[rows.group])
-        )
-        flattery = np.mean(apparent, axis=0) - value
-        estimates = final - flattery
-        reach = stats.norm.isf((1 - self.confidence_level) / 2) * np.hypot(errors, flattery)
-        self.amplification_, self.score_ = map(float, estimates)
-        ends = np.column_stack([estimates - reach, estimates + reach]).tolist()
+        beyond = rows.audit(decided, level).value, rows.scored(decided, score)[0]
+        flattery = np.mean(apparent, axis=0) - beyond
+        positive = rows.scores >= self._thresholds[rows.group]
+        result, (scored, error) = rows.audit(positive, level), rows.scored(positive, score)
+        times = stats.norm.isf((1 - level) / 2)
+        reach = np.hypot([(result.high - result.low) / 2, times * error], times * flattery)
+        numbers = [result.value, scored] - flattery
+        self.amplification_, self.score_ = map(float, numbers)
+        ends = np.column_stack([numbers - reach, numbers + reach]).tolist()
         self.amplification_interval_, self.score_interval_ = map(tuple, ends)
 
     def _chosen(self, rows: ScoredRows, score: Score) -> tuple[Array, float]:

@@ -9,8 +9,16 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import printable
-from skbiasamp.results import AuditResult, ComparisonResult, without_equal_values
+from skbiasamp.results import (
+    MODEL_COLUMNS,
+    AuditResult,
+    ComparisonResult,
+    without_equal_values,
+)
 from skbiasamp.results.exports import Exported
+
+# An interval stands beside the number that it is of.
+CROSS_COLUMNS = (*(name for name in MODEL_COLUMNS if name != "published"), "published")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,17 +34,17 @@ class CrossAuditResult(Exported):
         Audit of all held-out predictions together, against the correlations of all labels. Its
         interval describes the choice of rows. With several repeats, value and interval are those
         of the mean over repeats.
-    value : float
-        Mean of the published value over folds.
-    estimate, low, high : float
-        Mean of the estimate over folds, and its confidence interval for models trained on other
+    value, low, high : float
+        Mean of the value over folds, and its confidence interval for models trained on other
         samples of this size.
+    published : float
+        Mean of the published value over folds.
     confidence_level : float
         Level of the interval.
     table : DataFrame
-        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the published
-        ``value``, the ``estimate`` with ``low``, ``high`` and ``p_value`` (see `AuditResult`), and
-        the classifier's scores.
+        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the ``value``
+        with ``low``, ``high`` and ``p_value``, the ``published`` value (see `AuditResult`), and the
+        classifier's scores.
     predictions : list of ndarray
         The predictions of each fold's held-out rows.
 
@@ -69,9 +77,9 @@ class CrossAuditResult(Exported):
     folds: list[AuditResult | None]
     pooled: AuditResult
     value: float
-    estimate: float
     low: float
     high: float
+    published: float
     confidence_level: float
     table: pd.DataFrame
     predictions: list[Array]
@@ -81,9 +89,7 @@ class CrossAuditResult(Exported):
 
     def __repr__(self) -> str:
         name = " ".join(filter(None, (self.pooled.metric, self.pooled.direction)))
-        title = (
-            f"{name}: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
-        )
+        title = f"{name}: {self.value:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
         shown = without_equal_values(self.table).head(10)
         lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
         if len(shown) < len(self.table):
@@ -93,7 +99,7 @@ class CrossAuditResult(Exported):
     @property
     def _over(self) -> str:
         """What the mean is over."""
-        repeats, measured = self.table["repeat"].nunique(), self.table["estimate"].count()
+        repeats, measured = self.table["repeat"].nunique(), self.table["value"].count()
         part = f"{measured} of " * bool(measured < len(self.folds))
         return f"{part}{len(self.folds)} folds" + f" of {repeats} repeats" * (repeats > 1)
 
@@ -116,15 +122,14 @@ class CrossComparisonResult(Exported):
     reference : str
         The estimator that the others are compared with.
     table : DataFrame
-        One row an estimator, the reference first: ``model``, its means over folds ``value`` and
-        ``estimate`` with ``low`` and ``high``, the mean ``difference`` of estimates to the
-        reference on the same folds with
-        ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
+        One row an estimator, the reference first: ``model``, its mean over folds ``value``
+        with ``low`` and ``high``, and ``published``; the mean ``difference`` of values to the
+        reference on the same folds with ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
         correction, ``p_adjusted`` (for the number of estimators), and ``changed``: the share of
         held-out rows with another prediction than the reference's.
     folds : DataFrame
         One row for each estimator, repeat and fold: ``model``, ``repeat``, ``fold``, ``n_train``,
-        ``n_test``, ``value``, ``estimate``, and the ``difference`` to the reference on that fold.
+        ``n_test``, ``value``, ``published``, and the ``difference`` to the reference on that fold.
     pooled : ComparisonResult
         All held-out predictions together (of the first repeat), compared on the same rows and
         resamples. Its intervals are those of the rows, given the models that were trained.

@@ -68,7 +68,7 @@ class Scored:
 
     @property
     def _centre(self) -> float:
-        """What a unit of weight is of all rows, with which groups are compared; 0 if they are not."""
+        """What a unit of weight is of all rows, if groups are compared with them; else 0."""
         return 0.0 if self.published else 1 / float(self.cells.total)
 
     def above(self, worth: Array) -> Array:

@@ -96,9 +96,18 @@ def tested_twice(splits: Any) -> bool:
     return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
 
 
-def of_each_row_once(auditor: Any, splits: Any) -> Any:
-    """Return the auditor, without an interval if rows are tested several times."""
-    return copy.copy(auditor).set_params(interval=None) if tested_twice(splits) else auditor
+def of_held_out(auditor: Any, splits: Any) -> Any:
+    """Return the auditor of all held-out rows.
+
+    Signs are those of these rows, so that they are no sign of their own chance. There is no
+    interval if rows are tested several times.
+    """
+    params = auditor.get_params(deep=False)
+    known: dict[str, Any] = {"reference": "test"} if "reference" in params else {}
+    if isinstance(params.get("base"), str):
+        known["base"] = "test"  # these labels are those of training
+    known |= {"interval": None} if tested_twice(splits) else {}
+    return copy.copy(auditor).set_params(**known)
 
 
 class _OfFold(AuditedClassifier):
@@ -180,14 +189,12 @@ def over_folds(
     measure: str,
     confidence_level: float,
     *,
-    corrected: bool,
     rows: float = 0.0,
 ) -> tuple[float, float, float, float]:
     """Return the mean of a column over folds, its interval, and the p-value of 0.
 
-    Folds that are not measured (NaN) are left out.
-    Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
-    further rows; not all need have as many folds. `corrected` adds Nadeau and Bengio's share for
+    Folds that are not measured (NaN) are left out. Repeats estimate the variance of folds better,
+    but bring no further rows; not all need have as many folds. Nadeau and Bengio's share is for
     training rows, or test rows, that folds have in common. `rows` is the variance of the mean by
     the audited rows alone, 0 if it is not known: folds vary at least as much as rows make them,
     and the few folds have to tell only how much more.
@@ -199,7 +206,7 @@ def over_folds(
     if not variances:
         return mean, float("nan"), float("nan"), float("nan")
     n_repeats, n_folds = len(repeats), len(table) / len(repeats)
-    part = 1 / n_folds + corrected * table["n_test"].mean() / table["n_train"].mean()
+    part = 1 / n_folds + table["n_test"].mean() / table["n_train"].mean()
     known = n_folds * rows
     more = max(float(np.mean(variances)) - known, 0.0)
     error = float(np.sqrt((known + more) * part))

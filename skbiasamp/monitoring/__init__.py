@@ -1,6 +1,6 @@
-"""Watching a model: audits over time, and a store of periods."""
+"""Watching a model: audits over time."""
 
 from skbiasamp.monitoring._over import audit_over
-from skbiasamp.monitoring._store import Store
+from skbiasamp.monitoring._periods import EVERY as EVERY  # of the command; not in `__all__`
 
-__all__ = ["Store", "audit_over"]
+__all__ = ["audit_over"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Names, check_count, check_option, require_auditor
+from skbiasamp._input.checks import check_count, check_option, require_auditor
 from skbiasamp._input.errors import InputError, columns_named, quote, rows_of
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.progress import progress
@@ -16,16 +16,9 @@ from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import (
-    sensitive_and_strata,
-    standardised,
-    strata_of,
-    within_strata,
-)
 from skbiasamp.monitoring._periods import (
     EVERY,
     CountedPeriods,
@@ -34,7 +27,6 @@ from skbiasamp.monitoring._periods import (
     periods_of_rows,
 )
 from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
-from skbiasamp.monitoring.pairs import auditor_of_pairs, check_paired, pairs_as_rows
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
@@ -61,8 +53,6 @@ def audit_over(
     sensitive_prediction: Any = None,
     weight: Hashable = None,
     version: Hashable = None,
-    given: Any = None,
-    pair: Hashable = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -103,14 +93,6 @@ def audit_over(
         the reference?
     version : column name, default=None
         Column of the model's version. Its changes are marked.
-    given : column name or list of names, default=None
-        Columns that make strata, such as department: what changes within them? Each stratum counts
-        in every group and period by its share of the rows of the reference. If `frame` holds
-        counts, these are columns of its groups.
-    pair : column name, default=None
-        Column of matched pairs: rows with the same id differ only in the group. Two groups, one row
-        of each a pair, and decisions of 0 and 1. The mean difference within pairs is watched: the
-        group that sorts first minus the other. A pair belongs to the period of its earlier row.
     auditor : auditor, default=None
         The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
         ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or
@@ -177,23 +159,13 @@ def audit_over(
     check_option("every", every, (*EVERY, None))
     check_watch(asked)
     columns = asked.columns
-    strata = tuple(names_of(given))
-    if strata and sensitive_prediction is not None:
-        raise InputError("{given} is for group → task (A→T): leave {sensitive_prediction} out.")
     times = {"time": time, "version": version}
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
-        counted = periods_of_counts(frame, {**columns, **times, "pair": pair})
+        counted = periods_of_counts(frame, {**columns, **times})
     else:
         how = asked.how
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
-        if strata:
-            columns["sensitive"] = sensitive_and_strata(frame, columns, strata)
-        if pair is not None:
-            check_paired(vars(asked))
-            columns |= {"pair": pair}
-            frame, columns, times = pairs_as_rows(frame, columns, pos_label, **times)
-            pos_label = how["pos_label"] = None
         counted = periods_of_rows(frame, columns, every, reference, **times, **how)
     if pos_label is None:
         _check_scores(counted)
@@ -222,10 +194,8 @@ def check_watch(asked: Asked) -> None:
 
 def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeline:
     """Watch periods that were counted."""
-    given, alpha, random_state = tuple(names_of(asked.given)), asked.alpha, asked.random_state
+    alpha, random_state = asked.alpha, asked.random_state
     first, roles = _reference_of(asked.reference, counted.cells)
-    if given:
-        first, counted = _within(given, first, counted)
     first = present(first).with_positive(pos_label)
     first.require_rows("Watching a model")
     parts, notes = _parts_like(first, counted, roles, strict=asked.strict)
@@ -256,7 +226,7 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
-    timeline = Timeline(
+    return Timeline(
         metric=learned.metric,
         direction=learned.direction,
         periods=periods,
@@ -279,19 +249,6 @@ def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeli
         group_columns=tuple(first.group_columns or ()),
         citation=learned.citation,
     )
-    return within_strata(timeline, [*given]) if given else timeline
-
-
-def _within(
-    given: Names, first: Contingency, counted: CountedPeriods
-) -> tuple[Contingency, CountedPeriods]:
-    """Weight rows so that groups and periods have the strata of the reference."""
-    like = strata_of(first, given)
-    cells = {
-        name: part and standardised(strata_of(part, given), like)
-        for name, part in counted.cells.items()
-    }
-    return standardised(like), counted._replace(cells=cells)
 
 
 def _parts_like(
@@ -350,8 +307,6 @@ def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
 
 def _auditor_for(first: Contingency, auditor: Any) -> Any:
     """Return the auditor of a watch: the user's, or the first that the reference allows."""
-    if (of_pairs := auditor_of_pairs(first)) is not None:
-        return of_pairs
     chosen = allowed(first) if auditor is None else [auditor]
     if not chosen:
         raise InputError(

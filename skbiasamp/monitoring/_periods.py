@@ -128,17 +128,12 @@ def _name(period: pd.Period, every: str) -> str:
     return period.strftime(_UNITS[every].form)
 
 
-def every_of(names: Sequence[str]) -> str | None:
-    """Return what kind of periods names are, or None if they are names of another kind."""
-    return next(
+def without_gaps(names: Sequence[str]) -> list[str]:
+    """Return names in their order, with the periods between the first and the last that lack."""
+    every = next(
         (every for every, unit in _UNITS.items() if names and all(map(unit.name.fullmatch, names))),
         None,
     )
-
-
-def without_gaps(names: Sequence[str]) -> list[str]:
-    """Return names in their order, with the periods between the first and the last that lack."""
-    every = every_of(names)
     if every is None:
         return _in_order(names)
     first, last = (_period(name, every) for name in (min(names), max(names)))
@@ -171,20 +166,6 @@ def _in_order(names: Sequence[str]) -> list[str]:
         return sorted(names)
 
 
-def checked_period(name: str) -> str:
-    """Return the name of a period of a store, or raise."""
-    every = every_of([name])
-    if every is None:
-        raise InputError(
-            "{period} must name a day, week, month, quarter or year, such as "
-            "{known}; got {seen!r}.",
-            known=quote(["2026-11-21", "2026-W47", "2026-11", "2026-Q4", "2026"]),
-            seen=name,
-        )
-    _period(name, every)
-    return name
-
-
 # --------------------------------------------------------------------------- rows by period
 
 
@@ -203,8 +184,8 @@ def periods_of_counts(
     """Return the counts of each period that the user passed, without gaps between periods."""
     named = [name for name, column in columns.items() if column is not None]
     if named:
-        text = "{named} names a column, and {frame} holds counts of each period. Leave it out."
-        raise InputTypeError(text, named=named[0])
+        text = "{name} names a column, and {frame} holds counts of each period. Leave it out."
+        raise InputTypeError(text, name=named[0])
     if not frame:
         raise InputError("{frame} has no periods: there is nothing to watch.")
     if not all(isinstance(name, str) for name in frame):

@@ -11,7 +11,6 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
-from skbiasamp.metrics.strata import RowSource, without_strata
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
 from skbiasamp.report._selection_rates import selection_rates
@@ -28,7 +27,7 @@ from skbiasamp.report.auditors import (
 from skbiasamp.report.checks import Audited, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.other_evidence import OtherEvidence, read_evidence
+from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
@@ -50,7 +49,6 @@ def audit(
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
-    pairs: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -65,7 +63,6 @@ def audit(
     score: str | list[str] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
-    pair: str | None = None,
     favourable: Any = None,
     limit: float | None = None,
     model_name: str | None = None,
@@ -111,10 +108,6 @@ def audit(
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
     %(clusters)s
-    pairs : array-like of shape (n_samples,), default=None
-        One id per row: rows that share it differ in nothing but their group, as prompts in which
-        only the name was swapped. The report then compares groups within pairs, for which no labels
-        are needed. All other intervals take the rows of a pair as a cluster.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
         labels if `y_train` is None.
@@ -130,10 +123,10 @@ def audit(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, prediction, sensitive, sensitive_prediction, score, weight, cluster, pair : name or list
+    target, prediction, sensitive, sensitive_prediction, score, weight, cluster : name or list
         Columns of labels, predictions, sensitive features, predicted sensitive features,
-        probabilities, weights, clusters and pairs, if `y_true` (and `y_train`) is a frame or a
-        path. Without `target` the audited rows have no labels, and the training labels are in the
+        probabilities, weights and clusters, if `y_true` (and `y_train`) is a frame or a path.
+        Without `target` the audited rows have no labels, and the training labels are in the
         columns that `prediction` names.
     favourable : label or list of labels, default=None
         The class that people want, such as "paid", or the tasks that they want. Impact ratios
@@ -184,27 +177,25 @@ def _audited(asked: Asked) -> AuditReport:
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
-    with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, labels, columns, evidence = read_evidence(rows, asked)
+    with opened_rows(y_true, columns) as (rows, audited_files):
         # Parts of a value are of rows that are kept apart, and so is the value.
-        test = _count_rows(rows, labels, columns, train, joint=in_parts or None, **how)
-        weights = labels.get("sample_weight")
+        test = _count_rows(rows, asked.data, columns, train, joint=in_parts or None, **how)
+        weights = asked.sample_weight
         n_weights = len(weights) if isinstance(weights, Sized) else None
         if "weight" in columns and test.whole:  # an engine runs the query again
             n_weights = n_rows(rows)
-    if not evidence.is_alone or train is not None:
-        _check_rows(test, train, asked)
-    if not evidence.is_alone and own is None:
+    _check_rows(test, train, asked)
+    if own is None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
     scored = None
     if y_score is not None:
         with_scores = source.labels | {"y_score": y_score}
         scored = count_labels(source.y_true, with_scores, {}, scores=True, **source.how)
-    chosen = _auditors_of(own, test, train, scored, evidence)
+    chosen = _auditors_of(own, test, train, scored)
     results: dict[str, AuditResult] = run_each(
         "audit", chosen, random_state, lambda auditor, rows: auditor.audit(rows)
     )
-    tables = evidence.tables | _tables_of_groups(asked, test, chosen)
+    tables = _tables_of_groups(asked, test, chosen)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
         scores = asked.score if y_score is None else chances
@@ -269,14 +260,10 @@ def _auditors_of(
     test: Contingency,
     train: Contingency | None,
     scored: Contingency | None,
-    evidence: OtherEvidence,
 ) -> list[tuple[Any, Contingency | None, Contingency, str]]:
     """Return the auditors with their training and audited rows, and what their names end with."""
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
-    no_labels = not test.has("task") and train is None
-    if evidence.is_alone and no_labels:
-        return []
     chosen = [(at_once(auditor), train, test, "") for auditor in allowed(test)]
     if scored is None:
         return chosen

@@ -18,12 +18,10 @@ from skbiasamp.inference.shares import mean_change_interval
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import RowSource, strata_named, within_strata
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
 from skbiasamp.report.evidence import context_of, described_files
-from skbiasamp.report.other_evidence import read_evidence
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
@@ -35,13 +33,11 @@ def compare(
     *,
     sensitive_features: Any = None,
     sensitive_preds: Any = None,
-    given: Any = None,
     reference: str | None = None,
     y_train: Any = None,
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
-    pairs: Any = None,
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -55,7 +51,6 @@ def compare(
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
-    pair: str | None = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -82,9 +77,6 @@ def compare(
     sensitive_preds : dict of str to array-like, default=None
         The sensitive feature as predicted by each model. Adds direction T->A (task → group: does
         the task shift the predicted group?).
-    given : array-like or column names, default=None
-        One column or several whose values make strata, such as department. Models are then
-        compared within strata: each stratum counts in every group by its share of all rows.
     reference : str, default=None
         Name of the model that the others are compared with. None: the first.
     y_train : array-like, Contingency, frame or path, default=None
@@ -94,10 +86,6 @@ def compare(
         The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
     %(sample_weight)s
     %(clusters)s
-    pairs : array-like of shape (n_samples,), default=None
-        One id per row: rows that share it differ in nothing but their group. Adds which model
-        treats the groups more differently within pairs, for which no labels are needed. All other
-        intervals take the rows of a pair as a cluster.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow.
     %(groups)s
@@ -109,10 +97,9 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight, cluster, pair : column name or list of names
-        Columns of labels, sensitive features, weights, clusters and pairs, if `y_true` is a frame
-        or a path. Without `target` the audited rows have no labels: pass `y_train` as a
-        Contingency, or a `pair`.
+    target, sensitive, weight, cluster : column name or list of names
+        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
+        path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
     prediction, sensitive_prediction : dict of str to column name, or column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``. One
         name if each model has rows of its own.
@@ -159,26 +146,18 @@ def _compare(asked: Asked) -> ComparisonReport:
         return _of_own_rows(asked, train, training_files)
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
-    with opened_rows(y_true, asked.needed) as (rows, audited_files):
-        rows, data, columns, evidence = read_evidence(rows, asked)
-        matched = evidence.tables.get("matched", pd.DataFrame())
-        if evidence.is_alone and rows is None and train is None:
-            return _of_pairs_alone(matched, data, asked)
-        cells = ordered(RowSource(rows, data, columns, how).counted(evidence.given, train))
+    with opened_rows(y_true, columns) as (rows, audited_files):
+        cells = ordered(count_labels(rows, asked.data, columns, like=train, **how))
     if asked.reads == "labels":
         check_class(cells)
     first, results = _compared(cells, train, asked)
-    if asked.given is not None:
-        results = {name: within_strata(result, asked.given) for name, result in results.items()}
     each = {model: of_model(cells, model) for model in cells.models}
     accuracy, rates = _described(each, first, labels=asked.reads == "labels")
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
     if asked.reads == "labels" and any(own.soft("task_pred") for own in each.values()):
         context["probabilities"] = True
-    if asked.given is not None:
-        context["weighted"] = strata_named(asked.given)
-    return ComparisonReport(results, accuracy, rates, context, files, matched)
+    return ComparisonReport(results, accuracy, rates, context, files)
 
 
 def _compared(
@@ -202,17 +181,6 @@ def _compared(
         asked.random_state,
         lambda auditor, rows: auditor.compare(rows, reference=first),
     )
-
-
-def _of_pairs_alone(matched: pd.DataFrame, given: dict[str, Any], asked: Asked) -> ComparisonReport:
-    """Return the report of models that are compared within matched pairs only."""
-    y_preds = dict(given["y_preds"])
-    cells = Contingency.from_labels(None, y_preds, sensitive_features=given["sensitive_features"])
-    first = next(model for model in y_preds if model not in set(matched["model"]))
-    models = [first, *matched["model"].unique()]
-    accuracy = pd.DataFrame({"model": models}).assign(accuracy=np.nan, difference=np.nan)
-    context = context_of(cells, None, asked.names, asked.call) | {"labelled": False}
-    return ComparisonReport({}, accuracy, context=context, matched=matched)
 
 
 def _described(
@@ -264,11 +232,9 @@ def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns
 def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
     """Return the rows of each model, counted; labels are those of each model by its name."""
     check_models({"y_preds": asked.y_preds})
-    unused = ("given", "pairs", "pair", "sensitive_preds")
-    passed = [name for name in unused if getattr(asked, name) is not None]
-    if passed:
+    if asked.sensitive_preds is not None:
         text = "{name} needs models that predict the same rows, and each has its own."
-        raise InputError(text, name=passed[0])
+        raise InputError(text, name="sensitive_preds")
     if train is None:
         raise InputError("Models with rows of their own are compared with others: pass {y_train}.")
     given = {name: own for name, own in asked.of_rows.items() if own is not None}

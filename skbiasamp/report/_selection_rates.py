@@ -15,8 +15,7 @@ from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import is_contingency
-from skbiasamp.metrics.inputs import row_by_row
-from skbiasamp.metrics.strata import RowSource, strata_named
+from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.evidence import context_of
@@ -34,7 +33,6 @@ def selection_rates(
     y_true: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
-    given: Any = None,
     scores: bool = False,
     min_share: float = 0.0,
     pos_label: Any = None,
@@ -70,9 +68,6 @@ def selection_rates(
     clusters : array-like of shape (n_samples,), default=None
         One id per row: rows of one person, image or family share it. Intervals then allow for
         rows of a cluster that are alike. None: all rows are independent.
-    given : array-like or column names, default=None
-        One column or several whose values make strata, such as department. Rates are then those
-        that groups would have if all had the strata of all rows (direct standardisation).
     scores : bool, default=False
         True: `y_pred` are scores, and a row is selected if its score is above the median of all
         rows ("scoring rate").
@@ -124,11 +119,8 @@ def selection_rates(
         raise InputError("prediction= must name the column of predictions or scores; got None.")
     if scores:
         if columns:
-            strata = {} if given is None else {"given": given}
-            labels, inputs, columns = row_by_row(
-                y_pred, inputs | {"y_pred": None}, columns | strata
-            )
-            inputs["y_true"], given = labels, inputs.pop("given", None)
+            labels, inputs, columns = row_by_row(y_pred, inputs | {"y_pred": None}, columns)
+            inputs["y_true"] = labels
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
         with speaking(y_true="y_pred"):
             chosen = 1 if pos_label is None else positive_class(pos_label, (0, 1))[1]
@@ -136,7 +128,7 @@ def selection_rates(
     if columns or is_contingency(y_pred):
         inputs |= {"y_true": inputs["y_pred"], "y_pred": inputs["y_true"]}
     with speaking({"y_true": "y_pred"} if y_true is None else {}):
-        test = RowSource(inputs.pop("y_true"), inputs, columns, how).counted(given)
+        test = count_labels(inputs.pop("y_true"), inputs, columns, **how)
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))
@@ -145,7 +137,6 @@ def selection_rates(
         raise InputError(text)
     context = context_of(test, None, asked.names, asked.call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
-    context["given"] = None if given is None else strata_named(given)
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
     return SelectionRates(selection_table(test, min_share=min_share), context)
 

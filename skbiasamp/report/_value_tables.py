@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,8 +58,10 @@ class Whole(NamedTuple):
 
     def row(self, name: Any, change: Association, task: int | None = None) -> dict[str, Any]:
         """Return what a change adds to the value, of one task or of all."""
-        number = estimate(change, self.pairs.signs, self._of(task), confidence_level=LEVEL)
-        verdict = replace(self.pairs.direction, change=change).verdict(number)
+        weights = self._of(task)
+        part = change if task is None else change * (weights != 0)
+        number = estimate(part, self.pairs.signs, weights, confidence_level=LEVEL)
+        verdict = self.pairs.direction.verdict(number, part)
         if verdict == REVERSES and change is not self.pairs.change:
             verdict = REDUCES  # all parts together may reverse a direction
         return {**_row(name, number), "verdict": verdict}

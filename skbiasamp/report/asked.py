@@ -26,36 +26,19 @@ class Asked(SimpleNamespace):
     ``columns`` those of a frame. ``how`` says how rows are read, ``names`` are of model and data.
     """
 
-    def __init__(self, arguments: Mapping[str, Any], verb: Any = None) -> None:
+    def __init__(self, arguments: Mapping[str, Any], verb: Any) -> None:
         super().__init__(**arguments)
-        self.call = "" if verb is None else call_of(verb, arguments)
+        self.call = call_of(verb, arguments)
         self.columns = columns_in(arguments)
         self.of_rows, self.data, self.how, self.names = (
             {name: arguments[name] for name in names if name in arguments}
             for names in (_ROWS, _ROWS + _PREDICTIONS, _HOW, _NAMES)
         )
 
-    @property
-    def beside(self) -> dict[str, Any]:
-        """What is known of rows besides labels: values, or names of columns."""
-        known = {"pair": self.pairs if self.pair is None else self.pair}
-        return {name: values for name, values in known.items() if values is not None}
-
-    @property
-    def needed(self) -> dict[str, Any]:
-        """All columns of a frame that rows are read by."""
-        if not self.columns:
-            return {}
-        named = {name: own for name, own in self.beside.items() if isinstance(own, str)}
-        of_models = "y_preds" in vars(self) and self.given is not None
-        named |= {} if self.pair is None else {"pair": self.pair}
-        return self.columns | named | ({"given": self.given} if of_models else {})
-
     def speaking(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""
         passed = vars(self)
-        pair = {"pair": passed.get("pair")} if self.columns else {}
-        named = of_columns(self.columns | pair)
+        named = of_columns(self.columns)
         return speaking({name: role for name, role in named.items() if passed.get(name) is None})
 
     def check_columns(self) -> None:

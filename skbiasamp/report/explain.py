@@ -31,7 +31,6 @@ from skbiasamp.inference.value_parts import StrataRows, StrataSums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.metrics.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.report._value_tables import (
     LEVEL,
     Whole,
@@ -43,6 +42,7 @@ from skbiasamp.report._value_tables import (
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import read_training, require_reference
 from skbiasamp.report.evidence import context_of
+from skbiasamp.report.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.results.explanation import Explanation
 
 # Two predictions of the same rows: the labels that were decided, and their scores.

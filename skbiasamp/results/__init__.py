@@ -5,7 +5,6 @@ from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import classes_wanted as classes_wanted
-from skbiasamp.results._differences import GroupDifferences
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._report import adjusted_verdict as adjusted_verdict
 from skbiasamp.results._report import columns_alone as columns_alone
@@ -17,7 +16,6 @@ from skbiasamp.results._sentences import conclusion as conclusion
 from skbiasamp.results._sentences import gap_of as gap_of
 from skbiasamp.results._sentences import is_half_of_gap as is_half_of_gap
 from skbiasamp.results._sentences import reference_labels as reference_labels
-from skbiasamp.results.answers import AnswerReport as AnswerReport
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import find_changed_rows
 from skbiasamp.results.gate import Gate, GateCheck
@@ -37,7 +35,6 @@ __all__ = [
     "Finding",
     "Gate",
     "GateCheck",
-    "GroupDifferences",
     "SelectionRates",
     "Timeline",
     "find_changed_rows",

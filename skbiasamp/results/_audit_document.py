@@ -42,7 +42,6 @@ from skbiasamp.results._audit_tables import (
     word_tables,
 )
 from skbiasamp.results._content import LIMITS, count, document_of, ends, record
-from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import records
 from skbiasamp.results._report import AuditReport, Finding, columns_alone
 from skbiasamp.results._result import AuditResult
@@ -83,9 +82,6 @@ _NO_ERRORS = (
     "reference: the rows that the model was trained on, or real rows if the model generated "
     "these. Both are samples, and intervals include the chance in both."
 )
-_NOT_ALL_LABELLED = (
-    "Errors are not counted: they need a label of every row. These are rates of the predictions."
-)
 
 # Why a metric may differ from the verdict: what it compares.
 _WHY = {
@@ -118,14 +114,13 @@ def audit_document(report: AuditReport) -> Document:
     sections = [
         Section("Verdict", _opening(report, numbered), "verdict", leading=True),
         Section("What to do next", steps, "findings", leading=True),
-        differences_section(report.differences),
         threshold_section(slider),
         explanation_section(report.explanation),
         Section("", [summary_table(report), metric_sentences(report)], only="short"),
         *_metrics(report, numbered),
         _errors(report),
         Section(LIMITS, limits, "limits"),
-        record(report.context, report._schema, report.data_files, settings),
+        record(report.context, report.data_files, settings),
         glossary(report, numbered),
     ]
     return document_of(
@@ -410,14 +405,13 @@ def _errors(report: AuditReport) -> Section:
     title = "Who bears the errors?" if kind != "texts" else "Rows of each group"
     if not labelled:
         title = "How often is each task in each group?"
-    without = _NO_ERRORS if report.primary else _NOT_ALL_LABELLED
-    explained = Text(_ERRORS if labelled else without, link=("terms", "Definitions"))
+    explained = Text(_ERRORS if labelled else _NO_ERRORS, link=("terms", "Definitions"))
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     elif kind == "texts":
         explained = Text("No text is right or wrong, so rows are counted, and no errors.")
     elif kind == "numbers":
-        explained = Text(_OF_NUMBERS if labelled else without)
+        explained = Text(_OF_NUMBERS if labelled else _NO_ERRORS)
     has_ratio = rates is not None and any("Impact ratio" in column for column in rates.columns)
     ratio = Text(ratios_read(context), quiet=True) if has_ratio else None
     # The last one is of all columns together: the rates have it.

@@ -303,7 +303,7 @@ def rates_of(report: AuditReport) -> list[dict[str, Any]]:
     rows = records(report.rates)
     for row in rows:
         before, after = row.get("base_rate"), row.get("predicted_rate")
-        row["n"] = sizes.get(str(row["group"]))  # a stored report may name other groups
+        row["n"] = sizes[str(row["group"])]
         row["change"] = None if before is None or after is None else after - before
     return rows
 

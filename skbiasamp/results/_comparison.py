@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NotRequired
+from typing import Any
 
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._io.json import Count, Known, Name, Share, table_reader
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
     amount,
@@ -23,25 +22,15 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Document
 from skbiasamp.results._content import interval_in_words
-from skbiasamp.results._json import PAIR, TESTS, OfKind, OfMetric, may_lack
+from skbiasamp.results._json import OfMetric
 from skbiasamp.results._shown import Shown, of_frame
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import row_of, without_equal_values
 
-_MODELS = {
-    "model": str,
-    "value": float,
-    "published": NotRequired[float],
-    "verdict": NotRequired[str],
-    "difference_verdict": NotRequired[str],
-    **dict.fromkeys(("low", "high", "difference", "difference_low", "difference_high"), float),
-    **dict.fromkeys(("p_value", "p_adjusted", "changed"), Share),
-}
-MODEL_COLUMNS = tuple(name for name in _MODELS if not name.endswith("verdict"))
-_PAIRS = {"model": str, **PAIR, "difference": float, **TESTS}
-_PAIRS |= may_lack(float, "reference", "observed", "amplification", "low", "high")
-_CHURN = {"model": str, "group": Name, "n": Count, "changed": Count, "share": Share}
-_CHURN |= {"p_value": Share}
+MODEL_COLUMNS = (
+    *("model", "value", "published", "low", "high"),
+    *("difference", "difference_low", "difference_high", "p_value", "p_adjusted", "changed"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,8 +63,8 @@ class ComparisonResult(Shown, OfMetric):
         and of the model (``observed``), their ``difference``, ``change`` (the difference compared
         with that of all rows) with ``low``, ``high``, ``p_value`` (Student's t test) and
         ``p_adjusted`` for the number of pairs of this model, not of all models, and
-        ``amplification`` (what the pair adds to the difference of the values). For attackers: the quality that an attacker
-        reaches from the predictions of either.
+        ``amplification`` (what the pair adds to the difference of the values). For attackers: the
+        quality that an attacker reaches from the predictions of either.
     churn : DataFrame
         One row for each model and group: its rows ``n``, how many were ``changed``, their
         ``share``, and the ``p_value`` of the test that this share is the same in all groups.
@@ -115,21 +104,20 @@ class ComparisonResult(Shown, OfMetric):
     0.0875
     """
 
-    _schema = "skbiasamp.ComparisonResult/2"
     _last = ("verdicts", "sentences", "table", "pairs", "churn")
 
     metric: str
     direction: str | None
     reference: str
-    table: Annotated[pd.DataFrame, table_reader(_MODELS, rest=float)]
-    pairs: Annotated[pd.DataFrame, table_reader(_PAIRS, rest=float)]
-    churn: Annotated[pd.DataFrame, table_reader(_CHURN)]
-    confidence_level: Share | None
-    n_samples: Count
+    table: pd.DataFrame
+    pairs: pd.DataFrame
+    churn: pd.DataFrame
+    confidence_level: float | None
+    n_samples: float
     params: dict[str, Any] = field(default_factory=dict)
-    kind: OfKind = Kind.SIGNED
+    kind: Kind = Kind.SIGNED
     question: str = ""
-    rank: Known = 9
+    rank: float = 9
     percent: bool = True
     unit: str = ""
     group_columns: tuple[Hashable, ...] = ()
@@ -312,11 +300,3 @@ class ComparisonResult(Shown, OfMetric):
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
         return of_frame(title, shown, [self.sentence(model) for model in self.models])
-
-    def _wrong_field(self) -> str | None:
-        models = list(self.table["model"])
-        if self.reference not in models or len({*models}) < len(models):
-            return "table"
-        # Sentences say of rows that were gained and lost how the rates differ.
-        rates = {"observed", "reference"} <= {*self.pairs} or "gained" not in self.pairs
-        return None if rates else "pairs"

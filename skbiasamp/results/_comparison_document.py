@@ -50,9 +50,7 @@ from skbiasamp.results._content import (
     verdict_cell,
     with_interval,
 )
-from skbiasamp.results._differences import differences_section
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._selection_rates import WITHOUT_A_GROUP
 from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
 _MOST_NAMED = 6
@@ -74,9 +72,6 @@ _LIMITS = {
 def comparison_document(report: ComparisonReport) -> Document:
     """Return what a report of a comparison says."""
     context, reference = report.context, name_of(report.reference)
-    if report.primary is None:
-        sections = [differences_section(report.differences), limits_section(_limits(report))]
-        return document_of(context, f"Matched pairs: models compared with {reference}", sections)
     primary, steps = report[report.primary], Bullets(_steps(report), numbered=True)
     names = [name_of(model) for model in report.models]
     several = names[0] if len(names) == 1 else f"{len(names)} models"
@@ -93,12 +88,11 @@ def comparison_document(report: ComparisonReport) -> Document:
         sections=[
             Section("Verdict", _verdicts(report, primary), "verdict", leading=True),
             Section("What to do next", [steps], "next", leading=True),
-            differences_section(report.differences),
             Section("What changed, and for whom?", changes, "changed"),
             Section("Accuracy", [_accuracy(report)], "accuracy"),
             Section("Differences by every metric", _differences(report), "differences"),
             limits_section(_limits(report)),
-            record(context, report._schema, report.data_files, settings),
+            record(context, report.data_files, settings),
         ],
     )
 
@@ -114,17 +108,12 @@ def _verdicts(report: ComparisonReport, primary: ComparisonResult) -> list[Item 
         for model, text in report.verdicts.items()
     ]
     about = f"Metric: {metric_name(str(report.primary))}. Reference: {name_of(report.reference)}."
-    if weighted := report.context.get("weighted"):
-        about += (
-            f" All rates, shares and accuracies are {weighted}: each stratum counts in every group "
-            "by its share of all rows."
-        )
     return [*cards, Text(about, quiet=True)]
 
 
 def _steps(report: ComparisonReport) -> list[Text]:
     """Return what to do next: of each model, then of the choice."""
-    primary = report[str(report.primary)]
+    primary = report[report.primary]
     steps = [_step(report, primary, model) for model in report.models]
     if report.context.get("probabilities") and not primary.kind.has_attacker:
         text = (
@@ -194,7 +183,7 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
         f"{name_of(model)} compared with {name_of(report.reference)}",
         [
             None if first is None else changed_pairs(f"pairs-{i}", first, model),
-            *_churn(f"churn-{i}", report[str(report.primary)], model),
+            *_churn(f"churn-{i}", report[report.primary], model),
             _errors(f"errors-{i}", report, model),
         ],
         f"model-{i}",
@@ -465,8 +454,5 @@ def _limits(report: ComparisonReport) -> dict[str, str]:
             "measure against what the models learned from."
         )
     if n := report.context.get("n_dropped"):
-        why = "they have no sensitive feature"
-        if report.context.get("weighted"):
-            why += f", or {WITHOUT_A_GROUP}"
-        limits["Rows left out"] = f"{count(n)} rows were left out: {why}."
+        limits["Rows left out"] = f"{count(n)} rows were left out: they have no sensitive feature."
     return limits

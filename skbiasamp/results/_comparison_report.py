@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
 
-from skbiasamp._io.json import Count, Name, table_reader
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import listed, name_of, points, rate
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import in_points, interval_in_words
-from skbiasamp.results._json import DIFFERENCES, PAIR, may_lack, records
-from skbiasamp.results._report import MODELS_MATCHED, Context, DataFile, Report
-
-_ACCURACY = {"model": str, **dict.fromkeys(("accuracy", "difference"), float)}
-_ACCURACY |= may_lack(float, "difference_low", "difference_high")
-_RATES = {"model": str, **PAIR, **DIFFERENCES, **may_lack(Name, "impact_ratio_interval")}
+from skbiasamp.results._json import records
+from skbiasamp.results._report import Report
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,9 +36,6 @@ class ComparisonReport(Report[ComparisonResult]):
     rates : DataFrame
         One row for each model, group and task: base rate, predicted rate, true and false positive
         rate.
-    matched : DataFrame
-        Models compared within matched pairs, if there are pairs: the table of
-        `MatchedPairsAuditor.compare`.
     context : dict
         Date, versions, and what was compared.
     data_files : list of dict
@@ -65,56 +57,40 @@ class ComparisonReport(Report[ComparisonResult]):
     {'new': 'amplifies more'}
     """
 
-    _schema = "skbiasamp.ComparisonReport/1"
     _first = ("context", "reference", "primary", "verdicts", "notes", "results")
-    _last = ("matched", "data_files")
-    _always = ("accuracy", "rates", "context")
-    _newer = ("citation", "matched")
+    _last = ("data_files",)
 
     results: dict[str, ComparisonResult]
-    accuracy: Annotated[pd.DataFrame, table_reader(_ACCURACY, rest=float)] = field(
-        default_factory=pd.DataFrame
-    )
-    rates: Annotated[pd.DataFrame, table_reader(_RATES, rest=Count)] = field(
-        default_factory=pd.DataFrame
-    )
-    context: Context = field(default_factory=dict)
-    data_files: list[DataFile] = field(default_factory=list)
-    matched: Annotated[pd.DataFrame, MODELS_MATCHED] = field(default_factory=pd.DataFrame)
+    accuracy: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    context: dict[str, Any] = field(default_factory=dict)
+    data_files: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def reference(self) -> str:
         """The model that the others are compared with."""
-        if not self.results:
-            return str(self.accuracy["model"].iloc[0])
         return next(iter(self.results.values())).reference
 
     @property
     def models(self) -> list[str]:
         """The models that are compared with the reference."""
-        if not self.results:
-            return list(self.accuracy["model"].iloc[1:])
         return next(iter(self.results.values())).models
 
     @property
-    def primary(self) -> str | None:
-        """Name of the comparison that the verdict is about: the first that was measured.
-
-        None if models were compared within matched pairs only.
-        """
-        return self._lowest_rank(lambda result: {*result.verdicts.values()} != {words.NOT_MEASURED})
+    def primary(self) -> str:
+        """Name of the comparison that the verdict is about: the first that was measured."""
+        unmeasured = {words.NOT_MEASURED}
+        return str(self._lowest_rank(lambda result: {*result.verdicts.values()} != unmeasured))
 
     @property
     def verdict(self) -> str:
         """What the primary comparison says of every model, with its accuracy."""
-        return " ".join(self.verdicts.values()) or self._of_differences
+        return " ".join(self.verdicts.values())
 
     @property
     def verdicts(self) -> dict[str, str]:
         """What the primary comparison says of each model, with its accuracy."""
         sentences: dict[str, str] = {}
-        if self.primary is None:
-            return sentences
         accuracy = {row["model"]: row for row in self._accuracies}
         for model in self.models:
             sentences[model] = self.results[self.primary].sentence(model)
@@ -190,15 +166,6 @@ class ComparisonReport(Report[ComparisonResult]):
             `summary`.
         """
         return self.summary
-
-    def _wrong_field(self) -> str | None:
-        if not self.results and (self.matched.empty or self.accuracy.empty):
-            return "results"
-        pairs: dict[str, list[tuple[str, str]]] = {}
-        for row in self.rates.to_dict("records"):
-            pairs.setdefault(row["model"], []).append((str(row["group"]), str(row["task"])))
-        alike = all(own == pairs.get(self.reference) for own in pairs.values())
-        return None if alike else "rates"
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.

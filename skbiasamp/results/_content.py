@@ -126,7 +126,6 @@ def document_of(
 
 def record(
     context: Mapping[str, Any],
-    schema: str,
     data_files: Sequence[Mapping[str, Any]] = (),
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Section:
@@ -140,7 +139,6 @@ def record(
             terms += [(name, short(text)) for name, text in value.items()]
         else:
             terms.append((key, _recorded(key, value, context)))
-    terms += [("JSON schema", schema)] if schema else []
     files = [
         (file["path"], "{rows_are}: {rows:,} rows, {format}, SHA-256 {sha256}".format_map(file))
         for file in data_files

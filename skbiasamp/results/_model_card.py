@@ -9,7 +9,6 @@ from skbiasamp.render.document import Bullets, Cell, Document, Row, Section, Tab
 from skbiasamp.results._audit_document import audit_document, metric_sentences, what_is_missing
 from skbiasamp.results._audit_glossary import definition
 from skbiasamp.results._audit_tables import rates_table, summary_table
-from skbiasamp.results._differences import differences_section
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._sentences import reference_labels
@@ -27,7 +26,6 @@ def model_card(report: AuditReport) -> Document:
         for name, result in report.items()
     ]
     results = [
-        differences_section(report.differences),
         summary_table(report),
         metric_sentences(report),
         rates_table(report),

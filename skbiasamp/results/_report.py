@@ -6,49 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
-from skbiasamp._io.json import Count, Name, Share, object_reader, one_of, table_reader
 from skbiasamp._utils.formatting import AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._differences import GroupDifferences
-from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
+from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.gate import Gate, GateCheck, gate_of
-
-_CONTEXT = {
-    **may_lack(str, "rows", "date", "call"),
-    **may_lack(str | None, "model_name", "data_name"),
-    **may_lack(dict[str, str], "versions", "not_measured"),
-    **may_lack(Count, "n_samples", "n_dropped"),
-    **may_lack(Count | None, "n_train"),
-    **may_lack(list[Name], "groups", "tasks", "group_columns"),
-}
-Context = Annotated[dict[str, Any], object_reader(_CONTEXT, rest=Any)]
-_FILE = {**dict.fromkeys(("rows_are", "path", "sha256", "format"), str), "rows": Count}
-DataFile = Annotated[dict[str, Any], object_reader(_FILE)]
-_RATES = table_reader(PAIR | RATES)
-_GROUPS = table_reader({"group": Name, "n": Count, "share": Share, **RATES})
-_SELECTED = {"by": str, "category": Name, "task": Name, "n": Count, "selected": Count, **RATES}
-_SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, "counted"))
-_NUMBERS = dict.fromkeys(("value", "low", "high"), float)
-_TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
-_BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
-_CURVE = {"threshold": float, "predicted_rate": Share, "base_rate": Share, **_NUMBERS}
-_PASSED = table_reader({"group": Name, "threshold": float, "labelled": Count, "others": Count})
-
-_OF_PAIRS = {"group": Name, "other": Name, "task": Name, "test": str} | _TESTED
-_OF_PAIRS |= dict.fromkeys(("mean", "mean_other", "difference"), float)
-_OF_PAIRS |= dict.fromkeys(("standard_error", "low", "high"), float)
-_OF_PAIRS |= dict.fromkeys(("n_pairs", "n_unmatched", "higher", "lower"), float)
-_MATCHED = table_reader(_OF_PAIRS | dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float))
-MODELS_MATCHED = table_reader({"model": str} | _OF_PAIRS)
 
 R = TypeVar("R", AuditResult, ComparisonResult)
 
@@ -78,7 +48,7 @@ class Finding:
 
     topic: str
     text: str
-    place: Annotated[str, one_of("verdict", "next", "note")] = "note"
+    place: str = "note"
     action: str = ""
 
     def __str__(self) -> str:
@@ -89,7 +59,6 @@ class Report(Paged, Stored, Mapping[str, R]):
     """A report of several results: a mapping of their names."""
 
     results: dict[str, R]
-    matched: pd.DataFrame
     context: dict[str, Any]
 
     def __getitem__(self, name: str) -> R:
@@ -111,23 +80,6 @@ class Report(Paged, Stored, Mapping[str, R]):
     def primary(self) -> str | None:
         """Name of the result that the verdict is about."""
         raise NotImplementedError
-
-    @property
-    def differences(self) -> GroupDifferences | None:
-        """Differences within matched pairs, or None if there are no pairs."""
-        table = self.matched
-        if table.empty:
-            return None
-        means = table[["mean", "mean_other"]].to_numpy()
-        least = -1 if "model" in table else 0  # of a model, they are differences
-        percent = bool(((means >= least) & (means <= 1)).all())
-        columns = tuple(self.context.get("group_columns", ()))
-        return GroupDifferences(table, 0.95, columns, percent, title="Groups compared within pairs")
-
-    @property
-    def _of_differences(self) -> str:
-        """The verdict of a report without results."""
-        return "" if self.differences is None else self.differences.sentence
 
     def _lowest_rank(self, is_measured: Callable[[R], bool]) -> str | None:
         """Return the name of the first result by rank that is measured; of the first if none is."""
@@ -182,9 +134,6 @@ class AuditReport(Report[AuditResult]):
     selection : DataFrame
         Selection rates and impact ratios of each sensitive column and of their combinations, if
         there are several: the table of `skbiasamp.selection_rates`.
-    matched : DataFrame
-        Groups compared within matched pairs, if there are pairs: the table of
-        `MatchedPairsAuditor`.
     by_column : DataFrame
         The first metric by each sensitive column alone, if there are several: value, interval,
         p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
@@ -226,23 +175,20 @@ class AuditReport(Report[AuditResult]):
     this group).
     """
 
-    _schema = "skbiasamp.AuditReport/2"
     _first = ("context", "data_files", "primary", "verdict", "results", "groups", "rates")
     _last = ("findings",)
-    _always = ("groups", "rates", "findings", "context")
 
     results: dict[str, AuditResult]
-    groups: Annotated[pd.DataFrame, _GROUPS] = field(default_factory=pd.DataFrame)
-    rates: Annotated[pd.DataFrame, _RATES] = field(default_factory=pd.DataFrame)
+    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: list[Finding] = field(default_factory=list)
-    context: Context = field(default_factory=dict)
-    data_files: list[DataFile] = field(default_factory=list)
-    selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
-    matched: Annotated[pd.DataFrame, _MATCHED] = field(default_factory=pd.DataFrame)
-    by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
+    context: dict[str, Any] = field(default_factory=dict)
+    data_files: list[dict[str, Any]] = field(default_factory=list)
+    selection: pd.DataFrame = field(default_factory=pd.DataFrame)
+    by_column: pd.DataFrame = field(default_factory=pd.DataFrame)
     explanation: Explanation | None = None
-    curve: Annotated[pd.DataFrame, table_reader(_CURVE)] = field(default_factory=pd.DataFrame)
-    passed: Annotated[pd.DataFrame, _PASSED] = field(default_factory=pd.DataFrame)
+    curve: pd.DataFrame = field(default_factory=pd.DataFrame)
+    passed: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def primary(self) -> str | None:
@@ -265,7 +211,7 @@ class AuditReport(Report[AuditResult]):
         With a limit, it begins with whether the effect lies within.
         """
         if self.primary is None:
-            return self._of_differences
+            return ""
         sentence, check = self[self.primary].sentence, self._compared
         return sentence if check is None else f"{check._against(self.limit)} {sentence}"
 

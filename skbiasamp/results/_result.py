@@ -6,23 +6,13 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, check_count
 from skbiasamp._input.errors import InputError
-from skbiasamp._io.json import (
-    Count,
-    Known,
-    Name,
-    Share,
-    nan_if_none,
-    object_reader,
-    reader,
-    table_reader,
-)
 from skbiasamp._utils.formatting import (
     ASSOCIATION,
     DIRECTION_OF,
@@ -33,36 +23,11 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
 from skbiasamp.render.document import Document
-from skbiasamp.results._json import FLAGS, PAIR, TESTS, OfKind, OfMetric, may_lack
+from skbiasamp.results._json import OfMetric
 from skbiasamp.results._shown import Shown
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 from skbiasamp.results.sensitivity import label_errors
-
-SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
-_PAIRS = PAIR | may_lack(float, *COLUMNS[3:], *SIMULTANEOUS) | TESTS | FLAGS
-_PAIRS |= may_lack(Count, "n") | {"amplification": float}
-_WORDS = {"source": str, "target": Name, "word": str, "weight": float}
-_WORDS |= {"share": Share, "share_others": Share}
-# Statistics that verdicts and sentences read.
-_NUMBERS = (
-    "shift",
-    "row_weighted",
-    "signed_mean",
-    "signed_mean_low",
-    "signed_mean_high",
-    "association_labels",
-    "association_predictions_high",
-    "above_chance_low",
-    "turned_low",
-    "turned_high",
-)
-_SHOWN = (
-    may_lack(float, *_NUMBERS)
-    | may_lack(Count, "n_small_pairs", "n_open_pairs")
-    | may_lack(str, "attacker")
-)
-_STATISTICS = object_reader(_SHOWN, rest=Annotated[Any, nan_if_none])
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "sign", "low", "high", "p_adjusted")
@@ -196,7 +161,6 @@ class AuditResult(Shown, OfMetric):
         m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1578 1.8e-15
     """
 
-    _schema = "skbiasamp.AuditResult/3"
     _last = ("words", "affected", "table")
 
     metric: str
@@ -204,19 +168,19 @@ class AuditResult(Shown, OfMetric):
     value: float
     low: float
     high: float
-    confidence_level: Share | None
-    p_value: Share
-    n_samples: Count
-    table: Annotated[pd.DataFrame, table_reader(_PAIRS)]
+    confidence_level: float | None
+    p_value: float
+    n_samples: float
+    table: pd.DataFrame
     if not TYPE_CHECKING:  # it is no default
         table = _Later(MISSING)
     params: dict[str, Any]
-    statistics: Annotated[dict[str, Any], _STATISTICS] = field(default_factory=dict)
-    kind: OfKind = Kind.SIGNED
+    statistics: dict[str, Any] = field(default_factory=dict)
+    kind: Kind = Kind.SIGNED
     question: str = ""
     definition: str = ""
     sentence: str = _Later("")  # type: ignore[assignment]
-    rank: Known = 9
+    rank: float = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
     unit: str = ""
@@ -227,9 +191,9 @@ class AuditResult(Shown, OfMetric):
     group_columns: tuple[Hashable, ...] = ()
     about: str = "the group"
     baseline: str = "equally accurate random labels"
-    words: Annotated[pd.DataFrame, table_reader(_WORDS)] | None = None
+    words: pd.DataFrame | None = None
     verdict: str = ""
-    published: Annotated[Any, reader(float)] = None  # the value
+    published: Any = None  # the value
     published_low: float = _Later(math.nan)  # type: ignore[assignment]
     published_high: float = _Later(math.nan)  # type: ignore[assignment]
     estimand: str = ""
@@ -237,7 +201,6 @@ class AuditResult(Shown, OfMetric):
     citation: str = ""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.published is None:
             object.__setattr__(self, "published", self.value)
         if not self.verdict:
@@ -466,8 +429,3 @@ class AuditResult(Shown, OfMetric):
         frame.insert(0, "metric", self.metric)
         frame.insert(1, "direction", self.direction)
         return frame
-
-    def _wrong_field(self) -> str | None:
-        compared = (self.table[name].tolist() for name in self.columns if name in self.table)
-        numbers = all(isinstance(cell, int | float) for column in compared for cell in column)
-        return None if numbers else "columns"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp.render.document import Document
-from skbiasamp.results._result import SIMULTANEOUS, AuditResult
+from skbiasamp.results._result import AuditResult
 from skbiasamp.results._sentences import by_guessing, published
 from skbiasamp.results._shown import of_frame
 from skbiasamp.results.pair_tables import uncounted
@@ -61,7 +61,7 @@ def _shown(result: AuditResult) -> pd.DataFrame:
     # One p-value is enough to see, and a flag only where it is raised.
     counted = table[~apart]
     lowered = [flag for flag in _FLAGS if flag in table and counted[flag].all()]
-    again = ["p_adjusted", *SIMULTANEOUS]
+    again = ["p_adjusted", "low_simultaneous", "high_simultaneous"]
     known = "sign_weight" in table and (table["sign_weight"] == table["sign"]).all()
     if known:
         again.append("sign_weight")

@@ -28,8 +28,6 @@ from skbiasamp.results._content import (
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
-# Why rows of strata are left out.
-WITHOUT_A_GROUP = "a group has no rows in their stratum"
 _MEASURES = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
@@ -74,7 +72,7 @@ class SelectionRates(Paged):
         The names are those of Fairlearn. The equalized odds difference is the larger one of the
         differences in true and in false positive rate. Only categories in the ratios are compared.
         The 95 % intervals of differences (``_low``, ``_high``) hold for all pairs of categories of
-        a column together; tables of older versions have none.
+        a column together.
         """
         return rate_differences(self.table)
 
@@ -92,10 +90,6 @@ class SelectionRates(Paged):
             task = "a score above the median"
             selected = f"Selected: {task} score of all rows (scoring rate)."
         tables = selection_tables(rows, context.get("group_columns", ()), task)
-        if given := context.get("given"):
-            selected += f" Rates are {given}: as if all groups had the strata of all rows."
-            if n := context.get("n_dropped"):
-                selected += f" {count(n)} rows were left out: {WITHOUT_A_GROUP}."
         below = _below(rows)
         opening: list[Item | None] = [Text(selected)]
         if below:
@@ -116,7 +110,7 @@ class SelectionRates(Paged):
                 Section("Rates by category", [*tables, _TOGETHER], "tables"),
                 _differences(records(self.differences)),
                 _limits(context),
-                record(context, "", context.get("data_files", ())),
+                record(context, context.get("data_files", ())),
             ],
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -76,17 +76,11 @@ class Paged(Shown):
 
 def of_frame(title: str, frame: pd.DataFrame, texts: Sequence[str]) -> Document:
     """Return a title, a table as it is, and texts."""
-    return Document(title, [Section("", [frame_table(frame), *map(Text, texts)])])
-
-
-def frame_table(
-    frame: pd.DataFrame, caption: str = "", heading: Callable[[str], str] = str
-) -> Table:
-    """Return a data frame as it is; `heading` returns that of a column."""
-    first, *columns = map(heading, map(str, frame))
-    texts = ([_text(str(name), value) for value in frame[name].tolist()] for name in frame)
-    rows = [Row(name, [*map(Cell, cells)]) for name, *cells in zip(*texts, strict=True)]
-    return Table(caption, first, columns, rows[:MOST_ROWS], len(rows), whole=True)
+    first, *columns = map(str, frame)
+    cells = ([_text(str(name), value) for value in frame[name].tolist()] for name in frame)
+    rows = [Row(name, [*map(Cell, others)]) for name, *others in zip(*cells, strict=True)]
+    table = Table("", first, columns, rows[:MOST_ROWS], len(rows), whole=True)
+    return Document(title, [Section("", [table, *map(Text, texts)])])
 
 
 def _text(name: str, value: Any) -> str:

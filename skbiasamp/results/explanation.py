@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, cast
+from typing import Any, ClassVar, cast
 
 import pandas as pd
 
-from skbiasamp._input.errors import InputError
-from skbiasamp._io.json import Name, Names, object_reader, table_reader
 from skbiasamp._utils.formatting import (
     ADDS,
     REVERSES,
@@ -36,11 +34,6 @@ from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.pair_tables import pair_of
-
-_PARTS = table_reader({"part": Name, "value": float, "low": float, "high": float})
-Parts = Annotated[pd.DataFrame, _PARTS]
-AnyTable = Annotated[pd.DataFrame, table_reader({})]
-_CONTEXT = {"sensitive": Names, "given": Names}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,24 +93,20 @@ class Explanation(Paged, Stored):
     2  selection  0.000
     """
 
-    _schema = "skbiasamp.Explanation/1"
-
     audit: AuditResult
-    change: Parts
-    change_by_task: AnyTable
-    decision: Parts | None = None
-    calibration: AnyTable | None = None
-    strata: Parts | None = None
-    conditional: Parts | None = None
-    gaps: AnyTable | None = None
-    rates: AnyTable | None = None
-    features: Parts | None = None
+    change: pd.DataFrame
+    change_by_task: pd.DataFrame
+    decision: pd.DataFrame | None = None
+    calibration: pd.DataFrame | None = None
+    strata: pd.DataFrame | None = None
+    conditional: pd.DataFrame | None = None
+    gaps: pd.DataFrame | None = None
+    rates: pd.DataFrame | None = None
+    features: pd.DataFrame | None = None
     findings: list[str] = field(default_factory=list)
-    context: Annotated[dict[str, Any], object_reader(_CONTEXT, rest=Any)] = field(
-        default_factory=dict
-    )
-    # What `subgroups` calls. It has the rows, which are not stored.
-    _search = cast("Callable[..., pd.DataFrame] | None", None)
+    context: dict[str, Any] = field(default_factory=dict)
+    # What `subgroups` calls. It has the rows, which are not written.
+    _search: ClassVar[Callable[..., pd.DataFrame]]
 
     @property
     def value(self) -> float:
@@ -181,8 +170,6 @@ class Explanation(Paged, Stored):
         0  department = A   0.15     True
         1  department = B   0.00     True
         """
-        if self._search is None:
-            raise InputError("A stored explanation has no rows to search: call explain again.")
         return self._search(frame, depth, min_rows)
 
     def to_frame(self) -> pd.DataFrame:
@@ -221,7 +208,7 @@ class Explanation(Paged, Stored):
                 Section("Verdict", [Text(self.audit.sentence)], "verdict", leading=True),
                 *parts,
                 Section("Findings", _findings(self), "findings"),
-                record(self.context, self._schema),
+                record(self.context),
             ],
         )
 

@@ -28,8 +28,8 @@ from skbiasamp._utils.formatting import (
     printable,
     task_of,
 )
-from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.inference.power import smallest_effect
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 
@@ -429,7 +429,7 @@ def _pairs(n: int) -> str:
 def _checked(
     name: str,
     result: Any,
-    judged: tuple[float, ...],
+    judged: Sequence[float],
     verdict: str,
     sentence: str,
     limit: Limit,
@@ -437,16 +437,18 @@ def _checked(
     sure: bool = True,
 ) -> GateCheck:
     """Return a number compared with a limit; outside, it fails only if its test is `sure` too."""
-    _, low, high = judged
+    value, low, high = judged
     outcome, rows = limit.outcome(low, high), math.nan
     if verdict == REVERSES:
         outcome = FAILED
     elif outcome == FAILED and not sure:
         outcome = INCONCLUSIVE
     elif outcome == INCONCLUSIVE:
-        rows = limit.rows(result, *judged)
+        rows = limit.rows(result, value, low, high)
     level = result.confidence_level or 0.95
-    return GateCheck(name, *judged, level, verdict, outcome, rows, sentence, result.n_samples)
+    return GateCheck(
+        name, value, low, high, level, verdict, outcome, rows, sentence, result.n_samples
+    )
 
 
 def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:

@@ -28,7 +28,7 @@ from skbiasamp.results._shown import Paged
 
 BASELINE = "none"  # the name of the model as it is
 STOPPED, FAILED = "stopped early", "failed"
-_NUMBERS = ("estimate", "low", "high")
+_NUMBERS = ("value", "low", "high")
 _LIMITS = {
     "The choice": "The table is from the rows that chose the winner, so its row may look better "
     "than it is. The verdict is from rows that did not choose it: in each fold, the candidate "
@@ -51,7 +51,7 @@ class MitigationSearch(Paged):
     Attributes
     ----------
     table : DataFrame
-        One row a candidate, the best first: ``candidate``; ``estimate``, ``low``, ``high``: its
+        One row a candidate, the best first: ``candidate``; ``value``, ``low``, ``high``: its
         amplification in all held-out predictions (the first metric), with a confidence interval;
         ``change``, ``change_low``, ``change_high``: change of the size of the amplification, with
         an interval that holds for all candidates together; the score; ``loss``, ``loss_low``,
@@ -199,7 +199,7 @@ class MitigationSearch(Paged):
 
     def _interval(self, row: Mapping[str, Any]) -> str:
         interval = interval_in_words(self.confidence_level, row["low"], row["high"])
-        return f"{number(row['estimate'])} ({interval})"
+        return f"{number(row['value'])} ({interval})"
 
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
         ends = self.measures.drop_duplicates("mitigation").set_index("mitigation")
@@ -216,7 +216,7 @@ class MitigationSearch(Paged):
 
     def _candidates(self, rows: list[dict[str, Any]], score: str) -> Table:
         cells: Cells = {
-            "Amplification": with_interval("estimate", number, ("low", "high")),
+            "Amplification": with_interval("value", number, ("low", "high")),
             "Change of its size": with_interval("change", number),
             score: shown(score, partial(number, form=".3f")),
             "Needs the group": lambda row: Cell("yes" if row["needs_group"] else "no"),

@@ -6,13 +6,12 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._io.json import Count, Level, Share, object_reader, one_of, table_reader
 from skbiasamp._utils.formatting import (
     ALARM,
     NO_ALARM,
@@ -49,26 +48,19 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
-from skbiasamp.results._json import PAIR, OfKind, OfMetric, as_json, records
-from skbiasamp.results._report import Context
+from skbiasamp.results._json import OfMetric, as_json, records
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import pair_of
 
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
-_CHANGE = {"expected": float, "difference": float, "p_adjusted": Share, "alarm": bool}
-_PERIODS = {
-    **{"period": str, "value": float, "low": float, "high": float, "n": Count, **_CHANGE},
-    **{"cause": str, "onset": str | None},
-    "role": Annotated[str, one_of(REFERENCE, WATCHED, BEFORE, EMPTY)],
-    "version": str | None,
-}
-_PAIRS = {"period": str, **PAIR, "value": float, "n": Count, **_CHANGE, "onset": str | None}
-PERIOD_COLUMNS, PAIR_COLUMNS = tuple(_PERIODS), tuple(_PAIRS)
-_REFERENCE = {"name": str, "periods": list[str], "value": float, "low": float, "high": float}
-_REFERENCE |= {"n": Count}
-_NOTE = {"period": str | None, "text": str}
+_CHANGE = ("expected", "difference", "p_adjusted", "alarm")
+PERIOD_COLUMNS = (
+    *("period", "value", "low", "high", "n", *_CHANGE),
+    *("cause", "onset", "role", "version"),
+)
+PAIR_COLUMNS = ("period", "group", "task", "value", "n", *_CHANGE, "onset")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,20 +133,19 @@ class Timeline(Paged, OfMetric):
     ('alarm', '2026-04')
     """
 
-    _schema = "skbiasamp.Timeline/1"
     _last = ("verdict", "first_alarm", "onset", "sentence", "periods", "pairs")
 
     metric: str
     direction: str | None
-    periods: Annotated[pd.DataFrame, table_reader(_PERIODS)]
-    pairs: Annotated[pd.DataFrame, table_reader(_PAIRS)]
-    reference: Annotated[Mapping[str, Any], object_reader(_REFERENCE)]
-    alpha: Level
-    confidence_level: Share | None
-    notes: list[Annotated[dict[str, Any], object_reader(_NOTE)]] = field(default_factory=list)
-    context: Context = field(default_factory=dict)
+    periods: pd.DataFrame
+    pairs: pd.DataFrame
+    reference: Mapping[str, Any]
+    alpha: float
+    confidence_level: float | None
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    context: dict[str, Any] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
-    kind: OfKind = Kind.SIGNED
+    kind: Kind = Kind.SIGNED
     question: str = ""
     group_columns: tuple[Hashable, ...] = ()
     citation: str = ""
@@ -292,7 +283,7 @@ class Timeline(Paged, OfMetric):
                     "notes",
                 ),
                 limits_section(_LIMITS),
-                record(context, self._schema, context.get("data_files", []), settings),
+                record(context, context.get("data_files", []), settings),
             ],
         )
 

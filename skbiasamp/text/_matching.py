@@ -182,25 +182,25 @@ def _source(key: str) -> str:
     return "".join(ways.get(character) or re.escape(character) for character in key)
 
 
-def read_texts(X: Any, name: str = "X") -> list[str]:
+def read_texts(X: Any) -> list[str]:
     """Return texts as a list, or raise if something in it is no text."""
     if isinstance(X, str | bytes):
-        raise InputTypeError("{name} must be a list of texts; got one text.", name=name)
+        raise InputTypeError("{X} must be a list of texts; got one text.")
     if isinstance(X, list):
         texts = X
     else:
-        column = to_native(X, name)
+        column = to_native(X, "X")
         if column.ndim == 2 and column.shape[1] != 1:
-            text = "{name} must be one column of texts; got {n} columns."
-            raise InputError(text, name=name, n=column.shape[1])
+            text = "{X} must be one column of texts; got {n} columns."
+            raise InputError(text, n=column.shape[1])
         texts = (column.to_numpy() if hasattr(column, "to_numpy") else column).ravel().tolist()
     for i, text_of_row in enumerate(texts):
         if type(text_of_row) is not str and not isinstance(text_of_row, str):
             text = (
-                "{name} must hold texts; got {seen!r} at position {i}. Replace missing texts by "
+                "{X} must hold texts; got {seen!r} at position {i}. Replace missing texts by "
                 "'', or leave these rows out."
             )
-            raise InputTypeError(text, name=name, seen=text_of_row, i=i)
+            raise InputTypeError(text, seen=text_of_row, i=i)
     return texts
 
 

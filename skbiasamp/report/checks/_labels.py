@@ -245,8 +245,7 @@ def missing_values(audited: Audited) -> Findings:
 @check("labels as truth", rank=67, place="next", reads=PAIRS)
 def labels_as_truth(audited: Audited) -> Findings:
     """Labels may be biased themselves: always worth saying."""
-    # Pairs are compared without labels, and without results.
-    if audited.report.results and audited.report.context.get("labelled", True):
+    if audited.report.context.get("labelled", True):
         yield (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
             f"only that the model repeats them.{_bears(audited.primary)}",
@@ -276,7 +275,7 @@ def _bears(primary: AuditResult | None) -> str:
 @check("reference as truth", rank=200)
 def reference_as_truth(audited: Audited) -> Findings:
     """Rows that take the place of labels may be biased themselves."""
-    if audited.report.results and not audited.report.context.get("labelled", True):
+    if not audited.report.context.get("labelled", True):
         yield (
             "The reference is taken for what should be. If it is biased itself, a value of 0 means "
             "only that the model repeats it.",

@@ -37,8 +37,8 @@ def unclear_directions(audited: Audited) -> Findings:
     return _flagged(
         audited,
         "direction_clear",
-        "{have} no clear direction in the {labels}, so it is not known whether {their changes widen "
-        "or narrow} the association",
+        "{have} no clear direction in the {labels}, so it is not known whether "
+        "{their changes widen or narrow} the association",
         "Report {these changes} without a direction, or measure more {rows}.",
     )
 

@@ -6,7 +6,6 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import limit_of, listed, number
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Findings, check
-from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.results import columns_alone, is_half_of_gap
 from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up
 

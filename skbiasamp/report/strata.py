@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._input.labels import Codes, codes_of
 from skbiasamp._io.files import are_files
-from skbiasamp._utils.formatting import name_of
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -21,7 +19,6 @@ from skbiasamp.counts.engines import names_of, open_frame
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.inference.value_parts import weights_within
 from skbiasamp.metrics.inputs import count_labels
-from skbiasamp.results import AuditResult
 
 _UNNAMED = "group"
 # Fewer rows a stratum on average: a number that was not binned, or an id.
@@ -44,12 +41,6 @@ class Strata(NamedTuple):
         """The group of each cell, and its stratum."""
         fine = codes_of(side_of(self.fine, "group"))
         return self.group[fine], self.stratum[fine]
-
-    def rows_of(self, names: Names) -> Array:
-        """Return how many rows each of these strata has."""
-        n = np.bincount(self.of_cells[1], self.cells.weight, len(self.names))
-        known = dict(zip(self.names, n, strict=True))
-        return np.array([known.get(name, 0.0) for name in names])
 
     def check_numbers(self) -> None:
         """Raise if groups or strata look like numbers that were not binned."""
@@ -105,20 +96,6 @@ class RowSource(NamedTuple):
         if not is_contingency(self.y_true):
             fine = _without_missing(fine, strata, missing)
         return strata_of(ordered(fine), strata, train)
-
-    def counted(self, given: Any, like: Contingency | None = None) -> Contingency:
-        """Return rows, in which groups differ within strata alone if there are any.
-
-        `like` are training labels.
-        """
-        if given is None:
-            return count_labels(self.y_true, self.labels, self.columns, like=like, **self.how)
-        if self.labels.get("sensitive_pred") is not None or "sensitive_prediction" in self.columns:
-            raise InputError("{given} is for group → task (A→T): leave {sensitive_pred} out.")
-        how = self.how
-        if like is not None and how.get("pos_label") is None:
-            how = how | {"pos_label": like.pos_label}
-        return standardised(self._replace(how=how).divided(given, like))
 
 
 def sensitive_and_strata(frame: Any, columns: dict[str, Any], strata: Names) -> list[Hashable]:
@@ -217,16 +194,16 @@ def without_strata(cells: Contingency, given: Names) -> Contingency:
     return distinct(strata_of(cells, given).cells)
 
 
-def standardised(rows: Strata, like: Strata | None = None) -> Contingency:
+def standardised(rows: Strata) -> Contingency:
     """Return the rows with weights that make strata as frequent in each group as in all rows.
 
     Groups then differ within strata alone (direct standardisation). Rows in strata without rows of
-    all groups are left out. Strata are as frequent as in `like` if there is one.
+    all groups are left out.
     """
     of_cells, weight = rows.of_cells, rows.cells.weight
     n = np.zeros((len(rows.cells.groups), len(rows.names)))
     np.add.at(n, of_cells, weight)
-    each = weights_within(n, n.sum(axis=0) if like is None else like.rows_of(rows.names))
+    each = weights_within(n, n.sum(axis=0))
     if not each.any():
         raise InputError("{given}: no stratum has rows of all groups, so none can be compared.")
     kept = np.flatnonzero(each[of_cells])
@@ -254,32 +231,6 @@ def _pooled(rows: Array) -> Array:
         in_pool += rows[stratum]
         left -= rows[stratum]
     return pools
-
-
-def within_strata(result: Any, given: Any) -> Any:
-    """Return a result that says what it is within; as it is if there are no strata."""
-    if given is None:
-        return result
-    text = strata_named(given)
-    changes = {"question": f"{result.question.removesuffix('?')} {text}?"}
-    if isinstance(result, AuditResult):
-        changes["sentence"] = (
-            f"{result.sentence} All rates are {text}: each stratum counts in every group by its "
-            "share of all rows."
-        )
-    return replace(result, **changes)
-
-
-def strata_named(given: Any) -> str:
-    """Return columns, or names of columns, as 'within strata of dept'."""
-    named = isinstance(given, str) or (
-        isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
-    )
-    if named and not isinstance(given, str) and len({*given}) < len(given):
-        given, named = np.array(given), False  # not names, but the stratum of each row
-    columns = [] if named else columns_of(to_native(given, "given"))
-    shown = given if named else [name for name, _ in columns if isinstance(name, str)]
-    return f"within strata of {name_of(shown)}" if len(shown) else "within strata"
 
 
 def _parts_of(name: Any, where: list[int]) -> Hashable:

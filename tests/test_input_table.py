@@ -1,0 +1,617 @@
+"""Input that cannot be audited: one error that names the parameter and what was seen in it."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hostile import FRAME, HIRED, PREDICTED, SEX, SKIN, TAGS, N, Odd, X
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skbiasamp
+from skbiasamp import (
+    Contingency,
+    DirectionalAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    amplification_scorer,
+    cross_audit,
+)
+from skbiasamp.attackers import ExactAttacker, MLPAttacker
+from skbiasamp.datasets import load_colored_digits, make_biased_classification
+from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
+from skbiasamp.metrics import (
+    differential_fairness_amplification,
+    directional_amplification,
+    leakage_amplification,
+    multi_attribute_amplification,
+)
+from skbiasamp.mitigation import (
+    AdversarialClassifier,
+    DomainIndependentClassifier,
+    RatioBalancer,
+    search,
+)
+from skbiasamp.testing import assert_amplification
+from skbiasamp.text import WordMasker
+
+NAN, INF = float("nan"), float("inf")
+BY = {"sensitive_features": SEX}
+AGES = [20.5 + i / 2 for i in range(N)]
+JOBS = ["cook", "nurse", "clerk", "nurse"] * (N // 4)
+HALF = [0.5] * N
+TWO = pd.DataFrame({"a": HIRED, "b": PREDICTED})
+TURNED = TWO[["b", "a"]]
+BOTH = pd.DataFrame({"sex": SEX, "skin": SKIN})
+CAPTIONS = [f"a {'woman' if one == 'f' else 'man'} with {i} bikes" for i, one in enumerate(SEX)]
+PLAIN, QUICK = DirectionalAuditor(interval=None), (HIRED, PREDICTED)
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+
+
+def count(y=HIRED, pred=None, sex=SEX, **options):
+    return Contingency.from_labels(y, pred, sensitive_features=sex, **options)
+
+
+def fitted(y=HIRED, sex=SEX, kind=DirectionalAuditor, **options):
+    return kind(interval=None, **options).fit(y, sensitive_features=sex)
+
+
+def score(y=HIRED, pred=PREDICTED, sex=SEX, auditor=None, **options):
+    return (auditor or fitted()).score(y, pred, sensitive_features=sex, **options)
+
+
+def measure(**options):
+    return directional_amplification(HIRED, PREDICTED, **BY | options)
+
+
+def measure_sets(**options):
+    return multi_attribute_amplification(HIRED, PREDICTED, **BY, **options)
+
+
+def leakage(**options):
+    return LeakageAuditor(**{"attacker": "exact", "interval": None, "cv": 2} | options)
+
+
+def runs(y_preds=(PREDICTED, HIRED), **options):
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    return auditor.audit_runs(HIRED, y_preds, **BY | options)
+
+
+def first(value, labels=HIRED):
+    return [value, *labels[1:]]
+
+
+def table(values, index=("f", "m"), columns=(1,)):
+    return pd.DataFrame(values, list(index), list(columns))
+
+
+def towards_groups():
+    return fitted(direction="T->A")
+
+
+def of_counts(n):
+    return Contingency.from_counts(pd.DataFrame({"task": [0, 1], "group": ["f", "m"], "n": n}))
+
+
+# --------------------------------------------------------------------------- whatever holds it
+
+HELD = {
+    "list": list,
+    "array": np.array,
+    "objects": lambda values: np.array(values, dtype=object),
+    "Series": pd.Series,
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+}
+MIXED_TYPES = ("list", "objects", "Series")  # others hold values of one type
+OF_ANY_CONTAINER = {
+    "too few rows": (lambda held: score(pred=held(PREDICTED[:5])), "y_pred", "5 rows but y_true"),
+    "no rows": (lambda held: fitted(held([]), held([])), "y_train", "is empty: there are no rows"),
+    "an unseen group": (lambda held: score(sex=held(first("x", SEX))), "group 'x'", "1 row out."),
+    "one group": (lambda held: fitted(sex=held(["f"] * N)), "sensitive_features", "only, 'f'"),
+    "continuous": (lambda held: count(held(AGES)), "y_true", "continuous (it holds 20.5"),
+    "continuous groups": (lambda held: count(sex=held(AGES)), "sensitive_features", "20.5"),
+    "a logit": (lambda held: score(pred=held(first(1.5, HALF))), "y_pred", "in [0, 1]; got 1.5."),
+    "below 0": (lambda held: score(pred=held(first(-0.5, HALF))), "y_pred", "in [0, 1]; got -0.5."),
+    "text beside numbers": (
+        lambda held: count(held(HIRED), held([str(one) for one in HIRED])),
+        "y_pred", "but y_true holds numbers",
+    ),
+    "text after numbers": (
+        lambda held: score(*[held([str(one) for one in HIRED])] * 2, auditor=fitted(held(HIRED))),
+        "y_true", "but the training data holds numbers (0 and 1)",
+    ),
+    "missing labels": (lambda held: count(held(first(None))), "y_true", "1 row, at position 0"),
+    "missing groups": (
+        lambda held: count(sex=held(first(None, SEX))), "sensitive_features", "missing='drop'",
+    ),
+    "numbers and text": (
+        lambda held: count(sex=held([1, "1"] * (N // 2))),
+        "sensitive_features", f"one type; got numbers in {N // 2} rows",
+    ),
+    "sets": (lambda held: count(held([{1}] * N)), "y_true", "sets such as {1}"),
+    "infinite": (lambda held: count(held(first(INF))), "y_true", "infinite values in 1 row, at"),
+}  # fmt: skip
+
+
+def refused(call, name, seen):
+    """The error is of one kind, names the parameter, and can be shown to anybody."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call()
+    said = str(caught.value)
+    assert re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said), said
+    assert seen in said
+    assert not re.search(r"np\.|numpy\.|0x|<", re.sub("<lambda>|np.column_stack", "", said)), said
+    assert said.endswith((".", ")", "?")), said
+    return said
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("what", OF_ANY_CONTAINER)
+def test_input_of_any_container_is_refused_by_name(what, held):
+    if what in ("numbers and text", "sets") and held not in MIXED_TYPES:
+        pytest.skip("holds values of one type")
+    call, name, seen = OF_ANY_CONTAINER[what]
+    refused(lambda: call(HELD[held]), name, seen)
+
+
+# --------------------------------------------------------------------------- one table
+
+SHAPES = [
+    (lambda: score(sex=SEX * 2), "sensitive_features", "48 rows but y_true has 24"),
+    (lambda: score(sensitive_pred=SEX[:1]), "sensitive_pred", "1 row but y_true has 24"),
+    (lambda: score(sample_weight=[1] * 7), "sample_weight", "7 rows but y_true has 24"),
+    (
+        lambda: count(sex={"sex": SEX, "skin": SKIN[:5]}, missing="group"),
+        "sensitive_features['skin']", "5 rows but sensitive_features['sex'] has 24",
+    ),
+    (lambda: count(pd.Series(HIRED), None, pd.Series(SEX)[::-1]), "y_true", "(row 0: 0 and 23)"),
+    (
+        lambda: count(sex={"a": pd.Series(SEX), "b": pd.Series(SKIN)[::-1]}),
+        "sensitive_features['b']", "the same index labels in another order",
+    ),
+    (lambda: count(np.zeros((N, 0))), "y_true", "no columns, its shape is (24, 0)"),
+    (lambda: count(sex={}), "sensitive_features", "is an empty dict"),
+    (lambda: count(HIRED, {}), "y_pred", "is an empty dict"),
+    (lambda: count(1), "y_true", "Got int instead"),
+    (lambda: count(sex="f"), "sensitive_features", "Got str instead"),
+    (lambda: count(value for value in HIRED), "y_true", "Got generator instead"),
+    (lambda: count(np.zeros((N, 2, 2))), "y_true", "got shape (24, 2, 2)"),
+    (lambda: count(TAGS, [np.zeros((N, 2))] * 2), "y_pred", "is a list of 2 tables"),
+    (lambda: count([[1], [1, 0]] * (N // 2)), "y_true", "rows of different lengths"),
+    (lambda: count(None), "y_true", "is None: pass the labels"),
+    (lambda: count(sex=None), "sensitive_features", "is None"),
+    (lambda: count(sex=pl.LazyFrame({"a": SEX})), "sensitive_features", "collect()"),
+    (lambda: count(sex={"a": TAGS, "b": SKIN}), "sensitive_features['a']", "shape (24, 2)"),
+    (
+        lambda: count(pd.DataFrame(TAGS, columns=["a", "a"])),
+        "y_true", "more than one column named 'a'",
+    ),
+    (
+        lambda: count(sex={"a": ["b=c", "x"] * 12, "a=b": ["c", "d"] * 12}, groups="marginal"),
+        "sensitive_features", "would be 'a=b=c'",
+    ),
+    (lambda: count(TAGS, np.zeros((N, 3))), "y_true", "2 columns but y_pred has 3"),
+    (lambda: count(TAGS, HIRED), "y_true", "2 columns but y_pred is one column"),
+    (lambda: count(HIRED, np.ones((N, 3)) / 3), "y_pred", "3 columns but there are 2 classes"),
+    (lambda: score(TAGS, TAGS), "y_true", "the training labels had one column"),
+    (lambda: score(auditor=fitted(TAGS)), "y_true", "the training labels had 2 indicator columns"),
+    (lambda: count(sex=BOTH, sensitive_pred=SEX), "sensitive_pred", "is one column"),
+    (lambda: score(auditor=fitted(sex=BOTH)), "sensitive_features", "holds combinations"),
+    (lambda: count(TWO, TURNED), "y_pred", "in another order (column 0: 'b' and 'a')"),
+    (lambda: score(TURNED, TURNED, auditor=fitted(TWO)), "y_true", "columns of the training data"),
+    (lambda: count(sex=TWO, sensitive_pred=TURNED), "sensitive_pred", "in another order"),
+    (lambda: score(sex=TURNED, auditor=fitted(sex=TWO)), "sensitive_features", "another order"),
+    (
+        lambda: count(JOBS, pd.DataFrame(np.ones((N, 3)) / 3, columns=["nurse", "cook", "clerk"])),
+        "y_pred", "the columns of classes in another order",
+    ),
+    (
+        lambda: score(sex=pd.Series(SEX, name="b"), auditor=fitted(sex=pd.Series(SEX, name="a"))),
+        "sensitive_features", "name 'b', and the training labels had 'a'",
+    ),
+    (lambda: skbiasamp.audit(FRAME, target=["hired"] * 2, sensitive="sex"), "target", "twice"),
+]  # fmt: skip
+VALUES = [
+    (lambda: score(y=first(3), auditor=fitted(HIRED)), "task 3", "(Training had 0 and 1.)"),
+    (lambda: score(sex=first("{y_pred}", SEX)), "group '{y_pred}'", "(Training had 'f' and 'm'.)"),
+    (lambda: score(sex=["x", "x", "y", *SEX[3:]]), "groups 'x' and 'y'", "leave these 3 rows out"),
+    (lambda: score(sex=first("x", SEX), sample_weight=[5] + [1] * 23), "group 'x'", "5 rows out"),
+    (lambda: score(auditor=towards_groups(), sensitive_pred=first("x", SEX)), "group 'x'", "train"),
+    (
+        lambda: score(TWO.set_axis(["a", "c"], axis=1), TAGS, auditor=fitted(TWO)),
+        "task 'c'", "(Training had 'a' and 'b'.)",
+    ),
+    (
+        lambda: score(sex=BOTH.assign(skin=first("green", SKIN)), auditor=fitted(sex=BOTH)),
+        "('f', 'green')", "is in the audited data",
+    ),
+    (lambda: fitted().score(count(HIRED, PREDICTED, first("x", SEX))), "group 'x'", "training"),
+    (lambda: score(pred=first(None, PREDICTED)), "y_pred", "missing values in 1 row, at "),
+    (lambda: count([None] * N, missing="drop"), "y_true", "24 rows, the first at position 0"),
+    (lambda: fitted(first(None)), "y_train", "missing values in 1 row"),
+    (
+        lambda: score(auditor=towards_groups(), sensitive_pred=first(None, SEX)),
+        "sensitive_pred", "missing values in 1 row",
+    ),
+    (lambda: count(np.where(TAGS == 1, NAN, 0)), "y_true", "missing values in"),
+    (lambda: score(pred=first(NAN, HALF)), "y_pred", "missing values in 1 row"),
+    (lambda: count(np.ma.array(HIRED, mask=[1] + [0] * 23)), "y_true", "missing values in 1 row"),
+    (lambda: count(sex=np.array([NAN, *SEX[1:]])), "sensitive_features", "holds the text 'nan'"),
+    (lambda: count(sex=[None] * N, missing="drop"), "sensitive_features", "nothing left to audit"),
+    (
+        lambda: score(
+            sex=[None] * 12 + ["m"] * 12,
+            auditor=fitted(sex=["(missing)"] * 12 + ["m"] * 12, missing="group"),
+        ),
+        "(missing)", "Rename",
+    ),
+    (lambda: measure(sensitive_features=["f"] * N), "sensitive_features", "one group only, 'f'"),
+    (
+        lambda: measure(y_train=HIRED, sensitive_train=["f"] * N),
+        "sensitive_train", "one group only, 'f'",
+    ),
+    (
+        lambda: fitted(sex=pd.DataFrame({"a": ["f"] * N, "b": ["g"] * N})),
+        "sensitive_features", "one group only, ('f', 'g')",
+    ),
+    (
+        lambda: fitted(sex=[["f", "old"]] * N, groups="marginal"),
+        "sensitive_features", "every row in every group",
+    ),
+    (lambda: count(sex={"a": SEX, "age": AGES}), "sensitive_features column 'age'", "20.5"),
+    (lambda: count(np.array(HIRED) * 1j), "y_true", "got complex numbers"),
+    (lambda: count([0.5, "a", *HIRED[2:]]), "y_true", "mixes labels with numbers"),
+    (lambda: count(TAGS * 2), "y_true", "must be a 0/1 indicator of one label; got 2"),
+    (lambda: count(TAGS.astype(str)), "y_true", "0/1 indicator of one label; got '1'"),
+    (lambda: count(sparse.csr_matrix(TAGS * 3)), "y_true", "0/1 indicator of one label; got 3"),
+    (lambda: count(sex=-TAGS, groups="indicator"), "sensitive_features", "got -1"),
+    (lambda: score(pred=[INF, *HALF[1:]]), "y_pred", "infinite values in 1 row, at position 0"),
+    (lambda: count(TAGS, np.full((N, 2), 1.5)), "y_pred", "in [0, 1]; got 1.5."),
+    (lambda: count(JOBS, np.full((N, 3), 0.9)), "y_pred", "must sum to 1; one sums to 2.7"),
+    (lambda: count(JOBS, HALF), "y_pred", "there are 3 classes ('clerk', 'cook' and 'nurse')"),
+    (lambda: count(["no"] * N, HALF), "y_pred", "of an unknown class: the labels are all 'no'"),
+    (
+        lambda: score(TAGS, TAGS * 0.5, auditor=fitted(TAGS, kind=MultiAttributeAuditor)),
+        "y_pred", "holds probabilities",
+    ),
+    (
+        lambda: count(sex=[pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01", tz="UTC")] * 12),
+        "sensitive_features", "times without a time zone in 12 rows",
+    ),
+    (lambda: count(HIRED, [1, "1"] * 12), "y_pred", "one type; got numbers in 12 rows"),
+    (lambda: count(y_preds={"a": [1, "1"] * 12, "b": HIRED}), "y_preds['a']", "one type"),
+    (lambda: count(sensitive_pred=[1, "1"] * 12, sex=HIRED), "sensitive_pred", "one type"),
+    (lambda: count(sex=["f", b"f"] * 12), "sensitive_features", "bytes in 12 rows"),
+    (lambda: count(["a\ud800"] * N), "y_true", "is no Unicode"),
+    (lambda: count(HIRED, {"a": [-(10**400)] * N, "b": HIRED}), "y_pred", "too large for a float"),
+    (lambda: count(CAPTIONS, None, SEX), "y_true", "24 different texts in 24 rows"),
+    (lambda: skbiasamp.audit(CAPTIONS, CAPTIONS, **BY), "y_true", "LICAuditor"),
+    (lambda: count(["no", "yes"] * 12, CAPTIONS), "y_pred", "24 different texts in 24 rows"),
+    (lambda: fitted(CAPTIONS), "y_train", "24 different texts in 24 rows"),
+    (
+        lambda: skbiasamp.audit(FRAME.assign(c=CAPTIONS), target="c", sensitive="sex"),
+        "column 'c' (target)", "24 different texts in 24 rows",
+    ),
+]  # fmt: skip
+WEIGHTS = [
+    (first(-1, [1] * N), "must be 0 or more; got negative values in 1 row, at position 0."),
+    ([0] * N, "is zero in every row: there is nothing to audit"),
+    (first(INF, [1] * N), "is not finite in 1 row, at position 0"),
+    ([1e308] * N, "adds up to inf, which cannot be counted with"),
+    ([2**70] * N, "which cannot be counted with: divide it"),
+    ([5e-324] * N, "which cannot be counted with: divide it"),
+    (first(NAN, [1] * N), "has missing values in 1 row, at position 0"),
+    (pl.Series(first(None, [1] * N)), "has missing values in 1 row, at position 0"),
+    (["1"] * N, "must hold numbers; got '1'"),
+    (np.ones(N) * 1j, "must hold numbers; got 1j"),
+    (np.zeros(N, "M8[s]"), "must hold numbers"),
+    (np.ones((N, 2)), "must be one column; got shape (24, 2)"),
+]
+COUNTS = [
+    (lambda: of_counts([3, -2]), "column 'n'", "negative values in 1 row"),
+    (lambda: of_counts([3, NAN]), "column 'n'", "has missing values"),
+    (lambda: of_counts(["3", "2"]), "column 'n'", "must hold numbers; got '3'"),
+    (
+        lambda: Contingency.from_counts(count().to_frame(), count="cnt"),
+        "count", "there is no column 'cnt'",
+    ),
+    (
+        lambda: Contingency.from_counts(pd.DataFrame({0: [1, 2], 1: ["x", 4]}, ["f", "m"])),
+        "cross table", "'x' in column 1",
+    ),
+    (
+        lambda: Contingency.from_counts(pd.DataFrame({0: [1, 2], 1: [-1, 4]}, ["f", "m"])),
+        "table of counts", "negative values in 1 row, at position 1",
+    ),
+    (lambda: Contingency.sum(np.array(0)), "contingencies", "got ndarray"),
+    (lambda: count() + count(HIRED, PREDICTED), "'task_pred'", "Only one of two"),
+    (lambda: count(HIRED, PREDICTED) + count(HIRED, HALF), "tasks", "different kinds"),
+    (lambda: count(TWO) + count(TWO.set_axis(["a", "c"], axis=1)), "task columns", "'b' and 'c'"),
+    (lambda: fitted().score(count(HIRED, PREDICTED), PREDICTED), "Contingency", "pass it alone"),
+    (lambda: directional_amplification(count(), PREDICTED, **BY), "Contingency", "pass it alone"),
+    (
+        lambda: fitted(TWO, direction="T->A").score(count(TWO[["a"]], sensitive_pred=SEX)),
+        "The training labels", "indicator columns but the audited ones are one column",
+    ),
+    (lambda: count().select(groups=["f", "f"]), "groups", "some of 'f' and 'm', each once"),
+    (lambda: count().to_json(7), "path", "got int"),
+    (lambda: count(max_groups=2**63), "max_groups", "must be a whole number"),
+    (lambda: count(scores=np.ones(2)), "scores", "must be one of True, False"),
+    (lambda: count().both("x"), "role", "must be one of 'task', 'group'"),
+]  # fmt: skip
+LACKING = [
+    (lambda: score(auditor=towards_groups()), "sensitive_pred", "'T->A'"),
+    (lambda: measure(direction="T->A"), "sensitive_pred", "'T->A'"),
+    (lambda: score(pred=None), "y_pred", "compares the labels with their predictions"),
+    (lambda: measure(y_train=HIRED), "sensitive_train", "is None. Pass both"),
+    (lambda: measure(sensitive_train=SEX), "y_train", "is None. Pass both"),
+    (lambda: DirectionalAuditor(reference="test").compare(HIRED, **BY), "y_preds", "is None"),
+    (
+        lambda: MultiAttributeAuditor(reference="test", min_count=1, interval=None).compare(
+            HIRED, {"labels": PREDICTED, "soft": np.linspace(0, 1, N)}, **BY
+        ),
+        "y_preds['soft']", "probabilities",
+    ),
+    (lambda: runs([PREDICTED]), "y_preds", "two runs or more; got 1"),
+    (lambda: runs(TAGS), "y_preds", "got ndarray"),
+    (lambda: runs([PREDICTED, HIRED[1:]]), "y_preds['run 2']", "has 23 rows"),
+    (lambda: runs([PREDICTED, None]), "y_preds", "has no predictions of 'run 2'"),
+    (lambda: runs([None, None]), "y_preds", "holds no predictions"),
+    (lambda: runs(sensitive_preds=[SEX] * 3), "sensitive_preds", "as many runs as y_preds, 2"),
+    (lambda: runs(method="bootstrap"), "method", "bootstrap"),
+    (
+        lambda: DirectionalAuditor(reference="test").audit_runs(
+            HIRED, [HIRED] * 2, **BY
+        ),
+        "simultaneous", "one model's pairs",
+    ),
+]  # fmt: skip
+OPTIONS = [
+    *(
+        (lambda name=name, value=value: measure(**{name: value}), name, repr(value))
+        for name, value in [
+            ("direction", "A->A"), ("direction", ["A->T"]), ("ties", "one"), ("base", "labels"),
+            ("base", 0.5), ("groups", "all"), ("missing", "ignore"), ("missing", None),
+        ]
+    ),
+    *(
+        (lambda name=name, value=value: fitted(**{name: value}), name, repr(value))
+        for name, value in [
+            ("adjust", "bonferroni"), ("confidence_level", 1.0), ("confidence_level", 95),
+            ("n_resamples", 1), ("n_resamples", 9.5), ("n_jobs", 1.5),
+        ]
+    ),
+    (lambda: measure(groups=["a", "b"]), "groups", "Got ['a', 'b']"),
+    (lambda: measure(base=table([[0.5]], ["f"])), "base", "lacks group 'm' (it has 'f')"),
+    (lambda: measure(base=table([[0.5]] * 2, columns=["1"])), "base", "lacks task 1 (it has '1')"),
+    (lambda: measure(base=table([[0.5]] * 3, "fmm")), "base", "names a group twice"),
+    (lambda: measure(base=table([[0.5], [1.5]])), "base", "got 1.5"),
+    (lambda: measure(base=table([[0.5], [NAN]])), "base", "got nan"),
+    (lambda: measure(base=table([["half"], ["half"]])), "base", "must hold numbers"),
+    (lambda: fitted(sign=table([[0.5], [1]])), "sign", "-1, 0 or 1 for every pair; got 0.5"),
+    (lambda: fitted(sign=table([[1]], ["f"])), "sign", "lacks group 'm'"),
+    (lambda: measure(sign=np.ones((2, 1))), "sign", "Got array"),
+    *(
+        (lambda o=o: measure_sets(**o), *o, repr(*o.values()))
+        for o in ({"min_size": "2"}, {"min_size": 0}, {"max_size": 0}, {"min_count": 0})
+    ),
+    (
+        lambda: differential_fairness_amplification(HIRED, PREDICTED, **BY, concentration="a"),
+        "concentration", "Got 'a'",
+    ),
+    (
+        lambda: leakage(groups="marginal").fit(HIRED, sensitive_features=AGES),
+        "sensitive_features", "bin it first",
+    ),
+    (
+        lambda: leakage(quality=lambda y_true: 1).audit(HIRED, PREDICTED, **BY),
+        "quality=<lambda>", "must take 2 arguments",
+    ),
+    (
+        lambda: leakage(quality=lambda y_true, y_pred: "x").audit(HIRED, PREDICTED, **BY),
+        "quality=<lambda>", "it returned 'x'",
+    ),
+    (lambda: leakage(quality=type).audit(HIRED, PREDICTED, **BY), "quality", "must be a function"),
+    (lambda: LeakageAuditor(cv=None).audit(HIRED, AGES, **BY), "cv=None", "closed form"),
+    (
+        lambda: skbiasamp.audit([0, 1, 1], [0, 1, 0], sensitive_features=list("ffm")),
+        "cv", "Audit more rows",
+    ),
+    (lambda: leakage(n_jobs=0).audit(HIRED, PREDICTED, **BY), "n_jobs", "Got 0 instead"),
+    (lambda: leakage(n_draws=2**63).audit(HIRED, PREDICTED, **BY), "n_draws", "must be"),
+    (
+        lambda: LeakageAuditor(attacker=Odd()).audit(HIRED, PREDICTED, **BY),
+        "attacker", "Odd predicted ['text']",
+    ),
+    (lambda: search(LogisticRegression(), X, HIRED, **BY, cv=()), "cv", "has no splits"),
+    (lambda: search(LogisticRegression(), X, HIRED, **BY, n_jobs=2**31), "n_jobs", "search"),
+    (lambda: cross_audit(LogisticRegression(), X, HIRED, **BY, n_jobs=0), "n_jobs", "cross_audit"),
+    (
+        lambda: amplification_scorer(DirectionalAuditor(reference="test"))(
+            make_pipeline(StandardScaler()).fit(X), X, HIRED, **BY
+        ),
+        "scores by predict", "which Pipeline does not have",
+    ),
+    (lambda: ExactAttacker().fit(X, HIRED, sample_weight=1j), "sample_weight", "real numbers"),
+    (lambda: skbiasamp.audit(HIRED, HALF, **BY, threshold=10**400), "threshold", "finite number"),
+    (lambda: skbiasamp.audit(*QUICK, **BY, auditor=PLAIN, model_name=3), "model_name", "got 3"),
+    (
+        lambda: skbiasamp.audit(*QUICK, **BY, auditor=PLAIN, data_name=["a"]),
+        "data_name", "got ['a']",
+    ),
+    (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
+    (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
+    (lambda: make_biased_classification(base_rate="x"), "base_rate", "'x'"),
+    (lambda: make_biased_classification(True), "n_samples", "Got True instead"),
+    (lambda: make_biased_classification(group_weights={1, 2}), "group_weights", "must"),
+    (lambda: make_biased_classification(class_sep=10**400), "class_sep", "must be"),
+    (lambda: WordMasker(substitute=lambda: "x").fit(["a woman"]), "substitute", "1 arguments"),
+]  # fmt: skip
+TESTS = [
+    (lambda: paired_p_values([-1], [5]), "gained", "got -1"),
+    (lambda: paired_p_values([1], [0.5]), "lost", "got 0.5"),
+    (lambda: paired_p_values([NAN], [1]), "gained", "got nan"),
+    (lambda: paired_p_values(["1"], [1]), "gained", "got '1'"),
+    (lambda: paired_p_values(None, 1), "gained", "got None"),
+    (lambda: paired_p_values([1, 2], [1, 2, 3]), "gained and lost", "one shape"),
+    (lambda: paired_p_values([[1], [1, 2]], 1), "gained", "rows of different lengths"),
+    (lambda: paired_p_values(10**400, 1), "gained", "too large for a float"),
+    (lambda: adjust_p_values([0.5, 1.5]), "p_values", "from 0 to 1; got 1.5"),
+    (lambda: adjust_p_values(["a"]), "p_values", "got 'a'"),
+    (lambda: adjust_p_values({}), "p_values", "is an empty dict"),
+    (lambda: adjust_p_values([0.5], "bonferroni"), "method", "'holm', 'fdr', None"),
+    *(
+        (lambda below=below: assert_amplification(AUDITED(), below=below), "below", "0 or more")
+        for below in (-(10**400), NAN, INF, "x")
+    ),
+    (lambda: assert_amplification(AUDITED(), group=np.array([[1]])), "group", "of the audit"),
+    (lambda: AUDITED().strongest("3"), "n", "0 or more"),
+]
+TABLE = {
+    "shape": SHAPES, "value": VALUES, "count": COUNTS, "lacking": LACKING, "option": OPTIONS,
+    "test": TESTS,
+}  # fmt: skip
+
+
+def AUDITED():
+    return DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY)
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "seen"),
+    [
+        pytest.param(*row, id=f"{kind} {i}: {row[1]}")
+        for kind, rows in TABLE.items()
+        for i, row in enumerate(rows)
+    ],
+)
+def test_what_cannot_be_audited_is_refused_by_name(call, name, seen):
+    refused(call, name, seen)
+
+
+@pytest.mark.parametrize(("weight", "seen"), WEIGHTS, ids=[seen for _, seen in WEIGHTS])
+def test_weights_are_refused_wherever_they_are_passed(weight, seen):
+    refused(lambda: score(sample_weight=weight), "sample_weight", seen)
+    refused(
+        lambda: DirectionalAuditor().fit(TAGS, **BY, sample_weight=weight), "sample_weight", seen
+    )
+
+
+@pytest.mark.parametrize("kind", [MALSAuditor, DirectionalAuditor, MultiAttributeAuditor])
+def test_an_auditor_that_was_never_fitted_says_what_to_do(kind):
+    message = rf"This {kind.__name__} has not seen training labels: call fit\(.* reference='test'"
+    with pytest.raises(NotFittedError, match=message):
+        kind().score(HIRED, PREDICTED, **BY)
+
+
+INPUTS = {
+    "y_true": HIRED,
+    "y_pred": PREDICTED,
+    "sensitive_features": SEX,
+    "sensitive_pred": SEX,
+    "sample_weight": [1, 2] * (N // 2),
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(a, b) for i, a in enumerate(INPUTS) for b in list(INPUTS)[i + 1 :]],
+    ids="-".join,
+)
+def test_a_shuffled_index_between_any_two_inputs_is_refused(one, other):
+    shuffled = pd.RangeIndex(N)[::-1]
+    series = {**INPUTS, one: pd.Series(INPUTS[one]), other: pd.Series(INPUTS[other], shuffled)}
+    seen = "the same index labels in another order (row 0: 0 and 23)"
+    said = refused(lambda: Contingency.from_labels(**series), f"{one} and {other}", seen)
+    assert f"{other}.loc[{one}.index]" in said
+
+
+@needs_torch
+def test_weights_that_stand_for_too_many_rows_are_refused():
+    for call in (
+        lambda: AdversarialClassifier().fit(X, HIRED, [1e30] * N, **BY),
+        lambda: MLPAttacker(max_epochs=1).fit_many(X, HIRED, [10**12] * N),
+        lambda: leakage_amplification(
+            HIRED, HIRED, **BY, sample_weight=[10**12] * N, attacker="mlp", n_draws=1
+        ),
+    ):
+        refused(call, "sample_weight", "rows: divide it")
+    refused(lambda: MLPAttacker().fit(X, HIRED, [1e308] * N), "sample_weight", "a float can hold")
+    refused(
+        lambda: MLPAttacker(hidden_layer_sizes=np.array(0)).fit(X, HIRED),
+        "hidden_layer_sizes", "whole numbers from 1 on",
+    )  # fmt: skip
+    refused(
+        lambda: DomainIndependentClassifier(LogisticRegression()).fit(
+            X, HIRED, **BY, sample_weight=[np.zeros(2), *SEX[1:]]
+        ),
+        "sample_weight", "rows of different lengths",
+    )  # fmt: skip
+
+
+def test_labels_that_hold_themselves_end_no_process():
+    held = [1]
+    held.append(held)
+    refused(lambda: cross_audit(LogisticRegression(), X, [held] * N, **BY), "y", "can be sorted")
+
+
+def test_what_is_unusual_but_clear_is_read():
+    assert count(np.array(["nan", *SEX[1:]], dtype=object)).total == N
+    assert count(list(sparse.csr_matrix(TAGS))) == count(TAGS)
+    assert count([Decimal(one) for one in HIRED]) == count()
+    assert count().select(groups="f").groups == ("f",)
+    named = pd.DataFrame({"a": SEX})
+    assert score(sex=named.to_numpy(), auditor=fitted(sex=named)) == score()
+    small, plain = (
+        leakage(cv=kind(2), n_draws=kind(60), random_state=0).audit(HIRED, PREDICTED, **BY).value
+        for kind in (np.uint8, int)
+    )
+    assert small == plain
+    result = AUDITED()
+    assert result.smallest_effect(Fraction(1, 2)) == result.smallest_effect(0.5)
+    required = {"power": Fraction(3, 4), "confidence_level": Fraction(9, 10), "changed": 0.2}
+    same = required_rows(0.02, power=0.75, confidence_level=0.9, changed=0.2)
+    assert required_rows(0.02, **required) == same
+
+
+@pytest.mark.parametrize(
+    "held",
+    [memoryview(np.array(HIRED)), {"hired": HIRED, "guessed": PREDICTED}],
+    ids=["buffer", "mapping"],
+)
+def test_labels_of_a_sampler_may_be_a_buffer_or_columns(held):
+    plain = pd.DataFrame(held) if isinstance(held, dict) else HIRED
+    found, expected = (
+        RatioBalancer(random_state=0).fit_resample(X, labels, **BY)[1] for labels in (held, plain)
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+@needs_torch
+def test_tensors_are_labels_counts_and_weights():
+    import torch
+
+    for hold in (list, pd.Series, lambda rows: np.array(rows, dtype=object)):
+        assert count(hold([torch.tensor(one) for one in HIRED])) == count()
+    gained = torch.tensor([3.0, 5.0], requires_grad=True)
+    assert paired_p_values(gained, [0, 0]).tolist() == [0.25, 0.0625]
+    assert adjust_p_values(gained / 100).tolist() == pytest.approx([0.06, 0.06])
+    weight = torch.tensor([1.0, 2.0] * (N // 2), dtype=torch.bfloat16, requires_grad=True)
+    assert count(sample_weight=weight) == count(sample_weight=[1, 2] * (N // 2))
+    refused(lambda: count(pd.Series([None, *[torch.tensor(1)] * 23])), "y_true", "holds tensors")
+
+
+def test_random_numbers_need_a_seed_or_a_generator():
+    with pytest.raises(ValueError, match=r"'random_state' parameter of Dir.* Got 'seed' instead"):
+        fitted(random_state="seed")
