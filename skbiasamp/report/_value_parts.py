@@ -69,7 +69,7 @@ def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array
     before = np.cumsum(inside) - inside
     part = np.divide(need - before, inside, out=np.zeros(len(inside)), where=inside > 0)
     rounded = np.clip(part, 0, 1)[level]
-    reach = math.sqrt(float((weight * cells.row_weight) @ (label - rounded) ** 2))
+    reach = math.sqrt(float((weight * cells.unit_weight) @ (label - rounded) ** 2))
     reach = max(reach, 1e-9 * cells.total)
     # Of each level, as much as is within a standard error of the last row that is predicted.
     first, last = np.maximum(before, need - reach), np.minimum(before + inside, need + reach)
@@ -302,4 +302,4 @@ class StrataRows:
 
 def _leverage(cells: Contingency, rows: Array, n: Any) -> Array:
     """Return by how much rows count more since they move their own rate (HC2)."""
-    return np.asarray(1 / np.sqrt(1 - np.minimum(cells.row_weight[rows] / n, 0.5)))
+    return np.asarray(1 / np.sqrt(1 - np.minimum(cells.unit_weight[rows] / n, 0.5)))
