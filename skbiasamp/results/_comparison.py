@@ -233,11 +233,11 @@ class ComparisonResult(Shown, OfMetric):
         value, low, high = self.judged(model)
         verdict, row = self.verdict(model), self._row(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
-        shown = f"{self.kind.mean}{number(value)}" + f" {self.unit}" * bool(self.unit)
+        shown = f"{number(value)}" + f" {self.unit}" * bool(self.unit)
         interval = interval_in_words(self.confidence_level, low, high)
         if verdict == words.NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
-            text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
+            text = f"{name} is not measured: difference {number(value)}, {reason}."
         elif verdict == words.NO_DIFFERENCE:
             if low > 0 or high < 0:
                 p_value = row["p_adjusted"]
