@@ -321,6 +321,11 @@ class CooccurrenceAuditor(BaseAuditor):
                 low, high, p_value = interval(change.value, change.sd, change.units(), level)
                 columns |= {"low": low, "high": high, "p_value": p_value}
                 columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
+                together = margin(change, level) * change.sd
+                columns |= {
+                    "low_simultaneous": change.value - together,
+                    "high_simultaneous": change.value + together,
+                }
             flat = {key: np.ravel(values) for key, values in columns.items()}
             gap = Mean(number.value, number.low, number.high, number.p_value)
             return gap, pair_names(own.groups, own.tasks) | flat
