@@ -9,8 +9,7 @@ from hypothesis import settings
 
 NEED = {
     "torch": [
-        "skbiasamp/attackers/_bundle.py",
-        "skbiasamp/attackers/_mlp.py",
+        "skbiasamp/attackers/networks.py",
         "skbiasamp/mitigation/_adversarial.py",
     ],
     "imblearn": ["skbiasamp/mitigation/_oversample.py"],

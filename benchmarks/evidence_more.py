@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from evidence_trials import A_T_BOOT, BOOTSTRAP, Row, at_signs, declared, outcome, ready, sized
+from evidence_trials import A_T_BOOT, Row, at_signs, declared, outcome, ready, sized
 from evidence_worlds import change_of
 
 from skbiasamp import NumericAuditor

@@ -41,7 +41,6 @@ from skbiasamp.metrics.base import INTERNAL
 LEFT_OUT = {
     "fetch_imsitu_annotations",
     "get_metadata_routing",
-    "MLPBundle",
     "Option",
     "Pairs",
     "of_rows",

@@ -19,7 +19,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skbiasamp import AuditedClassifier, DPAAuditor, LeakageAuditor, LeakageProbe
 from skbiasamp.datasets import make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier
-from skbiasamp.mitigation._adversarial_training import Networks, Training, TrainingRows
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -111,35 +110,35 @@ def forgetful_adversary(n_inputs, n_groups):
     return nn.Sequential(nn.Dropout(0.5), nn.Linear(n_inputs, n_groups))
 
 
-def test_without_an_adversary_it_is_plain_training_bit_for_bit(biased, monkeypatch):
-    start = net(3, 2)
-    drawn_rows = []
-    batches = Training._batches
+class Noting(nn.Sequential):
+    """Keeps the batches that it is trained on."""
 
-    def recorded(self):
-        for index, weight in batches(self):
-            drawn_rows.append(index)
-            yield index, weight
+    def forward(self, X):
+        if self.training:
+            seen.append(X.detach().clone())
+        return super().forward(X)
 
-    monkeypatch.setattr(Training, "_batches", recorded)
+
+seen = []
+
+
+def test_without_an_adversary_it_is_plain_training_bit_for_bit(biased):
+    start = Noting(OrderedDict(net(3, 2)._modules))
+    X = biased.data.to_numpy(np.float32)
+    labels = {row.tobytes(): label for row, label in zip(X, biased.target, strict=True)}
+    seen.clear()
     model = fitted(biased, 0, module=start, learning_rate=0.02)
-    # Rows in the order in which the library keeps them.
-    assert len(drawn_rows) == 7 * (300 // 64)
-    epochs = [torch.cat(drawn_rows[i : i + 4]) for i in range(0, len(drawn_rows), 4)]
-    assert all(sorted(rows.tolist()) == list(range(300)) for rows in epochs)
-    kept = []
-    monkeypatch.setattr(
-        Training, "epochs", lambda self: kept.append(self.rows) or iter([("predictor", 0.0, 0.0)])
-    )
-    fitted(biased, 0, module=start)
-    rows = kept[0]
+    batches = seen[:]
+    assert len(batches) == 7 * (300 // 64)
+    for i in range(0, len(batches), 4):  # an epoch has each row once
+        rows = torch.cat(batches[i : i + 4]).numpy()
+        assert_array_equal(np.unique(rows, axis=0), np.unique(X, axis=0))
     adam = torch.optim.Adam(start.parameters(), lr=0.02)
-    for part in drawn_rows:
-        loss = nn.functional.cross_entropy(
-            start(rows.inputs[part]), rows.target[part], reduction="none"
-        )
+    for inputs in batches:
+        target = torch.tensor([labels[row.tobytes()] for row in inputs.numpy()])
+        loss = nn.functional.cross_entropy(start(inputs), target, reduction="none")
         adam.zero_grad()
-        (loss * (1 / len(part))).sum().backward()
+        (loss * torch.full((len(inputs),), 1 / len(inputs))).sum().backward()
         adam.step()
     for got, expected in zip(weights_of(model.module_), weights_of(start), strict=True):
         assert_array_equal(got, expected)
@@ -341,23 +340,34 @@ def test_rows_are_the_same_in_any_order_and_weights_are_repetitions(biased):
 
 def test_adversaries_see_equally_many_rows_of_each_group():
     rng = np.random.default_rng(0)
-    group = np.repeat([0, 1, 2], [300, 60, 40])
-    target = torch.tensor(rng.integers(0, 2, 400))
-    rows = TrainingRows(torch.zeros(400, 1), target, group, 3, np.full(400, 1 / 400), 400)
-    nets = Networks(net(1, 2), None, ("encoder",), [nn.Linear(6, 3)])
+    group, y = np.repeat([0, 1, 2], [300, 60, 40]), rng.integers(0, 2, 400)
+    X = np.column_stack([group, y, rng.random(400)])
     for balance in ("group", "class"):
-        settings = AdversarialClassifier(batch_size=30, balance=balance)
-        training = Training(nets, rows, settings, np.random.SeedSequence(0))
-        batches = [index.numpy() for index, _ in training._adversary_batches(50)]
+        batches = []
+
+        class Adversary(nn.Linear):
+            def forward(self, hidden, batches=batches):
+                if self.training:
+                    batches.append(hidden.detach().numpy()[:, :2].round().astype(int))
+                return super().forward(hidden)
+
+        def unchanged(n_features, n_outputs):
+            net = nn.Sequential(OrderedDict(encoder=nn.Identity(), head=nn.Linear(3, 2)))
+            return net
+
+        epochs = {"pretrain_epochs": 0, "adversary_epochs": 50, "max_epochs": 0}
+        AdversarialClassifier(
+            module=unchanged, adversary=Adversary, batch_size=30, balance=balance, **epochs
+        ).fit(X, y, sensitive_features=group)
         assert len(batches) == 50 * (400 // 30)
-        assert all((np.bincount(group[batch]) == 10).all() for batch in batches)
+        assert all((np.bincount(batch[:, 0]) == 10).all() for batch in batches)
         drawn = np.concatenate(batches)
-        shares = np.bincount(target.numpy()[drawn] * 3 + group[drawn]).reshape(2, 3) / len(drawn)
+        shares = np.bincount(drawn[:, 1] * 3 + drawn[:, 0]).reshape(2, 3) / len(drawn)
         if balance == "class":
-            share = np.bincount(target.numpy()) / 400
+            share = np.bincount(y) / 400
             assert_allclose(shares, np.outer(share, [1 / 3] * 3), rtol=0, atol=0.005)
         else:
-            each = np.array([target.numpy()[group == one].mean() for one in range(3)])
+            each = np.array([y[group == one].mean() for one in range(3)])
             assert_allclose(shares[1], each / 3, rtol=0, atol=0.005)
 
 

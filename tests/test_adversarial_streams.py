@@ -277,7 +277,9 @@ def test_datasets_that_cannot_be_used_are_refused():
         def __getitem__(self, i):
             return {"x": super().__getitem__(i)}
 
-    with pytest.raises(ValueError, match="X is a Dataset that gave a dict for a batch of 1 rows"):
+    with pytest.raises(
+        ValueError, match=r"X is a Dataset that gave a dict of shape \(\) for a batch"
+    ):
         model_of().fit(Named(X), y, sensitive_features=group)
     with pytest.raises(ValueError, match="X is an iterable Dataset, and batches need rows by"):
         model_of().fit(Endless(), y, sensitive_features=group)
@@ -371,7 +373,6 @@ def test_layers_that_the_user_froze_stay_frozen_or_thaw():
     [
         ([("body.*", {"lr": 1})], r"'body.\*' matches no parameter of module .*'encoder.0.weight'"),
         ([("*", {}), ("head.*", {})], r"'head.\*' matches no parameter .* no group before it has"),
-        ([("head.*", {"rate": 1})], r"'rate' for 'head.\*'. Pass options of torch.optim.Adam"),
         ([("*", {"frozen_epochs": 9})], "All parameters of module are frozen in epoch 1"),
         ([("*", {"frozen_epochs": -1})], "frozen_epochs of param_groups must be a whole number"),
     ],
@@ -380,8 +381,9 @@ def test_wrong_groups_of_parameters_are_said(groups, message):
     X, y, group = images()
     with pytest.raises(ValueError, match=message):
         model_of(param_groups=groups).fit(X, y, sensitive_features=group)
-    with pytest.raises(TypeError, match="param_groups must hold pairs such as"):
-        model_of(param_groups=["head.*"]).fit(X, y, sensitive_features=group)
+    for wrong in ("head.*", ("head.*", {"rate": 1})):
+        with pytest.raises(TypeError, match="param_groups must hold pairs such as"):
+            model_of(param_groups=[wrong]).fit(X, y, sensitive_features=group)
 
 
 # --------------------------------------------------------------------------- the best epoch
@@ -432,7 +434,7 @@ def test_validation_rows_are_like_training_rows():
         ),
         (X, "or a Dataset; got ndarray"),
         ((X, y), "needs the sensitive feature"),
-        ((X, np.where(y == "a", "d", y), group), "validation has 'd', which y does not have"),
+        ((X, np.where(y == "a", "d", y), group), "validation has 'd', which is not in classes"),
         ((X, y, np.where(group == "f", "x", group)), "'x'"),
         ((X[:, :, :3], y, group), r"rows of shape \(2, 3, 4\), and fit saw"),
         ((X, np.eye(2, dtype=int)[(y == "a").astype(int)], group), "labels of the same columns"),

@@ -492,6 +492,24 @@ def associate(
     -------
     association : Association
     """
+    if not (isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0):
+        return _associated(cells, outcome, given, by_group, centre, times)
+    # Labels are counted once for all audits that are compared with them.
+    key = outcome, given, by_group, centre
+    if key not in cells._associations:
+        cells._associations[key] = _associated(cells, outcome, given, by_group, centre, times)
+    known: Association = cells._associations[key]
+    return known
+
+
+def _associated(
+    cells: Any,
+    outcome: SideName | Labels,
+    given: SideName | Labels,
+    by_group: bool | None,
+    centre: bool,
+    times: Any,
+) -> Association:
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
     if cells.summed == "tasks":

@@ -22,14 +22,13 @@ from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers.optional_torch import find_device, import_torch, seeded
+from skbiasamp.attackers.networks import find_device, import_torch, seeded
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.metrics import LeakageAuditor
 from skbiasamp.mitigation._adversarial_networks import (
     Networks,
     build,
     build_adversaries,
-    check_parameter_groups,
     outputs_of,
 )
 from skbiasamp.mitigation._adversarial_rows import RowsReader, is_stream, parts_of
@@ -253,23 +252,24 @@ class AdversarialClassifier(
         self : object
         """
         self._validate_params()
-        check_parameter_groups(self.param_groups)
+
         torch = import_torch("AdversarialClassifier")
         device = find_device(self.device, needed=True)
         start, adversaries_start, order, *reading = np.random.SeedSequence(
             int(check_random_state(self.random_state).randint(2**31))
         ).spawn(5)
         # The caller may have switched gradients off.
-        with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start), device):
+        with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start)):
             seed = _number(reading[0])
             rows = self._training_rows(X, y, sample_weight, sensitive_features, device, seed)
             judged = None
             if validation is not None:
                 judged = self._validation_rows(validation, device, _number(reading[1]))
-            networks, n_seen = build(rows.first(2), len(self.classes_), self)
+            first, *_ = next(rows.loaded([(np.arange(2)[: len(rows.weight)], np.ones(1))]))
+            networks, n_seen = build(first, len(self.classes_), self)
             if rows.group is not None:
                 masked = not networks.layers
-                with seeded(_number(adversaries_start), device):
+                with seeded(_number(adversaries_start)):
                     networks.adversaries = build_adversaries(
                         n_seen, rows.n_groups, self.adversary, device, masked=masked
                     )
@@ -438,7 +438,7 @@ class AdversarialClassifier(
             None if self.mask_ is None else deepcopy(self.mask_).to(device, dtype),
             self.layers_,
         )
-        with seeded(0, device):  # a Dataset may draw random numbers
+        with seeded(0):  # a Dataset may draw random numbers
             inputs = self._rows(X)
             parts = parts_of(inputs, self.batch_size, dtype=dtype, device=device)
             return outputs_of(networks, parts, len(inputs), representation=representation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
@@ -13,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array, check_call, check_count
+from skbiasamp._input.checks import Array, check_count
 from skbiasamp._input.errors import InputError, InputTypeError, quote
-from skbiasamp.attackers.optional_torch import import_torch
+from skbiasamp.attackers.networks import check_outputs, import_torch, make_module
 
 _FROZEN = "frozen_epochs"  # the option of a group of parameters that is not the optimizer's
 _ADVERSARY_WIDTH = 64
@@ -93,35 +92,26 @@ def outputs_of(
     return outputs
 
 
-def check_parameter_groups(given: Any) -> None:
-    """Raise unless each group is a pattern of names and its options."""
-    for group in given:
-        pair = isinstance(group, tuple | list) and len(group) == 2
-        if not pair or not isinstance(group[0], str) or not isinstance(group[1], dict):
-            text = "{param_groups} must hold pairs such as ('encoder.*', {options}); got {seen!r}."
-            raise InputTypeError(text, options={"lr": 1e-4}, seen=group)
-        check_count(f"{_FROZEN} of param_groups", group[1].get(_FROZEN, 0), least=0)
-
-
 def parameter_groups(networks: Networks, given: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
     """Return the groups of an optimizer, and after how many epochs which parameters thaw.
 
     Other parameters that the user has frozen stay as they are.
     """
     torch = import_torch()
-    options_of_adam = torch.optim.Adam([torch.zeros(1)]).defaults
+    known = {*torch.optim.Adam([torch.zeros(1)]).defaults, _FROZEN}
     left = dict(networks.predictor.named_parameters())
     groups, frozen = [], []
-    for pattern, options in given:
-        unknown = [name for name in options if name not in (*options_of_adam, _FROZEN)]
-        if unknown:
-            raise InputError(
-                "{param_groups} has {unknown} for {pattern!r}. Pass options of torch.optim.Adam, "
-                "such as 'lr', or {frozen!r}.",
-                unknown=quote(unknown),
-                pattern=pattern,
+    for group in given:
+        pair = isinstance(group, tuple | list) and [type(part) for part in group]
+        if pair != [str, dict] or not known.issuperset(group[1]):
+            raise InputTypeError(
+                "{param_groups} must hold pairs such as ('encoder.*', {options}), with options of "
+                "torch.optim.Adam or {frozen!r}; got {seen!r}.",
                 frozen=_FROZEN,
+                options={"lr": 1e-4},
+                seen=group,
             )
+        pattern, options = group[0], dict(group[1])
         names = [name for name in left if fnmatchcase(name, pattern)]
         if not names:
             raise InputError(
@@ -130,8 +120,9 @@ def parameter_groups(networks: Networks, given: Any) -> tuple[list[Any], list[tu
                 pattern=pattern,
                 names=quote([*left], most=20),
             )
-        options, parameters = dict(options), [left.pop(name) for name in names]
-        if n_epochs := options.pop(_FROZEN, 0):
+        parameters, n_epochs = [left.pop(name) for name in names], options.pop(_FROZEN, 0)
+        check_count(f"{_FROZEN} of param_groups", n_epochs, least=0)
+        if n_epochs:
             frozen.append((n_epochs, [parameter.requires_grad_(True) for parameter in parameters]))
         groups.append({**options, "params": parameters})
     others = [] if networks.mask is None else networks.mask.parameters()
@@ -159,10 +150,10 @@ def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int
             # Without a hidden layer there is no representation.
             raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
         module = partial(default_predictor, hidden=hidden)
-    predictor = _made("module", module, shape[0], n_outputs).to(device)
+    predictor = make_module("module", module, shape[0], n_outputs).to(device)
     if settings.mask is not False:
         mask = default_mask if settings.mask is True else settings.mask
-        mask = _made("mask", mask, shape).to(device)
+        mask = make_module("mask", mask, shape).to(device)
     layers = find_layers(predictor, settings.layer, masked=mask is not None)
     networks = Networks(predictor, mask, layers)
     return networks, count_outputs(networks, first, n_outputs)
@@ -186,30 +177,9 @@ def build_adversaries(
             layers=len(n_seen),
         )
     return [
-        _made("adversary", adversary, n, n_groups).to(device)
+        make_module("adversary", adversary, n, n_groups).to(device)
         for adversary, n in zip(given, n_seen, strict=True)
     ]
-
-
-def _made(name: str, given: Any, *sizes: Any) -> Any:
-    """Return a copy of a module, or what a callable makes."""
-    torch = import_torch()
-    if isinstance(given, torch.nn.Module):
-        return deepcopy(given)
-    if not callable(given):
-        text = "{name} must be a torch.nn.Module, or a callable that returns one; got {seen!r}."
-        raise InputTypeError(text, name=name, seen=given)
-    check_call(name, given, *sizes)
-    made = given(*sizes)
-    if not isinstance(made, torch.nn.Module):
-        raise InputTypeError(
-            "{name} was called as {name}({sizes}), and returned a {kind}: it must return a "
-            "torch.nn.Module.",
-            name=name,
-            sizes=", ".join(map(str, sizes)),
-            kind=type(made).__name__,
-        )
-    return made
 
 
 # --------------------------------------------------------------------------- by default
@@ -261,14 +231,12 @@ def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
     wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
     lacking = [name for name in wanted if name not in names]
     if lacking or not wanted:
-        setting = "None means 'encoder'" if layer is None else repr(layer)
-        has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
         missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
         raise InputError(
-            "{layer}={setting}, and {missing}. {has}: name one, or several in a list.",
-            setting=setting,
+            "{layer}={setting}, and {missing}. It has {names}: name one, or several in a list.",
+            setting="None means 'encoder'" if layer is None else repr(layer),
             missing=missing,
-            has=has,
+            names=quote(names, most=20) if names else "none with a name",
         )
     return tuple(wanted)
 
@@ -281,27 +249,14 @@ def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
         logits, _, adversary_inputs = networks(inputs)
     n = len(inputs)
     for name, output in zip(networks.layers, adversary_inputs, strict=False):
-        if not isinstance(output, torch.Tensor) or output.ndim < 2 or len(output) != n:
-            gave = (
-                f"returned a tensor of shape {tuple(output.shape)} for {n} rows"
-                if isinstance(output, torch.Tensor)
-                else "was never called"
-                if output is None
-                else f"returned a {type(output).__name__}"
-            )
+        shape = tuple(getattr(output, "shape", ()))
+        if len(shape) < 2 or shape[0] != n:
+            gave = "was never called" if output is None else f"returned a {type(output).__name__}"
             raise InputError(
                 "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
                 "returns one tensor with a row for each row of {X}.",
                 called=name,
-                gave=gave,
+                gave=f"{gave} of shape {shape}" if shape else gave,
             )
-    shape = tuple(getattr(logits, "shape", ()))
-    if shape != (n, n_outputs):
-        raise InputError(
-            "{module} returned {shape} for {n} rows. It must return logits of shape {expected}: "
-            "one for each class, or for each task of a multilabel {y}.",
-            shape=shape or type(logits).__name__,
-            n=n,
-            expected=(n, n_outputs),
-        )
+    check_outputs(logits, n, n_outputs)
     return [prod(output.shape[1:]) for output in adversary_inputs]

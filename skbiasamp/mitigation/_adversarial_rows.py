@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -13,11 +13,11 @@ from sklearn.utils.validation import column_or_1d
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.errors import InputError
 from skbiasamp._utils.compat import check_sample_weight, take_rows
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers.networks import check_total, distinct_inputs
-from skbiasamp.attackers.optional_torch import import_torch
+from skbiasamp.attackers.networks import check_total, distinct_inputs, import_torch
+from skbiasamp.attackers.validation import codes_in
 from skbiasamp.compose.sensitive import SensitiveColumns, names_columns
 from skbiasamp.mitigation._pairs import (
     checked_data,
@@ -32,7 +32,6 @@ _HOW = (
     *("num_workers", "prefetch_factor", "worker_init_fn", "multiprocessing_context", "timeout"),
     *("collate_fn", "pin_memory"),
 )
-_ROWS = "Its rows must be x, (x, y) or (x, y, sensitive), with a tensor or an array x."
 
 
 def is_stream(X: Any) -> bool:
@@ -86,12 +85,11 @@ class Stream:
         for rows, part in zip(batches, self._parts(batches), strict=True):
             batch = part[0] if isinstance(part, list | tuple) and part else part
             if not isinstance(batch, torch.Tensor) or batch.ndim < 2 or len(batch) != len(rows):
-                kind = type(batch).__name__
-                if isinstance(batch, torch.Tensor):
-                    kind += f" of shape {tuple(batch.shape)}"
                 raise InputError(
-                    "{X} is a Dataset that gave a {kind} for a batch of {n} rows. " + _ROWS,
-                    kind=kind,
+                    "{X} is a Dataset that gave a {kind} of shape {shape} for a batch of {n} rows. "
+                    "Its rows must be x, (x, y) or (x, y, sensitive), with a tensor or an array x.",
+                    kind=type(batch).__name__,
+                    shape=tuple(getattr(batch, "shape", ())),
                     n=len(rows),
                 )
             yield batch
@@ -133,71 +131,58 @@ def parts_of(inputs: Array | Stream, batch_size: int, *, dtype: Any, device: Any
 # --------------------------------------------------------------------------- rows to learn from
 
 
-class TrainingRows(NamedTuple):
+class TrainingRows:
     """Distinct rows, in an order of their own, and what share of all rows each stands for.
 
-    `inputs` is a tensor or a `Stream`, whose rows are not compared, and `target` is a tensor;
-    `group` holds codes of `n_groups` groups, or is None.
+    In memory equal rows are one; the rows of a `Stream` are not compared. `group` holds codes of
+    `n_groups` groups, or is None.
     """
 
-    inputs: Any
-    target: Any
-    group: Array | None
-    n_groups: int
-    weight: Array
-    n_rows: int
+    def __init__(
+        self,
+        inputs: Array | Stream,
+        target: Array,
+        codes: Array | None,
+        n_groups: int,
+        weight: Array,
+        device: Any,
+    ) -> None:
+        torch, n = import_torch(), len(inputs)
+        total, first = weight, np.arange(n)
+        self.inputs: Any = inputs
+        if not isinstance(inputs, Stream):
+            columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
+            columns += [] if codes is None else [codes.reshape(n, 1)]
+            code = distinct_inputs(np.hstack(columns).astype(np.float32))[1]
+            first, total = np.unique(code, return_index=True)[1], np.bincount(code, weight)
+            self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
+        self.target = torch.as_tensor(target[first], device=device)
+        self.codes = None if codes is None else codes[first]
+        self.group: Any = None if codes is None else torch.as_tensor(self.codes, device=device)
+        self.n_groups, self.weight = n_groups, total / total.sum()
+        whole = bool((weight == np.rint(weight)).all())
+        self.n_rows = int(total.sum()) if whole else n
 
     def balanced(self, *, within_classes: bool) -> Array:
         """Return factors of the weights with which all groups weigh the same."""
-        assert self.group is not None
-        stratum = self.target.cpu().numpy() if within_classes else np.zeros(len(self.group), int)
-        cell = stratum * self.n_groups + self.group
+        assert self.codes is not None
+        stratum = self.target.cpu().numpy() if within_classes else np.zeros_like(self.codes)
+        cell = stratum * self.n_groups + self.codes
         share = np.bincount(cell, self.weight)[cell]
         return np.bincount(stratum, self.weight)[stratum] / (self.n_groups * share)
 
-    def first(self, n: int) -> Any:
-        """Return the inputs of the first rows."""
-        return next(self.loaded([(np.arange(len(self.weight))[:n], None)]))[0]
+    def tensor(self, numbers: Array) -> Any:
+        """Return numbers as a tensor on the device of these rows."""
+        torch = import_torch()
+        return torch.as_tensor(numbers, dtype=torch.float32, device=self.target.device)
 
-    def loaded(self, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
+    def loaded(self, batches: Iterable[tuple[Array, Array]]) -> Iterator[tuple[Any, Any, Any]]:
         """Yield the inputs, the rows and the weights of batches, which are rows and weights."""
-        drawn = list(batches)
-        device, dtype = self.target.device, import_torch().float32
-        parts = read_batches(self.inputs, [rows for rows, _ in drawn], dtype=dtype, device=device)
-        return ((part, *batch) for part, batch in zip(parts, drawn, strict=True))
-
-
-def training_rows(
-    inputs: Array | Stream,
-    target: Array,
-    group: Array | None,
-    n_groups: int,
-    weight: Array,
-    device: Any,
-) -> TrainingRows:
-    """Return the rows with a weight: in memory the distinct rows of inputs, labels and group."""
-    torch = import_torch()
-    distinct: Any
-    if isinstance(inputs, Stream):
-        total, distinct, first = weight, inputs, np.arange(len(weight))
-    else:
-        n = len(inputs)
-        columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
-        columns += [] if group is None else [group.reshape(n, 1)]
-        table, code = distinct_inputs(np.hstack(columns).astype(np.float32))
-        first = np.unique(code, return_index=True)[1]
-        total = np.bincount(code, weight)
-        table = table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:])
-        distinct = torch.tensor(table, device=device)
-    whole = bool((weight == np.rint(weight)).all())
-    return TrainingRows(
-        distinct,
-        torch.as_tensor(target[first], device=device),
-        None if group is None else group[first],
-        n_groups,
-        total / total.sum(),
-        int(total.sum()) if whole else len(inputs),
-    )
+        torch, drawn, device = import_torch(), list(batches), self.target.device
+        how = {"dtype": torch.float32, "device": device}
+        parts = read_batches(self.inputs, [rows for rows, _ in drawn], **how)
+        for part, (rows, weight) in zip(parts, drawn, strict=True):
+            yield part, torch.as_tensor(rows, device=device), self.tensor(weight)
 
 
 # --------------------------------------------------------------------------- reading
@@ -221,7 +206,7 @@ class RowsReader(SensitiveColumns):
             sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
         )
         with np.errstate(over="ignore"):
-            check_total(weight.sum())
+            check_total(float(weight.sum()))
         rows = np.flatnonzero(weight)
         self.classes_, target, self._one_label = read_classes(y[rows])
         group, self.groups_ = None, ()
@@ -233,7 +218,7 @@ class RowsReader(SensitiveColumns):
             )
         self._shape = inputs.shape[1:]
         inputs, weight = inputs[rows], weight[rows]
-        return training_rows(inputs, target, group, len(self.groups_), weight, device)
+        return TrainingRows(inputs, target, group, len(self.groups_), weight, device)
 
     def _validation_rows(self, validation: Any, device: Any, seed: int) -> TrainingRows:
         """Return the rows that choose the epoch, with the classes and groups of training rows."""
@@ -246,12 +231,19 @@ class RowsReader(SensitiveColumns):
         X, y, attribute = (*given, None)[:3]
         inputs, y, attribute = self._read(X, y, attribute, seed, reset=False)
         self._check_shape(inputs)
-        target = known_classes(y, self.classes_, one_label=self._one_label)
+        names, target, one_label = read_classes(y)
+        if one_label != self._one_label or not (one_label or len(names) == len(self.classes_)):
+            raise InputError(
+                "{validation} must have labels of the same columns as {y}; got shape {shape}.",
+                shape=y.shape,
+            )
+        if one_label:
+            target = codes_in(self.classes_, names, np.ones(len(names), bool), "validation")[target]
         group = None if attribute is None else read_groups(attribute, len(y), self.groups_)
         if group is not None and self.balance == "class":
             read_members(self.classes_[target], attribute, within_classes=True)
         weight = np.ones(len(target))
-        return training_rows(inputs, target, group, len(self.groups_), weight, device)
+        return TrainingRows(inputs, target, group, len(self.groups_), weight, device)
 
     def _read(
         self, X: Any, y: Any, attribute: Any, seed: int, *, reset: bool
@@ -353,25 +345,6 @@ def read_classes(y: Array) -> tuple[Array, Array, bool]:
         )
     classes, target = np.unique(y, return_inverse=True)
     return classes, target.reshape(-1), True
-
-
-def known_classes(y: Array, classes: Array, *, one_label: bool) -> Array:
-    """Return the labels of validation rows as those of training rows."""
-    names, target, own = read_classes(y)
-    if own != one_label or (not own and len(names) != len(classes)):
-        raise InputError(
-            "{validation} must have labels of the same columns as {y}; got shape {shape}.",
-            shape=y.shape,
-        )
-    if not one_label:
-        return target
-    new = [name for name in names.tolist() if name not in classes]
-    if new:
-        raise InputError(
-            "{validation} has {new}, which {y} does not have: leave these rows out.",
-            new=quote(new),
-        )
-    return np.searchsorted(classes, names)[target]
 
 
 def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Array, Names]:

@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
-from skbiasamp.attackers.networks import draw_rows
-from skbiasamp.attackers.optional_torch import import_torch, seeded
+from skbiasamp.attackers.networks import draw_rows, import_torch, seeded
 from skbiasamp.mitigation._adversarial_networks import Networks, parameter_groups
 from skbiasamp.mitigation._adversarial_rows import TrainingRows, consecutive
 
@@ -45,7 +43,6 @@ class Training:
         self.state: list[Any] = []
         self.batch_size = int(settings.batch_size)  # small integers of NumPy overflow
         self.steps = max(1, rows.n_rows // self.batch_size)
-        self.device = rows.target.device
         groups, self.frozen = parameter_groups(networks, settings.param_groups)
         self.weights = [p for group in groups for p in group["params"]]
         self._thaw(0)
@@ -53,9 +50,7 @@ class Training:
         if networks.adversaries:
             weights = [p for adversary in networks.adversaries for p in adversary.parameters()]
             self.adversary_optimizer = adam(weights, settings.learning_rate)
-            self.group = self._codes(rows)
             self.balance = rows.balanced(within_classes=settings.balance == "class")
-            self.factor = self._tensor(self.balance)
 
     @property
     def n_epochs(self) -> int:
@@ -110,102 +105,51 @@ class Training:
                 epoch=epoch + 1,
             )
 
-    def _validate(self, epoch: int, *, last: bool = True) -> tuple[float, ...]:
-        """Return the loss and the adversaries' mean loss on validation rows; keep the best epoch.
-
-        Only an epoch of the last phase can be the best.
-        """
-        rows, settings = self.validation, self.settings
-        if rows is None:
-            return ()
-        torch, adversaries = import_torch(), self.networks.adversaries
-        task, hidden = torch.zeros(2, device=self.device)
-        weight = self._tensor(rows.weight)
-        outputs: list[list[Any]] = []  # what adversaries see of each batch
-        for network in self.networks.every:
-            network.eval()
-        with torch.no_grad(), self._autocast():
-            every = consecutive(len(weight), self.batch_size)
-            for inputs, index, share in rows.loaded((part, weight[part]) for part in every):
-                logits, _, adversary_inputs = self.networks(inputs)
-                task += _loss(logits, rows.target[index], share)
-                outputs.append(adversary_inputs)
-            if adversaries:
-                # All at once: adversaries standardise, and rows in memory are sorted.
-                features = [torch.cat(parts) for parts in zip(*outputs, strict=True)]
-                balance = rows.balanced(within_classes=settings.balance == "class")
-                balanced = weight * self._tensor(balance)
-                hidden = self._adversary_loss(features, self._codes(rows), balanced)
-        loss, adversary_loss = task.item(), hidden.item() / max(1, len(adversaries))
-        # An adversary that is worse than a guess knows the group, with the signs changed.
-        known = abs(adversary_loss - float(np.log(max(1, rows.n_groups)))) * len(adversaries)
-        if last and (value := loss + settings.adversary_weight * known) < self.best[0]:
-            self.best = value, epoch
-            self.state = [deepcopy(network.state_dict()) for network in self.networks.every]
-        return loss, adversary_loss if adversaries else float("nan")
-
-    def _codes(self, rows: TrainingRows) -> Any:
-        return import_torch().as_tensor(rows.group, device=self.device)
-
-    def _autocast(self) -> Any:
-        torch = import_torch()
-        enabled = self.settings.mixed_precision
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=enabled)
-
-    def _tensor(self, weight: Array) -> Any:
-        torch = import_torch()
-        return torch.as_tensor(weight, dtype=torch.float32, device=self.device)
-
     def _batches(self) -> Iterator[tuple[Any, Any]]:
         """Yield rows and weights of an epoch's steps; few distinct rows are in all of them."""
         weight = self.rows.weight
         if len(weight) <= self.batch_size:
-            yield from self._every(weight, self.steps)
+            yield from [(np.arange(len(weight)), weight)] * self.steps
             return
         drawn = draw_rows(weight, self.rows.n_rows, self.rng)
-        yield from map(self._equal, np.array_split(drawn, self.steps))
+        for part in np.array_split(drawn, self.steps):
+            yield part, np.full(len(part), 1 / len(part))
 
     def _adversary_batches(self, n_epochs: int) -> Iterator[tuple[Any, Any]]:
         """Yield rows and weights in which groups are equal, of one epoch or several."""
-        weight, group = self.rows.weight * self.balance, self.rows.group
-        steps = n_epochs * self.steps
+        rows, steps = self.rows, n_epochs * self.steps
+        weight = rows.weight * self.balance
         if len(weight) <= self.batch_size:
-            yield from self._every(weight, steps)
+            yield from [(np.arange(len(weight)), weight)] * steps
             return
-        size = -(-self.batch_size // self.rows.n_groups)
-        parts = []
-        for label in range(self.rows.n_groups):
-            members = np.flatnonzero(group == label)
+        size, parts = -(-self.batch_size // rows.n_groups), []
+        for label in range(rows.n_groups):
+            members = np.flatnonzero(rows.codes == label)
             share = weight[members] / weight[members].sum()
             drawn = draw_rows(share, steps * size, self.adversary_rng)
             parts.append(members[drawn].reshape(steps, size))
-        yield from map(self._equal, np.concatenate(parts, axis=1))
+        for part in np.concatenate(parts, axis=1):
+            yield part, np.full(len(part), 1 / len(part))
 
-    def _every(self, weight: Array, steps: int) -> list[tuple[Any, Any]]:
-        rows = import_torch().arange(len(weight), device=self.device)
-        return [(rows, self._tensor(weight))] * steps
-
-    def _equal(self, rows: Array) -> tuple[Any, Any]:
-        return import_torch().as_tensor(rows, device=self.device), 1 / len(rows)
+    def _autocast(self) -> Any:
+        torch, device = import_torch(), self.rows.target.device
+        return torch.autocast(device.type, torch.bfloat16, enabled=self.settings.mixed_precision)
 
     def _step(self, batch: tuple[Any, Any, Any], adversary_weight: float) -> Any:
         """Take a step of the predictor, and return the loss of its task."""
         inputs, index, weight = batch
-        networks = self.networks
+        networks, rows = self.networks, self.rows
         networks.train(True)
         with self._autocast():
             logits, masked, adversary_inputs = networks(inputs)
-            loss = task = _loss(logits, self.rows.target[index], weight)
+            loss = task = _loss(logits, rows.target[index], weight)
             if networks.mask is not None:
                 lost = (inputs - masked).abs().flatten(1).mean(dim=1)
                 loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
             if adversary_weight and networks.adversaries:
-                balanced = weight * self.factor[index]
-                if networks.layers:
-                    against = self._adversary_loss(adversary_inputs, self.group[index], balanced)
-                    loss = loss - adversary_weight * against
-                else:
-                    loss = loss + adversary_weight * self._certainty(adversary_inputs, balanced)
+                balanced = weight * rows.tensor(self.balance)[index]
+                group = rows.group[index] if networks.layers else None
+                loss = loss - adversary_weight * self._hidden(adversary_inputs, group, balanced)
         self.optimizer.zero_grad()
         loss.backward(inputs=self.learning)
         self.optimizer.step()
@@ -213,34 +157,67 @@ class Training:
 
     def _step_adversaries(self, batch: tuple[Any, Any, Any]) -> Any:
         """Take a step of the adversaries, and return their mean loss."""
-        torch = import_torch()
         inputs, index, weight = batch
-        with seeded(int(self.adversary_rng.integers(2**63)), self.device):
+        with seeded(int(self.adversary_rng.integers(2**63))):
             self.networks.train(False)
             with self._autocast():
-                with torch.no_grad():
+                with import_torch().no_grad():
                     adversary_inputs = self.networks(inputs)[2]
-                loss = self._adversary_loss(adversary_inputs, self.group[index], weight)
+                loss = self._hidden(adversary_inputs, self.rows.group[index], weight)
             self.adversary_optimizer.zero_grad()
             loss.backward()
             self.adversary_optimizer.step()
         return loss.detach() / len(self.networks.adversaries)
 
-    def _adversary_loss(self, adversary_inputs: Sequence[Any], group: Any, weight: Any) -> Any:
-        """Return the sum of the adversaries' losses."""
-        pairs = zip(self.networks.adversaries, adversary_inputs, strict=True)
-        return sum(_loss(adversary(features), group, weight) for adversary, features in pairs)
+    def _hidden(self, adversary_inputs: Sequence[Any], group: Any, weight: Any) -> Any:
+        """Return how well the group is hidden: the sum of the adversaries' losses.
 
-    def _certainty(self, adversary_inputs: Sequence[Any], weight: Any) -> Any:
-        """Return how far adversaries are from guessing: the cross-entropy to equal probabilities.
-
-        Unlike the negative loss of an adversary that is always right, it has a gradient.
+        Without groups it is minus their cross-entropy to equal probabilities. Unlike the loss of an
+        adversary that is always right, it has a gradient.
         """
-        pairs = zip(self.networks.adversaries, adversary_inputs, strict=True)
-        return sum(
-            -(weight * adversary(features).float().log_softmax(dim=1).mean(dim=1)).sum()
-            for adversary, features in pairs
-        )
+        total: Any = 0.0
+        for adversary, features in zip(self.networks.adversaries, adversary_inputs, strict=True):
+            logits = adversary(features).float()
+            if group is None:
+                total = total + (weight * logits.log_softmax(dim=1).mean(dim=1)).sum()
+            else:
+                total = total + _loss(logits, group, weight)
+        return total
+
+    def _validate(self, epoch: int, *, last: bool = True) -> tuple[float, ...]:
+        """Return the loss and the adversaries' mean loss on validation rows; keep the best epoch.
+
+        Only an epoch of the last phase can be the best.
+        """
+        rows, settings, adversaries = self.validation, self.settings, self.networks.adversaries
+        if rows is None:
+            return ()
+        torch, loss, batches = import_torch(), 0.0, []
+        for network in self.networks.every:
+            network.eval()
+        with torch.no_grad(), self._autocast():
+            parts = consecutive(len(rows.weight), self.batch_size)
+            for inputs, index, share in rows.loaded((part, rows.weight[part]) for part in parts):
+                logits, _, adversary_inputs = self.networks(inputs)
+                loss += _loss(logits, rows.target[index], share)
+                batches.append(adversary_inputs)
+            adversary_loss = float("nan")
+            if adversaries:
+                # All at once: adversaries standardise, and rows in memory are sorted.
+                features = [torch.cat(own) for own in zip(*batches, strict=True)]
+                balance = rows.balanced(within_classes=settings.balance == "class")
+                balanced = rows.tensor(rows.weight * balance)
+                hidden = self._hidden(features, rows.group, balanced)
+                adversary_loss = float(hidden) / len(adversaries)
+        value = loss = float(loss)
+        if adversaries:
+            # An adversary that is worse than a guess knows the group, with the signs changed.
+            known = abs(adversary_loss - float(np.log(rows.n_groups))) * len(adversaries)
+            value += settings.adversary_weight * known
+        if last and value < self.best[0]:
+            self.best = value, epoch
+            self.state = [deepcopy(network.state_dict()) for network in self.networks.every]
+        return loss, adversary_loss
 
 
 def _loss(logits: Any, target: Any, weight: Any) -> Any:
