@@ -187,12 +187,13 @@ class ComparisonResult(Shown, OfMetric):
         if side in ("undefined", "unknown"):
             return words.NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
-        p_value = float(row["p_adjusted"])
+        p_value, named = float(row["p_adjusted"]), row.get("difference_verdict")
+        if side == "across" and named in (words.ADDS_MORE, words.ADDS_LESS):
+            return named  # by the changes of pairs, tested for all models together
         if not (math.isnan(p_value) or p_value < round(1 - level, 12)):
             return words.NO_DIFFERENCE
         if words.REVERSES == self.own_verdict(model) != self.own_verdict(self.reference):
             return words.REVERSES
-        named = row.get("difference_verdict")
         return named if isinstance(named, str) else self.kind.verdict_of_difference(side)
 
     def own_verdict(self, model: str) -> str:
