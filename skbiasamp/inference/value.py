@@ -325,10 +325,13 @@ class Direction:
             return np.asarray(self.signs.values != 0)
         return np.asarray(np.abs(known_or_zero(self.labels.z)) > CLEAR)
 
-    def verdict(self, number: Estimate, part: Association | None = None) -> str:
+    def verdict(
+        self, number: Estimate, part: Association | None = None, *, n_tests: int = 1
+    ) -> str:
         """Return what an interval says, with the name that its direction allows.
 
-        `part` is the change that the number is of, if it is a part of this one.
+        `part` is the change that the number is of, if it is a part of this one. `n_tests`: how
+        many models, whose largest changes are tested together.
         """
         if math.isnan(number.value) or math.isnan(number.low):
             return words.NOT_MEASURED
@@ -336,7 +339,7 @@ class Direction:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.95 if self.signs.source is not None else 0.99
             change = self.change if part is None else part
-            adds = not self.is_known and are_joint(change, level)
+            adds = not self.is_known and are_joint(change, 1 - (1 - level) / n_tests)
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         carried = parts[self.clear & (parts != 0)].sum() / number.value
