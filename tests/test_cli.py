@@ -573,17 +573,18 @@ HEAD = "sex,hired,predicted\n"
         (
             "holes.csv",
             text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
-            "--sensitive sex has no value in 1 of the 3 rows of holes.csv: --missing drop leaves",
+            "--sensitive sex has missing values in 1 row, at position 1. Leave these "
+            "rows out (--missing drop), or keep them as a group of their own (--missing group).",
         ),
         (
             "unlabelled.csv",
             text(f"{HEAD}f,1,1\nm,0,0\nm,,1\n"),
-            "--target hired has no value in 1 of the 3 rows of unlabelled.csv: only labelled",
+            "--target hired has missing values in 1 row, at position 2. Only labelled rows",
         ),
         (
             "unpredicted.csv",
             text(f"{HEAD}f,1,\nm,0,0\nm,1,\n"),
-            "--prediction predicted has no value in 2 of the 3 rows",
+            "--prediction predicted has missing values in 2 rows, the first at position 0. Every",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) and value.count(".") == 1 else "",
@@ -601,8 +602,8 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
     test.assign(sex=test["sex"].where(test["sex"] == "f", None)).to_parquet("nulls.parquet")
     line = refused(capsys, "audit", "nulls.parquet", *NAMES)
     n = int((test["sex"] == "m").sum())
-    assert f"--sensitive sex has no value in {n} of the 200 rows of nulls.parquet" in line
-    assert "--missing drop leaves these rows out, --missing group makes them a group" in line
+    assert f"--sensitive sex has missing values in {n} rows" in line
+    assert "Leave these rows out (--missing drop), or keep them as a group" in line
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ def test_no_result_is_no_pass(folder, capsys):
         ),
         (
             ["champion=old", "challenger=holes"],
-            "--prediction challenger=holes has no value in 7 of the 400 rows of test.csv: every",
+            "--prediction challenger=holes has missing values in 7 rows, the first at position",
         ),
         (
             ["champion=old", "challenger=wide"],

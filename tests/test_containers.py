@@ -303,30 +303,6 @@ def test_integers_of_any_span_count_as_they_are(values):
     assert dict(zip(cells.groups, cells.count("group"), strict=True)) == expected
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.arange(4000) % 3000,
-        np.arange(4000) % 3000 * 10**12 - 10**15,
-        np.array([f"{i % 3000:04d}" for i in range(4000)]),
-    ],
-    ids=["narrow", "wide", "text"],
-)
-def test_many_classes_are_sorted_not_tabulated(labels):
-    groups = np.arange(4000) % 1000
-    predicted = np.roll(labels, 1)
-    cells = counted(labels, predicted, groups, max_groups=1000)
-    assert cells.total == 4000
-    assert cells.tasks == tuple(sorted(set(labels.tolist())))
-    table = pd.crosstab(groups, labels)
-    assert_allclose(cells.joint("group", "task"), table.to_numpy())
-    assert_allclose(cells.joint("group", "task_pred"), pd.crosstab(groups, predicted).to_numpy())
-    weight = np.arange(4000) % 3
-    weighted = counted(labels, predicted, groups, sample_weight=weight, max_groups=1000)
-    repeated = [np.repeat(v, weight) for v in (labels, predicted, groups)]
-    assert weighted == counted(*repeated, max_groups=1000)
-
-
 def test_long_integers_beside_missing_ones_keep_their_digits():
     ids = [2**60, 2**60 + 1, None] * (N // 3)
     for held in (ids, pd.array(ids), pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):

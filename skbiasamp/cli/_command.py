@@ -9,11 +9,36 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import skbiasamp
 from skbiasamp._input.errors import InputError
-from skbiasamp.cli._gate import wrong_options
-from skbiasamp.cli._parser import parser
+from skbiasamp.cli._demo import add_demo
+from skbiasamp.cli._over import add_over
+from skbiasamp.cli._reports import add_audit, add_compare
 from skbiasamp.cli._terminal import complain, say
 from skbiasamp.report.auditors import reading
+
+_EXAMPLES = """\
+examples:
+  skbiasamp demo
+  skbiasamp audit test.csv --target hired --prediction predicted --sensitive sex
+  skbiasamp compare --help"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    whole = argparse.ArgumentParser(
+        prog="skbiasamp",
+        description=skbiasamp.__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
+    commands = whole.add_subparsers(
+        dest="command", required=True, metavar="{audit,compare,over,demo}"
+    )
+    for add in (add_audit, add_compare, add_over, add_demo):
+        add(commands)
+    return whole
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
@@ -56,7 +81,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         return options
     if options.numeric:
         options.auditor = [*(options.auditor or ()), *reading("numbers")]
-    if wrong := wrong_options(options):
+    if wrong := _wrong_options(options):
         command_line.error(wrong)
     options.tables = _own_files(command_line, options)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
@@ -72,6 +97,18 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
             f"skbiasamp {options.command} --help has examples"
         )
     return options
+
+
+def _wrong_options(options: argparse.Namespace) -> str | None:
+    """Return what is wrong with the options of a gate."""
+    if options.fail_above is not None and options.limit is not None:
+        return "--limit takes the place of --fail-above: pass one of them"
+    if options.fail_above is None and options.limit is None:
+        for name in ("on", "allow_undefined", "inconclusive"):
+            if getattr(options, name):
+                option = f"--{name.replace('_', '-')}"
+                return f"{option} has no effect without --fail-above or --limit: pass one of these"
+    return None
 
 
 def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespace) -> Any:

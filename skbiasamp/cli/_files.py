@@ -17,20 +17,11 @@ import narwhals.stable.v2 as nw
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
 from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
-from skbiasamp.counts.engines import open_frame
 
 _OPTIONS = (
     *("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold"),
     *("time", "every"),
 )
-_ADVICE = {
-    "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
-    "target": "only labelled rows can be audited, leave these out of the file",
-    "prediction": "every audited row needs a prediction, leave these out of the file",
-    "score": "every audited row needs a score, leave these out of the file",
-    "cluster": "every row needs the id of its cluster, give these rows ids of their own",
-    "weight": "every row needs a weight, write 0 for those that count for nothing",
-}
 
 
 @dataclass(frozen=True)
@@ -96,42 +87,16 @@ def columns_by_role(named: list[Named]) -> dict[str, Any]:
     return labels
 
 
-def check_gaps(
-    frame: nw.LazyFrame[Any], named: list[Named], files: list[dict[str, Any]], missing: str
-) -> None:
-    """Raise if there are no rows, or if values are missing."""
-    may_miss = {"given", "target_text", "text"}
-    may_miss |= {"sensitive", "sensitive_prediction"} if missing != "error" else set()
-    option_of = {column: given for given in named for column in given.columns}
-    n_rows = sum(file["rows"] for file in files)
-    where = ", ".join(file["path"] for file in files[:3]) + ", ..." * (len(files) > 3)
-    if not n_rows:
-        raise InputError("{where} has no rows: there is nothing to audit", where=where)
-    opened = open_frame(frame, {"column": list(option_of)})
-    gaps = opened.frame.select(*(opened.column(name).is_null().sum() for name in option_of))
-    for (column, given), n_gaps in zip(option_of.items(), gaps.collect().row(0), strict=True):
-        if n_gaps and given.side not in may_miss:
-            raise InputError(
-                "{option} has no value in {n_gaps:,} of the {n_rows:,} rows of {where}: {advice}",
-                option=given.as_typed(column),
-                n_gaps=n_gaps,
-                n_rows=n_rows,
-                where=where,
-                advice=_ADVICE[given.side.removesuffix("_prediction")],
-            )
-
-
 @contextmanager
 def rows_of_files(
-    options: argparse.Namespace,
-    patterns: list[str],
-    named: list[Named],
-    also: Sequence[str] = (),
+    options: argparse.Namespace, patterns: list[str], named: list[Named], *also: str
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
-    """Yield the columns that options name, and others, of files without gaps in them."""
+    """Yield the columns that options name, and others, of files that have rows."""
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
     with opened(patterns, list(columns), **_written_as(options)) as (rows, files):
-        check_gaps(rows, named, files, options.missing)
+        if not any(file["rows"] for file in files):
+            where = ", ".join(patterns)
+            raise InputError("{where} has no rows: there is nothing to audit", where=where)
         yield rows, files
 
 
@@ -176,9 +141,9 @@ def _option_named(flag: str, rest: str) -> str:
     return f"{flag} {value}".rstrip()
 
 
-def checked_outputs(options: argparse.Namespace, inputs: Sequence[Path] = ()) -> dict[str, Path]:
+def checked_outputs(options: argparse.Namespace, inputs: Sequence[Path]) -> dict[str, Path]:
     """Return the files to write, or raise if one cannot be written or is an input or another."""
-    wanted = {kind: getattr(options, kind, None) for kind in ("html", "json", "markdown")}
+    wanted = {kind: getattr(options, kind) for kind in ("html", "json", "markdown")}
     outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
     taken = {path.resolve(): f"the input {path}" for path in inputs}
     for option, path in outputs.items():

@@ -291,19 +291,18 @@ OF_MODELS_OR_FILES = OF_MODELS | {"type": _model_or_column}
 def add_command(
     commands: Any,
     name: str,
-    run: Callable[..., int] | None,
-    shared: str = "",
+    run: Callable[..., int],
+    shared: str,
     own: Mapping[str, Any] | None = None,
     *,
-    text: str | None = None,
     usage: str | None = None,
-) -> Any:
-    """Add a command to the parser; its `text`, from summary to examples, is the docstring of `run`.
+) -> None:
+    """Add a command to the parser; its text, from summary to examples, is the docstring of `run`.
 
     Options that are `shared` are as in the table; the command has its `own` entries of others.
     """
     options = {option: {} for option in shared.split()} | dict(own or {})
-    text = inspect.cleandoc(text or run.__doc__ or "")
+    text = inspect.cleandoc(run.__doc__ or "")
     description, _, examples = text.partition("for example:\n")
     summary = description.partition("\n")[0].rstrip(".")
     command = commands.add_parser(
@@ -320,4 +319,3 @@ def add_command(
         place = command.add_argument_group(title) if title and names else command
         for option in names:
             place.add_argument(option, **known[option] | options[option])
-    return command

@@ -83,7 +83,7 @@ def _over(options: argparse.Namespace) -> int:
             raise InputError(text)
         else:
             every = None if options.every == "name" else options.every
-            with rows_of_files(options, options.test, named, [options.time]) as (rows, files):
+            with rows_of_files(options, options.test, named, options.time) as (rows, files):
                 few = sum(file["rows"] for file in files) <= FEW_ROWS
                 frame = rows.collect() if few else rows
                 timeline = skbiasamp.audit_over(frame.to_native(), every=every, **how)

@@ -11,8 +11,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 import skbiasamp
-from skbiasamp._input.errors import Said, speaking
+from skbiasamp._input.errors import InputError, Said, speaking
 from skbiasamp._io.files import FEW_ROWS, find
+from skbiasamp._utils.formatting import INCONCLUSIVE, listed
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
@@ -22,33 +23,23 @@ from skbiasamp.cli._files import (
     names_of_options,
     rows_of_files,
 )
-from skbiasamp.cli._gate import check_limit
 from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, ON, add_command
-from skbiasamp.cli._terminal import say_and_write, say_unread
+from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
 from skbiasamp.cli._texts import Texts
 from skbiasamp.report import described_files
+from skbiasamp.results import AuditReport, ComparisonReport
+from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED
 
+_CODES = {PASSED: 0, FAILED: 1, INCONCLUSIVE: 3}
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
 _OF_ROWS = {"score", "weight", "cluster", "given"}
 
-
-_AUDIT_USAGE = """\
-skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]
-                       --target NAME [NAME ...] --prediction NAME [NAME ...]
-                       --sensitive NAME [NAME ...] [options]
-       skbiasamp audit TEST [TEST ...] --text NAME --labels FILE
-                       [--target-text NAME] --sensitive NAME [NAME ...]
-                       [options]"""
-
-_COMPARE_USAGE = """\
-skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
-                         --target NAME [NAME ...] --sensitive NAME [NAME ...]
-                         --prediction MODEL=NAME --prediction MODEL=NAME ...
-                         [options]
-       skbiasamp compare TEST [TEST ...] --text MODEL=NAME MODEL=NAME ...
-                         --labels FILE [--target-text NAME]
-                         --sensitive NAME [NAME ...] [options]"""
-
+_USAGE = """\
+skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
+         --target NAME [NAME ...] --prediction {model}NAME [{model}NAME ...]
+         --sensitive NAME [NAME ...] [options]
+       skbiasamp {command} TEST [TEST ...] --text {model}NAME --labels FILE
+         [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
 _SHARED = (
     "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
     "--delimiter --encoding --target --prediction --sensitive --sensitive-prediction --weight "
@@ -85,14 +76,16 @@ _OF_COMPARE = {
 
 def add_audit(commands: Any) -> None:
     """Add the command to the parser."""
-    own = "--favourable --score --given --model-name"
-    add_command(commands, "audit", _audit, f"{_SHARED} {own}", _OF_AUDIT, usage=_AUDIT_USAGE)
+    shared = f"{_SHARED} --favourable --score --given --model-name"
+    usage = _USAGE.format(command="audit", model="")
+    add_command(commands, "audit", _audit, shared, _OF_AUDIT, usage=usage)
 
 
 def add_compare(commands: Any) -> None:
     """Add the command to the parser."""
     shared = f"{_SHARED} --reference"
-    add_command(commands, "compare", _compare, shared, _OF_COMPARE, usage=_COMPARE_USAGE)
+    usage = _USAGE.format(command="compare", model="MODEL=")
+    add_command(commands, "compare", _compare, shared, _OF_COMPARE, usage=usage)
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -206,7 +199,7 @@ def _report(options: argparse.Namespace) -> int:
         ]
     say_and_write(made, outputs, made.data_files)
     say_unread(texts.unread)
-    return check_limit(made, options)
+    return _check_limit(made, options)
 
 
 def _with_options(text: str, names: dict[str, Any]) -> str:
@@ -257,3 +250,38 @@ def _are_summed(rows: nw.LazyFrame[Any], named: list[Named], threshold: float | 
     kinds = [types[name] for columns in of_models for name in columns]
     soft = any(kind.is_float() or kind.is_decimal() for kind in kinds)
     return any(len(columns) > 1 for columns in of_models) or (soft and threshold is None)
+
+
+def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Namespace) -> int:
+    """Print what was compared with a limit, and return the exit code; 0 if there is none."""
+    one_sided = options.limit is None
+    limit = options.fail_above if one_sided else options.limit
+    if limit is None:
+        return 0
+    option = "--fail-above" if one_sided else "--limit"
+    with speaking({"on": "--on", "limit": option}):
+        gate = report.gate(limit, on=options.on, one_sided=one_sided)
+    what = "Differences checked" if isinstance(report, ComparisonReport) else "Checked"
+    say(f"\n{what} against {option} {limit:g}:")
+    for check in gate.checks:
+        say(in_lines(str(check), "  "))
+    outcome = gate.outcome
+    if outcome == UNDEFINED:
+        undefined = gate.with_outcome(UNDEFINED)
+        if not options.allow_undefined:
+            raise InputError(
+                f"{option} has no result for {{names}}: {{why}} Pass --allow-undefined to accept "
+                "this.",
+                names=listed([check.name for check in undefined]),
+                why="; ".join(check.sentence for check in undefined),
+            )
+        outcome = INCONCLUSIVE if gate.with_outcome(INCONCLUSIVE) else PASSED
+        if len(undefined) == len(gate.checks):
+            say("Passed: there is no result to check, and --allow-undefined accepts this.")
+            return 0
+    sentence = gate.sentence_of(outcome)
+    if outcome == INCONCLUSIVE and options.inconclusive == "pass":
+        say(in_lines(f"{sentence} --inconclusive pass accepts this."))
+        return 0
+    say(in_lines(sentence))
+    return _CODES[outcome]

@@ -61,7 +61,12 @@ def say_and_write(report: Any, outputs: dict[str, Path], files: list[dict[str, A
     """Print what a report says and which files were read, and write it."""
     say_report(report.to_document())
     if files:
-        say_files(files)
+        say("\nFiles read:")
+    for file in files[:_MOST_FILES]:
+        say(in_lines("{path} ({rows:,} rows, {format})".format(**file), "  ", first="- "))
+        say(f"  SHA-256 {file['sha256']}")
+    if len(files) > _MOST_FILES:
+        say(f"- and {len(files) - _MOST_FILES:,} more, which --json lists")
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
         say(f"\nWritten: {path}")
@@ -73,14 +78,3 @@ def say_unread(unread: dict[str, list[str]]) -> None:
         shown = "; ".join(f"'{name_of(text)}'" for text in texts[:_MOST_UNREAD])
         say()
         say(in_lines(f"No label was read from some texts of {name_of(column)}, such as: {shown}."))
-
-
-def say_files(files: list[dict[str, Any]]) -> None:
-    """Print the files that were read."""
-    say("\nFiles read:")
-    for file in files[:_MOST_FILES]:
-        say(in_lines("{path} ({rows:,} rows, {format})".format(**file), "  ", first="- "))
-        say(f"  SHA-256 {file['sha256']}")
-    n_more = len(files) - _MOST_FILES
-    if n_more > 0:
-        say(f"- and {n_more:,} more, which --json lists")
