@@ -87,7 +87,7 @@ def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
     """
     auditor = copy.copy(auditor)
     params = auditor.get_params(deep=False)
-    if params.get("random_state", random_state) is None:
+    if params.get("random_state", 0) is None:
         auditor.set_params(random_state=random_state)
     if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
         auditor.set_params(reference="test")
