@@ -494,7 +494,9 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
     """Yield the checks of single pairs, each by its own interval and adjusted p-value."""
     level = result.confidence_level or 0.95
     for pair in table.to_dict("records"):
-        judged = tuple(float(pair[name]) for name in ("change", "low", "high"))
+        sign = pair["sign"] or 1  # along the association, as a limit on one side asks
+        change, *ends = (sign * float(pair[name]) for name in ("change", "low", "high"))
+        judged = change, min(ends), max(ends)
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
         verdict = REVERSES if result.verdict == REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.
