@@ -174,14 +174,10 @@ def test_few_rows_cannot_tell_how_many_would_decide():
 def test_a_gate_and_the_verdict_with_a_limit_are_of_one_metric():
     balanced, groups = [0, 1] * 400, [1] * 400 + [0] * 400
     report = skbiasamp.audit(balanced, groups, sensitive_features=SEX, limit=0.02, random_state=0)
-    assert report.verdict.startswith("Above the limit")
-    gate = report.gate(0.02)
-    assert (gate.outcome, [check.name for check in gate.checks]) == (
-        "failed",
-        ["directional A->T", "leakage"],
-    )
-    (check,) = report.gate(0.02, on="directional").checks
-    assert (check.outcome, check.verdict) == ("passed", "cannot amplify")
+    assert report.verdict.startswith("Outside the limit")
+    (check,) = report.gate(0.02).checks
+    assert (check.name, check.outcome) == ("directional A->T", "failed")
+    assert (check.verdict, check.value) == ("adds a difference", 0.5)  # the change of a group
 
 
 def test_a_model_that_turns_labels_around_passes_no_gate():
@@ -192,7 +188,9 @@ def test_a_model_that_turns_labels_around_passes_no_gate():
         for auditor in (DirectionalAuditor(), MALSAuditor()):
             sex = ["f"] * 100 + ["m"] * 100
             report = skbiasamp.audit(labels, wrong, sensitive_features=sex, auditor=[auditor])
-            assert report.gate(0.02).outcome in ("failed", "not measured")
+            # Few rows of nearly equal labels show neither a direction nor a change.
+            assert report.gate(0.02).outcome in ("failed", "inconclusive")
+            assert report.gate(0.02).outcome == "failed" or share < 66
 
 
 @pytest.mark.parametrize("trained", [False, True])
@@ -283,8 +281,8 @@ def test_a_small_group_counts_beside_two_larger_ones():
     assert result.high - result.low > 0.1
 
 
-@pytest.mark.parametrize(("n_men", "known"), [(3, False), (15, True)])
-def test_curve_and_subgroups_have_no_interval_of_fewer_than_ten_rows(n_men, known):
+@pytest.mark.parametrize(("n_men", "width"), [(3, 0.5), (15, 0.15)])
+def test_curve_and_subgroups_have_wide_intervals_of_few_rows(n_men, width):
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], [400, n_men])
     score = 1 / (1 + np.exp(-rng.normal(size=400 + n_men)))
@@ -292,13 +290,13 @@ def test_curve_and_subgroups_have_no_interval_of_fewer_than_ten_rows(n_men, know
     curve = skbiasamp.model_selection.amplification_curve(
         labels, score, sensitive_features=sex, interval="analytic"
     )
-    assert np.isfinite(curve.low).all() == known
+    assert (curve.high - curve.low > width).all()
     decided = (score > 0.5).astype(int)
     report = skbiasamp.audit(labels, decided, sensitive_features=sex, y_score=score, random_state=0)
-    assert report.curve.empty == (not known)
+    assert (report.curve["high"] - report.curve["low"] > width).all()
     explanation = skbiasamp.explain(labels, decided, sensitive_features=sex, random_state=0)
     (subgroup,) = explanation.subgroups({"all": np.zeros(len(sex), int)}).to_dict("records")
-    assert np.isfinite(subgroup["low"]) == known
+    assert subgroup["high"] - subgroup["low"] > width
     assert not subgroup["differs"]
 
 
@@ -336,7 +334,10 @@ def weakly_associated(seed, added, n_train, n=6_000):
 
 
 def test_signs_that_training_labels_do_not_show_pass_no_gate():
-    """Wrong signs cancel what is there: half of such models passed, with truly +0.05."""
+    """Wrong signs cancel what is there: half of such models passed, with truly +0.05.
+
+    Changes are judged where the labels show no direction: 4 to 10 % pass.
+    """
     auditor = DirectionalAuditor()
     for added, n_train in ((0.05, 300), (0.05, 1_000), (0, 300)):
         outcomes = []
@@ -345,7 +346,10 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
             report = skbiasamp.audit(y, p, auditor=auditor, limit=0.03, **known)
             for one_sided in (False, True):
                 outcomes.append(report.gate(0.03, one_sided=one_sided).outcome)
-        assert (outcomes.count("passed") == 0) if added else set(outcomes) == {"passed"}
+        if added:
+            assert outcomes.count("passed") <= 0.1 * len(outcomes)
+        else:
+            assert set(outcomes) == {"passed"}
 
 
 def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
@@ -354,7 +358,7 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
         y, p, known = weakly_associated(seed, 0.05, 300)
         comparison = skbiasamp.compare(y, {"labels": y, "p": p}, auditor=auditor, **known)
         outcomes.append(comparison.gate(0.03).outcome)
-    assert "passed" not in outcomes
+    assert outcomes.count("passed") <= 0.1 * len(outcomes)
     alike = skbiasamp.compare(y, {"labels": y, "p": y}, auditor=auditor, **known)
     assert alike.gate(0.03)
 
@@ -373,6 +377,6 @@ def test_an_attack_that_does_not_beat_a_guess_fails_no_gate():
     report = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
     assert report.gate(0, one_sided=True).outcome == "failed"
     result = report["leakage"]
-    guess = replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
+    guess = replace(result, verdict="", statistics=result.statistics | {"above_chance_low": -0.01})
     report = replace(report, results={"leakage": guess})
     assert report.gate(0, one_sided=True).outcome == "inconclusive"
