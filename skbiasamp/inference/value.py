@@ -144,7 +144,7 @@ def estimate(
         error = math.sqrt(squares)
         df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
         low, high, p_value = interval(value, error, df, confidence_level)
-        low, high = max(low, -bound), min(high, bound)
+        low, high = float(max(low, -bound)), float(min(high, bound))
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 

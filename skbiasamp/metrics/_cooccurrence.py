@@ -304,6 +304,8 @@ class CooccurrenceAuditor(BaseAuditor):
     ) -> ComparisonResult:
         """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
+        if self._uses_groups and not differ_in_group(cells):
+            level = None
 
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]

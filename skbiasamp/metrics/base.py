@@ -424,7 +424,7 @@ class BaseAuditor(Declaration):
         """
         self._check_read(reference)
         learned = self._with_reference(reference)
-        if learned.get_params(deep=False).get("random_state", random_state) is None:
+        if learned.get_params(deep=False).get("random_state", 0) is None:
             learned.set_params(random_state=random_state)
         learned._validate_params()
         learned._check(reference)
