@@ -1,4 +1,4 @@
-"""AdversarialClassifier: a network trained against adversaries that predict the group."""
+"""AdversarialClassifier: a network trained against an adversary that predicts the group."""
 
 from __future__ import annotations
 
@@ -25,10 +25,20 @@ from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, t
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers.networks import check_total, find_device, import_torch, seeded
+from skbiasamp.attackers.networks import (
+    check_total,
+    find_device,
+    import_torch,
+    seeded,
+)
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.metrics import LeakageAuditor
-from skbiasamp.mitigation._adversarial_training import Networks, Training, TrainingRows, build
+from skbiasamp.mitigation._adversarial_training import (
+    Networks,
+    Training,
+    TrainingRows,
+    build,
+)
 from skbiasamp.mitigation._pairs import checked_data, input_errors, read_pairs
 
 _AT_ONCE = 4096  # rows of features whose outputs are computed together
@@ -42,10 +52,10 @@ class AdversarialClassifier(
     TransformerMixin,
     WithOptions,
 ):
-    """Adversarial training: a network that learns to hide the sensitive feature from adversaries.
+    """Adversarial training: a network that learns to hide the sensitive feature from an adversary.
 
-    Adversaries learn to predict the sensitive feature from layers of the network. The network
-    learns its task and learns to make them fail, so that it reveals less about the group [1]_. The
+    The adversary learns to predict the sensitive feature from a layer of the network. The network
+    learns its task and learns to make it fail, so that it reveals less about the group [1]_. The
     sensitive feature is needed in training only.
 
     .. versionadded:: 0.1
@@ -53,21 +63,20 @@ class AdversarialClassifier(
     Parameters
     ----------
     adversary_weight : float, default=1.0
-        λ, the weight of the adversaries' loss. A larger value hides more and costs more accuracy.
+        λ, the weight of the adversary's loss. A larger value hides more and costs more accuracy.
         0 trains the network alone, without a sensitive feature.
     module : torch.nn.Module or callable, default=None
         The network. A module is copied with its weights. A callable, such as a class, is called
         as ``module(n_features, n_outputs)`` and returns a module. It takes float32 rows of `X`,
         which may have more than two dimensions. It returns logits: one for each class (also of
         two), or for each task of a multilabel `y`. None: an MLP of ``encoder`` and ``head``.
-    layer : str or list of str, default=None
-        The submodule whose output is the adversary's input, such as "encoder" or "layers.3". Each
-        layer of a list gets its own adversary. None: "encoder", or the masked inputs if there is a
-        `mask`.
-    adversary : torch.nn.Module, callable or list of these, default=None
-        One adversary for each layer: a module, or a callable that is called as
-        ``adversary(n_inputs, n_groups)``. It takes the layer's output and returns logits of the
-        groups. None: an MLP with 64 hidden units that standardises its inputs, except masked ones.
+    layer : str, default=None
+        The submodule whose output is the adversary's input, such as "encoder" or "layers.3". None:
+        "encoder", or the masked inputs if there is a `mask`.
+    adversary : torch.nn.Module or callable, default=None
+        A module, or a callable that is called as ``adversary(n_inputs, n_groups)``. It takes the
+        layer's output and returns logits of the groups. None: an MLP with 64 hidden units that
+        standardises its inputs, except masked ones.
     mask : bool, torch.nn.Module or callable, default=False
         A network whose output is multiplied with the inputs, for adversarial training on images.
         True: an autoencoder. A callable is called as ``mask(shape)`` with the shape of a row.
@@ -76,21 +85,21 @@ class AdversarialClassifier(
         β, the weight of the mean absolute difference between inputs and masked inputs.
     hidden_layer_sizes : tuple of int, default=(64,)
         Hidden layers of the default network.
-    learning_rate : float or pair of float, default=1e-2
-        Learning rate of Adam; of a pair, that of the network and that of the adversaries.
+    learning_rate, adversary_learning_rate : float, default=1e-2, None
+        Learning rates of Adam. None: that of the network.
     batch_size : int, default=128
         Minimum number of rows in a step. If there are no more distinct rows than this, every step
         uses all of them, weighted.
     pretrain_epochs, adversary_epochs : int, default=30, 10
-        Epochs of the network alone, and then of the adversaries alone.
+        Epochs of the network alone, and then of the adversary alone.
     max_epochs : int, default=50
-        Epochs of the network in turns with the adversaries.
+        Epochs of the network in turns with the adversary.
     adversary_steps : int, default=2
-        Steps of the adversaries for each step of the network.
+        Steps of the adversary for each step of the network.
     balance : {"group", "class"}, default="group"
-        How adversaries weight the groups. "group": equally, as in the paper; the network must then
-        also hide a label that is associated with the group. "class": equally within each class;
-        the network then hides only what reveals more than the label does.
+        How the adversary weights the groups. "group": equally, as in the paper; the network must
+        then also hide a label that is associated with the group. "class": equally within each
+        class; the network then hides only what reveals more than the label does.
     %(sensitive)s
     drop_sensitive : bool, default=False
         True hides these columns from the network; data frames to predict may then lack them.
@@ -109,10 +118,10 @@ class AdversarialClassifier(
         The groups.
     module_, mask_ : torch.nn.Module
         The trained networks, on the CPU; `mask_` is None without a mask.
-    adversaries_ : list of torch.nn.Module
-        The trained adversaries.
-    layers_ : tuple of str
-        Their layers; empty for masked inputs.
+    adversary_ : torch.nn.Module or None
+        The trained adversary.
+    layer_ : str or None
+        Its layer; None for masked inputs.
     history_ : DataFrame
         One row for each epoch: ``phase`` ("predictor", "adversary" or "alternating"), the mean
         ``loss`` of the task and the mean ``adversary_loss``. An adversary that ignores its input
@@ -129,17 +138,17 @@ class AdversarialClassifier(
 
     Notes
     -----
-    Adversaries minimise the cross-entropy ``L_c(c(h), g)``. The network minimises
-    ``L(p(x), y) − λ Σ L_c``. Adversaries' batches have equally many rows of each group, and the
+    The adversary minimises the cross-entropy ``L_c(c(h), g)``. The network minimises
+    ``L(p(x), y) − λ L_c``. The adversary's batches have equally many rows of each group, and the
     groups have equal weight in the network's batches. With a mask M, ``x̂ = M(x) · x`` replaces x
     and ``β |x − x̂|`` is added. A mask can only darken an image: the rest may still reveal the
     group.
 
-    Adversaries of masked inputs soon make no error, and the gradient of ``−L_c`` is then 0: a mask
-    trained with it hides nothing. The mask is therefore trained with the cross-entropy between the
-    adversary's probabilities and equal ones, whose gradient is largest where the adversary is sure.
-    Their default adversary does not standardise, since it would read dark pixels as well as bright
-    ones. If a `layer` is named, the formula above is used.
+    An adversary of masked inputs soon makes no error, and the gradient of ``−L_c`` is then 0: a
+    mask trained with it hides nothing. The mask is therefore trained with the cross-entropy between
+    the adversary's probabilities and equal ones, whose gradient is largest where the adversary is
+    sure. The default adversary does not standardise here, since it would read dark pixels as well
+    as bright ones. If a `layer` is named, the formula above is used.
 
     The cost is accuracy. It grows with λ and with the association of label and group. Stronger
     attackers may still predict the group. Measure with a new attacker: `transform` returns the
@@ -184,12 +193,15 @@ class AdversarialClassifier(
         Interval(Real, 0, None, closed="left"), default=1.0, kw_only=False
     )
     module: Any = Option(None, callable, None)
-    layer: Any = Option(None, str, list, tuple, None)
-    adversary: Any = Option(None, callable, list, tuple, None)
+    layer: str | None = Option(None, str, None)
+    adversary: Any = Option(None, callable, None)
     mask: Any = Option(False, "boolean", callable)
     reconstruction_weight: float = Option(1.0, Interval(Real, 0, None, closed="left"))
     hidden_layer_sizes: Any = Option((64,), "array-like")
-    learning_rate: Any = Option(1e-2, Interval(Real, 0, None, closed="neither"), tuple, list)
+    learning_rate: float = Option(1e-2, Interval(Real, 0, None, closed="neither"))
+    adversary_learning_rate: float | None = Option(
+        None, Interval(Real, 0, None, closed="neither"), None
+    )
     batch_size: int = Option(128, Interval(Integral, 2, None, closed="left"))
     pretrain_epochs: int = Option(30, Interval(Integral, 0, None, closed="left"))
     adversary_epochs: int = Option(10, Interval(Integral, 0, None, closed="left"))
@@ -204,7 +216,7 @@ class AdversarialClassifier(
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> Self:
-        """Train the network and its adversaries.
+        """Train the network and its adversary.
 
         Parameters
         ----------
@@ -213,7 +225,7 @@ class AdversarialClassifier(
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights, for network and adversaries; rows of weight 0 are left out.
+            Weights, for network and adversary; rows of weight 0 are left out.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature, if `sensitive` does not name it.
 
@@ -224,16 +236,13 @@ class AdversarialClassifier(
         self._validate_params()
         torch = import_torch("AdversarialClassifier")
         device = find_device(self.device, needed=True)
-        start, adversaries_start, order = np.random.SeedSequence(
-            int(check_random_state(self.random_state).randint(2**31))
-        ).spawn(3)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        *seeds, order = np.random.SeedSequence(seed).spawn(3)
+        start, adversary_start = (int(seed.generate_state(1)[0]) for seed in seeds)
         # The caller may have switched gradients off.
-        with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start)):
+        with torch.inference_mode(False), torch.enable_grad(), seeded(start):
             rows = self._training_rows(X, y, sample_weight, sensitive_features, device)
-            networks, n_seen = build(rows.inputs[:2], len(self.classes_), self)
-            if rows.group is not None:
-                with seeded(_number(adversaries_start)):
-                    networks.add_adversaries(n_seen, rows.n_groups, self.adversary)
+            networks, n_seen = build(rows, len(self.classes_), self, adversary_start)
             training = Training(networks, rows, self, order)
             with progress("epochs", training.n_epochs) as step:
                 epochs = []
@@ -251,8 +260,8 @@ class AdversarialClassifier(
         for network in networks.every:
             network.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
-        self.adversaries_, self.layers_ = networks.adversaries, networks.layers
-        self._n_features_out = sum(n_seen)
+        self.adversary_, self.layer_ = networks.adversary, networks.layer
+        self._n_features_out = n_seen
         return self
 
     @filling
@@ -290,7 +299,7 @@ class AdversarialClassifier(
         return logits[:, 1] - logits[:, 0] if binary else logits
 
     def transform(self, X: Any) -> Array:
-        """Return the representation, which is the adversaries' input.
+        """Return the representation, which is the adversary's input.
 
         Parameters
         ----------
@@ -300,7 +309,7 @@ class AdversarialClassifier(
         Returns
         -------
         representation : ndarray of shape (n_samples, n_outputs)
-            The outputs of the layers, flat and side by side; or the masked inputs.
+            The outputs of the layer, flat; or the masked inputs.
         """
         return self._outputs(X, representation=True)
 
@@ -403,8 +412,7 @@ class AdversarialClassifier(
                 within_classes=self.balance == "class",
             )
         self._shape = inputs.shape[1:]
-        n_groups = len(self.groups_)
-        return TrainingRows(inputs[rows], target, group, n_groups, weight[rows], device)
+        return TrainingRows(inputs[rows], target, group, weight[rows], device)
 
     def _numbers(self, features: Any, *y: Any, **how: Any) -> Any:
         """Return what scikit-learn reads; images need a network that takes them."""
@@ -431,7 +439,7 @@ class AdversarialClassifier(
         networks = Networks(
             deepcopy(self.module_).to(device, dtype),
             None if self.mask_ is None else deepcopy(self.mask_).to(device, dtype),
-            self.layers_,
+            self.layer_,
         )
         networks.train(False)
         # Features are small: with more at once they are done sooner.
@@ -440,8 +448,8 @@ class AdversarialClassifier(
         with torch.inference_mode():
             for part in np.array_split(inputs, -(-len(inputs) // size)):
                 logits, _, seen = networks(torch.as_tensor(part).to(device, dtype))
-                shown = [output.flatten(1) for output in (seen if representation else [logits])]
-                outputs.append(torch.cat(shown, 1).double().cpu().numpy())
+                shown = seen if representation else logits
+                outputs.append(shown.flatten(1).double().cpu().numpy())
         return np.concatenate(outputs)
 
 
@@ -483,7 +491,3 @@ def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Arr
             "the class reveals the group, so no network can predict one and hide the other."
         )
     return pairs.group, pairs.groups
-
-
-def _number(seed: np.random.SeedSequence) -> int:
-    return int(seed.generate_state(1)[0])

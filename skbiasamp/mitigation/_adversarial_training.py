@@ -1,16 +1,16 @@
-"""Networks of an `AdversarialClassifier`, trained in turns.
+"""The networks of an `AdversarialClassifier`, trained in turns.
 
-Adversaries learn to predict the group from what layers of the network give. The network learns
-its task, and to make them fail. Random numbers of the network do not depend on the adversaries:
-with an adversary weight of 0 it is the network trained alone.
+The adversary learns to predict the group from what a layer of the network gives. The network
+learns its task, and to make it fail. Its random numbers do not depend on the adversary: with an
+adversary weight of 0 it is the network trained alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice, pairwise
+from itertools import islice, pairwise, repeat
 from math import prod
 from typing import Any
 
@@ -32,15 +32,15 @@ _ADVERSARY_WIDTH = 64
 
 @dataclass(eq=False)
 class Networks:
-    """The predictor, the mask before it or None, and an adversary for each of some layers.
+    """The predictor, the mask before it or None, and the adversary of a layer, or None.
 
-    Without layers, the only adversary sees the masked inputs.
+    Without a layer, the adversary sees the masked inputs.
     """
 
     predictor: Any
     mask: Any
-    layers: tuple[str, ...]
-    adversaries: list[Any] = field(default_factory=list)
+    layer: str | None
+    adversary: Any = None
 
     @property
     def learners(self) -> list[Any]:
@@ -50,58 +50,34 @@ class Networks:
     @property
     def every(self) -> list[Any]:
         """All networks."""
-        return [*self.learners, *self.adversaries]
+        return self.learners if self.adversary is None else [*self.learners, self.adversary]
 
-    def __call__(self, inputs: Any) -> tuple[Any, Any, list[Any]]:
-        """Return logits, masked inputs and what the adversaries see."""
+    def __call__(self, inputs: Any) -> tuple[Any, Any, Any]:
+        """Return logits, masked inputs and what the adversary sees."""
         masked = inputs if self.mask is None else self.mask(inputs) * inputs
-        layers = [self.predictor.get_submodule(name) for name in self.layers]
-        outputs: dict[Any, Any] = {}
-
-        def keep(layer: Any, given: Any, output: Any) -> None:
-            outputs[layer] = output
-
-        hooks = [layer.register_forward_hook(keep) for layer in layers]
+        if self.layer is None:
+            return self.predictor(masked), masked, masked
+        seen: list[Any] = []
+        layer = self.predictor.get_submodule(self.layer)
+        hook = layer.register_forward_hook(lambda *called: seen.append(called[2]))
         try:
             logits = self.predictor(masked)
         finally:
-            for hook in hooks:
-                hook.remove()
-        return logits, masked, [outputs.get(layer) for layer in layers] or [masked]
+            hook.remove()
+        return logits, masked, seen[-1] if seen else None
 
     def train(self, learning: bool) -> None:
-        """Set the predictor to training and adversaries to evaluation, or the other way round."""
-        for network in self.learners:
-            network.train(learning)
-        for network in self.adversaries:
-            network.train(not learning)
-
-    def add_adversaries(self, n_seen: list[int], n_groups: int, given: Any) -> None:
-        """Add an adversary for each layer, or for masked inputs, of which they see `n_seen`."""
-        default = partial(default_adversary, standardised=bool(self.layers))
-        given = [default] * len(n_seen) if given is None else given
-        given = given if isinstance(given, list | tuple) else [given]
-        if len(given) != len(n_seen):
-            raise InputError(
-                "{adversary} has {n} networks for {layers} layers: pass a list with one for each.",
-                n=len(given),
-                layers=len(n_seen),
-            )
-        device = next(self.predictor.parameters()).device
-        self.adversaries = [
-            make_module("adversary", adversary, n, n_groups).to(device)
-            for adversary, n in zip(given, n_seen, strict=True)
-        ]
+        """Set the predictor to training and the adversary to evaluation, or the other way round."""
+        for network in self.every:
+            network.train(learning != (network is self.adversary))
 
 
-# --------------------------------------------------------------------------- as they are asked for
+def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple[Networks, int]:
+    """Return networks for rows, and how many numbers the adversary sees of each.
 
-
-def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int]]:
-    """Return the networks without adversaries, and how many numbers each layer gives.
-
-    They are for rows like the first ones, with the settings of an `AdversarialClassifier`.
+    The settings are those of an `AdversarialClassifier`, and the seed is for the adversary.
     """
+    first = rows.inputs[:2]
     shape, device = tuple(first.shape[1:]), first.device
     module, mask = settings.module, None
     if module is None:
@@ -116,9 +92,38 @@ def build(first: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int
     if settings.mask is not False:
         mask = default_mask if settings.mask is True else settings.mask
         mask = make_module("mask", mask, shape).to(device)
-    layers = find_layers(predictor, settings.layer, masked=mask is not None)
-    networks = Networks(predictor, mask, layers)
-    return networks, count_outputs(networks, first, n_outputs)
+    layer = settings.layer or ("encoder" if mask is None else None)
+    names = [name for name, _ in predictor.named_modules() if name]
+    if layer is not None and layer not in names:
+        raise InputError(
+            "{layer}={setting}, and module has no submodule {wanted!r}. It has {names}.",
+            setting="None means 'encoder'" if settings.layer is None else repr(layer),
+            wanted=layer,
+            names=quote(names, most=20) if names else "none with a name",
+        )
+    networks = Networks(predictor, mask, layer)
+    networks.train(False)
+    with import_torch().no_grad():
+        logits, _, seen = networks(first)
+    n, of_layer = len(first), tuple(getattr(seen, "shape", ()))
+    if len(of_layer) < 2 or of_layer[0] != n:
+        gave = "was never called" if seen is None else f"returned a {type(seen).__name__}"
+        raise InputError(
+            "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
+            "returns one tensor with a row for each row of {X}.",
+            called=layer,
+            gave=f"{gave} of shape {of_layer}" if of_layer else gave,
+        )
+    check_outputs(logits, n, n_outputs)
+    n_seen = prod(of_layer[1:])
+    if rows.group is not None:
+        adversary = settings.adversary
+        if adversary is None:
+            adversary = partial(default_adversary, standardised=layer is not None)
+        with seeded(seed):
+            adversary = make_module("adversary", adversary, n_seen, rows.n_groups)
+        networks.adversary = adversary.to(device)
+    return networks, n_seen
 
 
 # --------------------------------------------------------------------------- by default
@@ -159,48 +164,6 @@ def default_mask(shape: tuple[int, ...]) -> Any:
     return nn.Sequential(nn.Flatten(), *layers, nn.Sigmoid(), nn.Unflatten(1, shape))
 
 
-# --------------------------------------------------------------------------- layers and outputs
-
-
-def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
-    """Return the names of the adversaries' layers, or none if they see the masked input."""
-    if layer is None and masked:
-        return ()
-    names = [name for name, _ in predictor.named_modules() if name]
-    wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
-    lacking = [name for name in wanted if name not in names]
-    if lacking or not wanted:
-        missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
-        raise InputError(
-            "{layer}={setting}, and {missing}. It has {names}: name one, or several in a list.",
-            setting="None means 'encoder'" if layer is None else repr(layer),
-            missing=missing,
-            names=quote(names, most=20) if names else "none with a name",
-        )
-    return tuple(wanted)
-
-
-def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
-    """Return how many numbers each adversary sees of a row; raise if outputs are wrong."""
-    torch = import_torch()
-    with torch.no_grad():
-        networks.train(False)
-        logits, _, adversary_inputs = networks(inputs)
-    n = len(inputs)
-    for name, output in zip(networks.layers, adversary_inputs, strict=False):
-        shape = tuple(getattr(output, "shape", ()))
-        if len(shape) < 2 or shape[0] != n:
-            gave = "was never called" if output is None else f"returned a {type(output).__name__}"
-            raise InputError(
-                "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
-                "returns one tensor with a row for each row of {X}.",
-                called=name,
-                gave=f"{gave} of shape {shape}" if shape else gave,
-            )
-    check_outputs(logits, n, n_outputs)
-    return [prod(output.shape[1:]) for output in adversary_inputs]
-
-
 # --------------------------------------------------------------------------- training
 
 
@@ -211,13 +174,7 @@ class TrainingRows:
     """
 
     def __init__(
-        self,
-        inputs: Array,
-        target: Array,
-        codes: Array | None,
-        n_groups: int,
-        weight: Array,
-        device: Any,
+        self, inputs: Array, target: Array, codes: Array | None, weight: Array, device: Any
     ) -> None:
         torch, n = import_torch(), len(inputs)
         columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
@@ -226,15 +183,14 @@ class TrainingRows:
         first, total = np.unique(code, return_index=True)[1], np.bincount(code, weight)
         self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
         self.target = torch.as_tensor(target[first], device=device)
-        self.codes = None if codes is None else codes[first]
+        self.codes = np.zeros(len(first), int) if codes is None else codes[first]
         self.group: Any = None if codes is None else torch.as_tensor(self.codes, device=device)
-        self.n_groups, self.weight = n_groups, total / total.sum()
+        self.n_groups, self.weight = int(self.codes.max()) + 1, total / total.sum()
         whole = bool((weight == np.rint(weight)).all())
         self.n_rows = int(total.sum()) if whole else n
 
     def balanced(self, *, within_classes: bool) -> Array:
         """Return factors of the weights with which all groups weigh the same."""
-        assert self.codes is not None
         stratum = self.target.cpu().numpy() if within_classes else np.zeros_like(self.codes)
         cell = stratum * self.n_groups + self.codes
         share = np.bincount(cell, self.weight)[cell]
@@ -252,70 +208,82 @@ class Training:
         self.networks, self.rows, self.settings = networks, rows, settings
         self.batch_size = int(settings.batch_size)  # small integers of NumPy overflow
         self.steps = max(1, rows.n_rows // self.batch_size)
-        rate = settings.learning_rate
-        rates = rate if isinstance(rate, tuple | list) else (rate, rate)
-        self.optimizer = _adam(networks.learners, rates[0])
-        if networks.adversaries:
-            self.adversary_optimizer = _adam(networks.adversaries, rates[1])
+        adam, rate = import_torch().optim.Adam, settings.learning_rate
+        self.weights = [
+            weights
+            for network in networks.learners
+            for weights in network.parameters()
+            if weights.requires_grad  # the user may have frozen some
+        ]
+        if not self.weights:
+            raise InputError("All parameters of {module} are frozen, so that it learns nothing.")
+        self.optimizer = adam(self.weights, rate)
+        if networks.adversary is not None:
+            rate = settings.adversary_learning_rate or rate
+            self.adversary_optimizer = adam(networks.adversary.parameters(), rate)
             self.balance = rows.balanced(within_classes=settings.balance == "class")
 
     @property
     def n_epochs(self) -> int:
         """How many epochs `epochs` trains."""
         settings = self.settings
-        adversarial = settings.adversary_epochs if self.networks.adversaries else 0
+        adversarial = settings.adversary_epochs * (self.networks.adversary is not None)
         return int(settings.pretrain_epochs + adversarial + settings.max_epochs)
 
     def epochs(self) -> Iterator[tuple[str, float, float]]:
-        """Train, and yield phase, loss and adversaries' mean loss of epochs."""
+        """Train, and yield phase, loss and the adversary's loss of epochs."""
         settings = self.settings
         for _ in range(settings.pretrain_epochs):
             yield "predictor", *self._epoch(0, 0)
         # Alone, too: only an adversary that has learned something is worth hiding from.
-        for _ in range(settings.adversary_epochs if self.networks.adversaries else 0):
-            losses = [self._step_adversaries(*batch) for batch in self._adversary_batches(1)]
-            yield "adversary", float("nan"), _mean(losses)
+        for _ in range(self.n_epochs - settings.pretrain_epochs - settings.max_epochs):
+            alone = [self._step_adversary(*batch) for batch in self._adversary_batches(1)]
+            yield "adversary", float("nan"), _mean(alone)
         for _ in range(settings.max_epochs):
             losses = self._epoch(settings.adversary_weight, settings.adversary_steps)
             yield "alternating", *losses
 
     def _epoch(self, adversary_weight: float, adversary_steps: int) -> tuple[float, float]:
-        """Train the network in turns with adversaries; return its loss and their mean loss."""
-        turns = adversary_steps if self.networks.adversaries else 0
+        """Train the network in turns with the adversary; return the loss of each."""
+        turns = 0 if self.networks.adversary is None else adversary_steps
         adversary_batches = self._adversary_batches(turns) if turns else iter(())
         losses: list[Any] = []
         adversary_losses: list[Any] = []
         for batch in self._batches():
             for adversary_batch in islice(adversary_batches, turns):
-                adversary_losses.append(self._step_adversaries(*adversary_batch))
+                adversary_losses.append(self._step_adversary(*adversary_batch))
             losses.append(self._step(*batch, adversary_weight))
         return _mean(losses), _mean(adversary_losses)
 
-    def _batches(self) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and weights of an epoch's steps; few distinct rows are in all of them."""
-        weight = self.rows.weight
-        if len(weight) <= self.batch_size:
-            yield from [(np.arange(len(weight)), weight)] * self.steps
-            return
-        drawn = draw_rows(weight, self.rows.n_rows, self.rng)
-        for part in np.array_split(drawn, self.steps):
-            yield part, np.full(len(part), 1 / len(part))
+    def _batches(self) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights of an epoch's steps."""
+        rows = self.rows
+        all_alike = np.zeros_like(rows.weight)
+        return self._drawn(rows.weight, all_alike, rows.n_rows, self.steps, self.rng)
 
-    def _adversary_batches(self, n_epochs: int) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and weights in which groups are equal, of one epoch or several."""
+    def _adversary_batches(self, n_epochs: int) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights in which groups are equal, of one epoch or several."""
         rows, steps = self.rows, n_epochs * self.steps
+        n = steps * -(-self.batch_size // rows.n_groups)
         weight = rows.weight * self.balance
+        return self._drawn(weight, rows.codes, n, steps, self.adversary_rng)
+
+    def _drawn(
+        self, weight: Array, codes: Any, n: int, steps: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights of steps, with n rows of each code in all of them together.
+
+        Few distinct rows are in all steps.
+        """
         if len(weight) <= self.batch_size:
-            yield from [(np.arange(len(weight)), weight)] * steps
-            return
-        size, parts = -(-self.batch_size // rows.n_groups), []
-        for label in range(rows.n_groups):
-            members = np.flatnonzero(rows.codes == label)
+            return repeat((np.arange(len(weight)), weight), steps)
+        drawn = []
+        for code in np.unique(codes):
+            members = np.flatnonzero(codes == code)
             share = weight[members] / weight[members].sum()
-            drawn = draw_rows(share, steps * size, self.adversary_rng)
-            parts.append(members[drawn].reshape(steps, size))
-        for part in np.concatenate(parts, axis=1):
-            yield part, np.full(len(part), 1 / len(part))
+            drawn.append(np.array_split(members[draw_rows(share, n, rng)], steps))
+        batches = map(np.concatenate, zip(*drawn, strict=True))
+        return ((rows, np.full(len(rows), 1 / len(rows))) for rows in batches)
 
     def _tensor(self, numbers: Array) -> Any:
         torch, device = import_torch(), self.rows.target.device
@@ -326,59 +294,47 @@ class Training:
         networks, rows, weight = self.networks, self.rows, self._tensor(share)
         inputs = rows.inputs[index]
         networks.train(True)
-        logits, masked, adversary_inputs = networks(inputs)
+        logits, masked, seen = networks(inputs)
         loss = task = _loss(logits, rows.target[index], weight)
         if networks.mask is not None:
             lost = (inputs - masked).abs().flatten(1).mean(dim=1)
             loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
-        if adversary_weight and networks.adversaries:
+        if adversary_weight and networks.adversary is not None:
             balanced = weight * self._tensor(self.balance[index])
-            group = rows.group[index] if networks.layers else None
-            loss = loss - adversary_weight * self._hidden(adversary_inputs, group, balanced)
+            group = None if networks.layer is None else rows.group[index]
+            loss = loss - adversary_weight * self._hidden(seen, group, balanced)
         self.optimizer.zero_grad()
-        loss.backward(inputs=self.optimizer.param_groups[0]["params"])
+        loss.backward(inputs=self.weights)
         self.optimizer.step()
         return task.detach()
 
-    def _step_adversaries(self, index: Array, share: Array) -> Any:
-        """Take a step of the adversaries, and return their mean loss."""
+    def _step_adversary(self, index: Array, share: Array) -> Any:
+        """Take a step of the adversary, and return its loss."""
         with seeded(int(self.adversary_rng.integers(2**63))):
             self.networks.train(False)
             with import_torch().no_grad():
-                adversary_inputs = self.networks(self.rows.inputs[index])[2]
-            loss = self._hidden(adversary_inputs, self.rows.group[index], self._tensor(share))
+                seen = self.networks(self.rows.inputs[index])[2]
+            loss = self._hidden(seen, self.rows.group[index], self._tensor(share))
             self.adversary_optimizer.zero_grad()
             loss.backward()
             self.adversary_optimizer.step()
-        return loss.detach() / len(self.networks.adversaries)
+        return loss.detach()
 
-    def _hidden(self, adversary_inputs: Sequence[Any], group: Any, weight: Any) -> Any:
-        """Return how well the group is hidden: the sum of the adversaries' losses.
+    def _hidden(self, seen: Any, group: Any, weight: Any) -> Any:
+        """Return how well the group is hidden: the adversary's loss.
 
-        Without groups it is minus their cross-entropy to equal probabilities. Unlike the loss of an
+        Without groups it is minus its cross-entropy to equal probabilities. Unlike the loss of an
         adversary that is always right, it has a gradient.
         """
-        total: Any = 0.0
-        for adversary, features in zip(self.networks.adversaries, adversary_inputs, strict=True):
-            logits = adversary(features).float()
-            if group is None:
-                total = total + (weight * logits.log_softmax(dim=1).mean(dim=1)).sum()
-            else:
-                total = total + _loss(logits, group, weight)
-        return total
-
-
-def _adam(networks: Sequence[Any], learning_rate: float) -> Any:
-    """Return an optimizer of what the user has not frozen."""
-    weights = [p for network in networks for p in network.parameters() if p.requires_grad]
-    if not weights:
-        raise InputError("All parameters of {module} are frozen, so that it learns nothing.")
-    return import_torch().optim.Adam(weights, learning_rate)
+        logits = self.networks.adversary(seen)
+        if group is None:
+            return (weight * logits.log_softmax(dim=1).mean(dim=1)).sum()
+        return _loss(logits, group, weight)
 
 
 def _loss(logits: Any, target: Any, weight: Any) -> Any:
     """Return cross-entropy, of several tasks their mean; weights sum to 1."""
-    functional, logits = import_torch().nn.functional, logits.float()
+    functional = import_torch().nn.functional
     if target.ndim == 1:
         each = functional.cross_entropy(logits, target, reduction="none")
     else:
