@@ -1,43 +1,30 @@
-"""Time intervals and tests beside what they would cost otherwise, in one run.
+"""Time intervals beside audits without them, bare products and Fairlearn, in one run.
 
-    python benchmarks/uncertainty.py                     # the table, about three minutes
+    python benchmarks/uncertainty.py                     # the table, a minute
     python benchmarks/uncertainty.py --short             # seconds: only checks that it runs
     python benchmarks/uncertainty.py --fairlearn PYTHON  # also Fairlearn, from that interpreter
     python benchmarks/uncertainty.py --write benchmarks/results/uncertainty.md
 
-An audit with an interval also makes every test of the table; its time is that of all of it.
+An audit with an interval also makes the interval and test of every pair; reading its table is part
+of its time.
 """
 
 import argparse
 import subprocess
-import tracemalloc
 import warnings
 from pathlib import Path
 
 # First: it limits the threads of NumPy.
-from cooccurrence import (
-    FULL,
-    SHORT,
-    Row,
-    deltas_by_rows,
-    faster,
-    simulate,
-    slower,
-    surroundings,
-    take_turns,
-    task_sets,
-)
+from cooccurrence import FULL, SHORT, faster, simulate, slower, surroundings, take_turns
 from cooccurrence import table as markdown
 
 # isort: split
 import numpy as np
 
-from skbiasamp import DirectionalAuditor
 from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.metrics import DirectionalAuditor
 
-RESAMPLES = 999
-# What 999 resamples take is read off fewer of what is slow.
-LOOPS, FAIRLEARN_BOOTS = 2, 20
+FAIRLEARN_BOOTS, RESAMPLES = 20, 999
 
 FAIRLEARN = """
 import sys, time
@@ -54,76 +41,45 @@ for _ in range(2):
 
 
 def auditors(labels, groups):
+    """Return an auditor without intervals, one with, and one with signs of the audited rows."""
     plain = DirectionalAuditor(interval=None).fit(labels, sensitive_features=groups)
-    sure = DirectionalAuditor()
-    return plain, sure.fit(labels, sensitive_features=groups)
+    trained = DirectionalAuditor().fit(labels, sensitive_features=groups)
+    return plain, trained, DirectionalAuditor(reference="test")
 
 
-def one_label(rows, rounds, dtype):
-    rng = np.random.default_rng(0)
+def one_label(n, rounds):
     groups, labels, predictions = (
-        column.ravel().astype(dtype) for column in simulate(rng, rows, np.array([0.3]))
+        column.ravel() for column in simulate(np.random.default_rng(0), n, np.array([0.3]))
     )
-    plain, sure = auditors(labels, groups)
+    plain, trained, _ = auditors(labels, groups)
+    how = {"sensitive_features": groups}
     seconds = take_turns(
         rounds,
-        sure=lambda: sure.audit(labels, predictions, sensitive_features=groups),
-        plain=lambda: plain.audit(labels, predictions, sensitive_features=groups),
+        sure=lambda: trained.audit(labels, predictions, **how).low,
+        plain=lambda: plain.audit(labels, predictions, **how).value,
     )
-    name = np.dtype(dtype).name
-    return slower(
-        f"one label, {rows:,} {name} rows, {RESAMPLES} resamples and tests",
-        "the audit without them",
-        seconds["sure"],
-        seconds["plain"],
-        2,
-    )
+    what = f"one label, {n:,} rows, with an interval"
+    return slower(what, "the audit without it", seconds["sure"], seconds["plain"], 3)
 
 
 def many_tasks(sizes):
     rng = np.random.default_rng(1)
     groups, labels, predictions = simulate(rng, sizes.rows, rng.uniform(0.05, 0.4, sizes.tasks))
-    _, sure = auditors(labels, groups)
-    columns = np.hstack([labels, predictions]).astype(np.float32)
-    as_sets = (groups.tolist(), task_sets(labels), task_sets(predictions), sizes.tasks)
-
-    def audit():
-        return sure.audit(labels, predictions, sensitive_features=groups)
-
-    weights = np.ones((RESAMPLES, sizes.rows), dtype=np.float32)
-
-    def draw_and_multiply():
-        """Draw 999 × n row numbers, and multiply a matrix of that shape with the indicators."""
-        np.random.default_rng(0).integers(0, sizes.rows, size=weights.shape)
-        return weights @ columns
-
-    what = f"{sizes.rows:,} rows, 2 groups, {sizes.tasks} tasks, {RESAMPLES} resamples and tests"
-    bound = take_turns(sizes.slow_rounds, ours=audit, numpy=draw_and_multiply)
-    loop = take_turns(
-        min(3, sizes.slow_rounds),
-        ours=audit,
-        loop=lambda: [deltas_by_rows(*as_sets) for _ in range(LOOPS)],
+    _, trained, untrained = auditors(labels, groups)
+    members = np.eye(2, dtype=np.float32)[np.ravel(groups)].T
+    columns = labels.astype(np.float32), predictions.astype(np.float32)
+    how = {"sensitive_features": groups}
+    seconds = take_turns(
+        sizes.slow_rounds,
+        trained=lambda: trained.audit(labels, predictions, **how).low,
+        untrained=lambda: untrained.audit(labels, predictions, **how).low,
+        bare=lambda: [members @ side for side in columns],
     )
-    tracemalloc.start()
-    audit()
-    peak = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
+    what = f"{sizes.rows:,} rows, 2 groups, {sizes.tasks} tasks, with an interval; signs: "
+    beside = "the counts alone: two float32 products"
     return [
-        faster(
-            what,
-            f"the published loop {RESAMPLES} times, extrapolated from {LOOPS}",
-            loop["ours"],
-            loop["loop"] * RESAMPLES / LOOPS,
-            200,
-        ),
-        slower(
-            what,
-            f"drawing {RESAMPLES} × {sizes.rows:,} rows, one float32 product",
-            bound["ours"],
-            bound["numpy"],
-            3,
-        ),
-        Row("the same: allocated at most", "", f"{peak:.0f} MB", "", "", "≤ 300 MB", peak <= 300),
+        slower(f"{what}training rows", beside, seconds["trained"], seconds["bare"], 10),
+        slower(f"{what}audited rows", beside, seconds["untrained"], seconds["bare"], 20),
     ]
 
 
@@ -134,26 +90,18 @@ def beside_fairlearn(sizes, python, folder):
     )
     file = folder / "fairlearn-rows.npz"
     np.savez(file, groups=groups, labels=labels, predictions=predictions)
-    _, sure = auditors(labels, groups)
-    ours = take_turns(2, ours=lambda: sure.audit(labels, predictions, sensitive_features=groups))[
-        "ours"
-    ]
-    boots = FAIRLEARN_BOOTS
-    done = subprocess.run(
-        [python, "-W", "ignore", "-c", FAIRLEARN, file, str(boots)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    _, sure, _ = auditors(labels, groups)
+    how = {"sensitive_features": groups}
+    ours = take_turns(2, ours=lambda: sure.audit(labels, predictions, **how).table)["ours"]
+    command = [python, "-W", "ignore", "-c", FAIRLEARN, file, str(FAIRLEARN_BOOTS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     file.unlink()
-    theirs = np.array([float(line) for line in done.stdout.split()]) * RESAMPLES / boots
-    return faster(
-        f"one label, {sizes.rows:,} rows, {RESAMPLES} resamples and tests",
-        f"Fairlearn's `MetricFrame(n_boot={RESAMPLES})` of selection rates, from {boots}",
-        ours,
-        theirs,
-        100,
+    each = [float(line) * RESAMPLES / FAIRLEARN_BOOTS for line in done.stdout.split()]
+    what = f"one label, {sizes.rows:,} rows, with intervals and tests of all pairs"
+    name = (
+        f"Fairlearn's `MetricFrame(n_boot={RESAMPLES})` of selection rates, from {FAIRLEARN_BOOTS}"
     )
+    return faster(what, name, ours, np.array(each), 100)
 
 
 def page(rows, *, judged):
@@ -165,9 +113,8 @@ def page(rows, *, judged):
 
 Times are medians of processor time in one thread. Each round times one call of each program and
 gives one ratio; the table has the median and quartiles of the ratios. A target of ≥ 100 means: at
-least 100 times faster. A target of ≤ 2 means: at most 2 times slower. An audit with an interval
-computes {RESAMPLES} bootstrap resamples, confidence intervals of the value and of every pair, an
-exact test of every pair and a permutation test of the value.
+least 100 times faster. A target of ≤ 2 means: at most 2 times slower. Intervals follow from how
+much each row moves the value; nothing is resampled.
 
 `python benchmarks/uncertainty.py --write benchmarks/results/uncertainty.md` makes this page.
 """
@@ -181,8 +128,7 @@ def main():
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UncertaintyWarning)
     sizes = SHORT if arguments.short else FULL
-    long = sizes.long_rows // 10
-    rows = [one_label(long, sizes.rounds, dtype) for dtype in (np.int8, np.int64)]
+    rows = [one_label(n, sizes.rounds) for n in (500, sizes.long_rows // 10)]
     rows += many_tasks(sizes)
     if arguments.fairlearn:
         rows.append(beside_fairlearn(sizes, arguments.fairlearn, Path(__file__).parent))
