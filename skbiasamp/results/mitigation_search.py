@@ -60,8 +60,7 @@ class MitigationSearch(Paged):
         is outside on either side), "stopped early" or "failed"; ``needs_group``: whether it needs
         the sensitive feature to predict.
     measures : DataFrame
-        One row for each candidate and measure. ``mitigation``; ``noise``: its scale, NaN if it is
-        not noise; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
+        One row for each candidate and measure. ``mitigation``; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
         interval; ``change``, ``change_low``, ``change_high``: difference from "none" on the same
         folds and its confidence interval; ``rows_changed``: share of held-out rows whose
         prediction differs from that of "none"; ``difference``, ``difference_low``,
