@@ -120,24 +120,21 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
     auditor = DirectionalAuditor(confidence_level=0.9)
     auditor.fit(y, sensitive_features=sex)
     expected = auditor.compare(y, predicted, sensitive_features=sex, reference="none").table
-    rows = comparison.measures[comparison.measures["measure"] == "directional A->T"].set_index(
-        "mitigation"
-    )
     names = ["difference", "difference_low", "difference_high", "p_value", "p_adjusted"]
-    expected = expected.set_index("model").loc[rows.index, names]
-    pd.testing.assert_frame_equal(rows[names], expected, check_names=False)
-    assert np.isnan(rows.loc["none", names].to_numpy(float)).all()
-    assert comparison.comparisons["directional A->T"].reference == "none"
-    # Nothing of the kind is known of scores, nor without an interval but the difference.
-    scores = comparison.measures["measure"].isin(comparison.scores)
-    assert comparison.measures.loc[scores, names].isna().all(axis=None)
-    mals = comparison.measures[comparison.measures["measure"] == "MALS"].set_index("mitigation")
+    compared_rows = comparison.comparisons["directional A->T"]
+    assert compared_rows.reference == "none"
+    rows = compared_rows.table.set_index("model")[names]
+    pd.testing.assert_frame_equal(rows, expected.set_index("model")[names])
+    assert np.isnan(rows.loc["none"].to_numpy(float)).all()
+    # Nothing of the kind is known without an interval but the difference.
+    mals = comparison.comparisons["MALS"].table.set_index("model")
     assert mals.loc["groups", "difference"] != 0
     assert np.isnan(mals.loc["groups", "difference_low"])
     # Rows that are tested twice are not independent.
     twice = compared(X, y, sex, estimators, **{**options, "cv": ShuffleSplit(3)})
-    assert twice.measures["difference_low"].isna().all()
-    assert np.isfinite(values(twice, "groups", "directional A->T", "difference"))
+    table = twice.comparisons["directional A->T"].table.set_index("model")
+    assert table["difference_low"].isna().all()
+    assert np.isfinite(table.loc["groups", "difference"])
 
 
 def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):

@@ -56,8 +56,8 @@ table = make_biased_classification(8000, n_tasks=3, random_state=0)
 # %%
 # The mitigations
 # ---------------
-# All use the same logistic regressions, one per label. "none" has no mitigation. Noise on the features
-# is what a mitigation should do better than.
+# All use the same logistic regressions, one per label. "none" has no mitigation. A mitigation should do
+# better than noise on the features.
 
 
 def scaled(classifier: ClassifierMixin) -> Pipeline:
@@ -86,10 +86,8 @@ noises = {
 
 auditors = [MALSAuditor(), Multi(direction=None), DirectionalAuditor(), Multi()]
 options: dict[str, Any] = {"auditor": auditors, "random_state": 0}
-options |= {
-    "candidates": mitigations | noises,
-    "limit": None,
-}  # all are trained, and none is chosen
+options["candidates"] = mitigations | noises
+options["limit"] = None  # all are trained, and none is chosen
 on_compas = search(
     model, compas.data, compas_labels, sensitive_features=compas.sensitive_features, **options
 )

@@ -211,8 +211,11 @@ def search(
     sure = copy.copy(next(iter(whole.values()))).set_params(confidence_level=_SURE)
 
     def is_hopeless(name: str, first: Fold) -> bool:
-        kept = limit is None or name == BASELINE or first.lacks
-        return not kept and _is_outside(sure, first, limit)
+        if limit is None or name == BASELINE or first.lacks:
+            return False
+        with collected():
+            result = sure.audit(**first.held_out)
+        return bool(result.low > limit or result.high < -limit)
 
     folds, ends = trial.race(splits, is_hopeless, n_jobs=n_jobs, verbose=verbose)
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
@@ -321,13 +324,6 @@ class _Trial(NamedTuple):
     def _model(self, name: str) -> RowClassifier:
         sampler, estimator = self.parts[name]
         return RowClassifier(estimator, data=self.data, sampler=sampler)
-
-
-def _is_outside(auditor: Any, fold: Fold, limit: float) -> bool:
-    """Return whether a fold shows that a candidate is outside the limit."""
-    with collected():
-        result = auditor.audit(**fold.held_out)
-    return bool(result.low > limit or result.high < -limit)
 
 
 def _needs_group(estimator: Any) -> bool:
