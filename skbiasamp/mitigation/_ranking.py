@@ -99,8 +99,8 @@ class Ranking:
                 numbers = [
                     over_folds(part, measure, self.confidence_level)[:3] for part in (table, change)
                 ]
-                numbers = [*np.ravel(numbers), _share_changed(own, first)]
-                row |= dict(zip(_NUMBERS, numbers, strict=True))
+                every = [*np.ravel(numbers), _share_changed(own, first)]
+                row |= dict(zip(_NUMBERS, every, strict=True))
         return pd.DataFrame(rows)
 
     def _ranked(
