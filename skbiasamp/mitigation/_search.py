@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,10 +14,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
@@ -35,7 +33,6 @@ from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.metrics.functions import lacks
 from skbiasamp.mitigation._candidates import auto_candidates
-from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._ranking import Fold, Ranking
 from skbiasamp.model_selection.folds import (
     STRATIFY,
@@ -63,7 +60,6 @@ _SURE = 0.999  # level of the interval that stops a candidate after the first fo
     {
         "limit": [Interval(Real, 0, None, closed="neither"), None],
         "cv": ["cv_object"],
-        "noise": ["array-like"],
         "stratify": [StrOptions(set(STRATIFY))],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "n_jobs": N_JOBS,
@@ -82,7 +78,6 @@ def search(
     candidates: Any = "auto",
     auditor: Any = None,
     sensitive_estimator: Any = None,
-    noise: Iterable[float] = (),
     cv: Any = 5,
     stratify: str = "task",
     groups: Any = None,
@@ -126,9 +121,6 @@ def search(
     sensitive_estimator : classifier, default=None
         Classifier that learns to predict the sensitive feature, for metrics of direction "T->A".
         It is trained on the rows of each candidate's sampler.
-    noise : sequence of float, default=()
-        Scales of `NoiseRandomizer`, put before the last step of `estimator`, as further candidates.
-        A mitigation should do better than noise [1]_.
     cv : int, cross-validation splitter or iterable of splits, default=5
         The folds. An integer is a number of shuffled folds.
     stratify : {"task", "joint"}, default="task"
@@ -164,10 +156,6 @@ def search(
     amplification, ``|candidate| - |none|``. Its interval holds for all candidates together
     (Bonferroni).
 
-    References
-    ----------
-    .. [1] Wang, Zhao, Yatskar, Chang, Ordonez. Balanced datasets are not enough. ICCV 2019, Fig. 5.
-
     Examples
     --------
     Men are hired more often. The features measure skill poorly, and height correlates with sex:
@@ -202,13 +190,8 @@ def search(
     check_lengths({"X": range(_n_rows(X)), **read})
     scoring = _scorers(scoring)
     models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, scoring)}
-    noises = np.ravel(as_numbers(noise, "noise"))
-    if not (noises >= 0).all():
-        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
-    scales = {f"noise {scale:g}": scale for scale in noises.tolist()}
     parts = {name: _parts(name, model) for name, model in models.items()}
-    sampler, model = parts[BASELINE]
-    parts |= {name: (sampler, _noisy(model, scale)) for name, scale in scales.items()}
+    model = parts[BASELINE][1]
     named = named_auditors(
         AuditedClassifier(model, auditor=auditor, sensitive_estimator=sensitive_estimator)
     )
@@ -225,11 +208,14 @@ def search(
         levelled = clone(metric).set_params(confidence_level=confidence_level)
         whole[name] = fitted_auditor(levelled, rng, y, sensitive_features)
     trial = _Trial(parts, data, y, plain, whole, sensitive_estimator, scoring, seed)
-    kept = {BASELINE, *scales} if limit is not None else set(parts)
     sure = copy.copy(next(iter(whole.values()))).set_params(confidence_level=_SURE)
 
     def is_hopeless(name: str, first: Fold) -> bool:
-        return not (name in kept or first.lacks) and _is_outside(sure, first, limit or 0)
+        if limit is None or name == BASELINE or first.lacks:
+            return False
+        with collected():
+            result = sure.audit(**first.held_out)
+        return bool(result.low > limit or result.high < -limit)
 
     folds, ends = trial.race(splits, is_hopeless, n_jobs=n_jobs, verbose=verbose)
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
@@ -240,7 +226,6 @@ def search(
     metrics = {name: of_held_out(metric, splits) for name, metric in whole.items()}
     ranking = Ranking(metrics, limit, confidence_level)
     table, measures, comparisons = ranking.of(folds, ends)
-    measures.insert(1, "noise", measures["mitigation"].map(scales).astype(float))
     table["needs_group"] = [_needs_group(parts[name][1]) for name in table["candidate"]]
     best, validated = ranking.winner(table), {}
     if best not in (None, BASELINE) and len(splits) > 1:
@@ -341,13 +326,6 @@ class _Trial(NamedTuple):
         return RowClassifier(estimator, data=self.data, sampler=sampler)
 
 
-def _is_outside(auditor: Any, fold: Fold, limit: float) -> bool:
-    """Return whether a fold shows that a candidate is outside the limit."""
-    with collected():
-        result = auditor.audit(**fold.held_out)
-    return bool(result.low > limit or result.high < -limit)
-
-
 def _needs_group(estimator: Any) -> bool:
     """Return whether a classifier needs the group at prediction, passed or as a column."""
     if not getattr(estimator, "by_group", True) or getattr(estimator, "joint", False):
@@ -391,15 +369,6 @@ def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
             seen=mitigation,
         )
     return pair
-
-
-def _noisy(model: Any, scale: float) -> Any:
-    """Return the same with noise before the last step."""
-    noise = NoiseRandomizer(scale)
-    if not isinstance(model, Pipeline):
-        return make_pipeline(noise, model)
-    steps = [*model.steps[:-1], ("noiserandomizer", noise), model.steps[-1]]
-    return clone(model).set_params(steps=steps)
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:
