@@ -366,7 +366,7 @@ def equal_labels():
 
 def models():
     for name in ("logistic", "tree", "boosting"):
-        most = 200 if name == "boosting" else 10_000
+        most = 100 if name == "boosting" else 10_000
         for train in (False, True):
             draw = learned(name, 500, groups=3)
             setting = f"{name}, 500 training rows, 3 groups; signs: {NAMES[train]}"
@@ -526,7 +526,7 @@ def folds():
     ):
         share = {-1.0: "30 %", -3.0: "8 %"}[base]
         setting = f"{name}, 500 rows, {groups} groups, {share} positive"
-        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=200)
+        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=100)
 
 
 def power():
