@@ -121,7 +121,7 @@ def own_of(of):
     """Return values that parameters of one target take, by the first part of its name."""
     if of.startswith(("LIC", "DBAC", "lic_", "dbac_")):
         return SAID
-    if of.startswith("Word") and "Display" not in of:
+    if of.startswith("Word"):
         lists = {"a": ["woman", "bike"], "b": ["man"]}
         return {"X": TEXTS, "words": [None, ["woman"], lists], "labels": [lists]}
     if of == "label_columns":

@@ -747,16 +747,6 @@ def test_json_holds_the_report(everything):
     assert ["f", 0] in content["context"]["groups"]  # a tuple is a list
 
 
-def test_a_report_of_another_schema_is_refused(amplified):
-    content = amplified.to_dict() | {"schema": "skbiasamp.AuditReport/99"}
-    with pytest.raises(
-        ValueError, match=r"AuditReport/2: field 'schema' holds 'skbiasamp.AuditReport/99'"
-    ):
-        AuditReport.from_dict(content)
-    with pytest.raises(ValueError, match=r"field 'schema' holds nothing"):
-        AuditReport.from_json("{}")
-
-
 def test_files_hold_what_is_returned(amplified, tmp_path):
     pytest.importorskip("jinja2")
     for write, name in (

@@ -183,7 +183,7 @@ class Scored:
         starts, ends = starts.T.ravel(), ends.T.ravel()
         kept = starts < ends
         rows, starts, ends = rows[kept], starts[kept], ends[kept]
-        change = (self.ranks[rows] >= starts[:, None]) - self.labels[rows]
+        change: Array = (self.ranks[rows] >= starts[:, None]) - self.labels[rows]
         kinds, kind = np.unique(
             np.concatenate([inside[rows], change], axis=1), axis=0, return_inverse=True
         )
