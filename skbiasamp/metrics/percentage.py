@@ -82,6 +82,7 @@ class PercentageAuditor(CooccurrenceAuditor):
     """
 
     metric = "percentage amplification"
+    percent = True
     definition = (
         "Percentage amplification (Seshadri et al., 2024): how much further the groups' shares of "
         "each task are from equal in the predictions than in the labels. The value is the mean "
