@@ -54,8 +54,7 @@ redirects = {
     **{
         f"benchmarks-{name}": "benchmarks"
         for name in (
-            *("attackers", "comparison", "cooccurrence", "engines", "growth"),
-            *("predictability", "sklearn", "uncertainty"),
+            *("attackers", "cooccurrence", "engines", "growth", "predictability", "sklearn"),
         )
     },
 }
