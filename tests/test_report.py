@@ -783,7 +783,7 @@ def test_a_notebook_without_jinja2_shows_the_text(amplified, monkeypatch):
     assert html.unescape(amplified._repr_html_()) == f"<pre>{amplified!r}</pre>"
 
 
-# --------------------------------------------------------------------------- its schema
+# --------------------------------------------------------------------------- more findings
 
 
 def test_topics_of_findings_differ():
