@@ -223,9 +223,10 @@ def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained)
 
 
 OF_GROUPS = [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor]
-OF_GROUPS = [
-    auditor() for auditor in (*OF_GROUPS, PercentageAuditor, BiasDisparityAuditor)
-] + [LeakageAuditor(random_state=0), DPAAuditor(random_state=0)]
+OF_GROUPS = [auditor() for auditor in (*OF_GROUPS, PercentageAuditor, BiasDisparityAuditor)] + [
+    LeakageAuditor(random_state=0),
+    DPAAuditor(random_state=0),
+]
 
 
 @pytest.mark.parametrize("auditor", OF_GROUPS, ids=str)
