@@ -112,8 +112,8 @@ def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
         "forest": RandomForestClassifier(5, random_state=0),
         "groups": DomainIndependentClassifier(LogisticRegression(), calibration=None),
     }
-    auditors = [DirectionalAuditor(), MALSAuditor(interval=None)]
-    options = {"cv": splits, "confidence_level": 0.9}
+    auditors = [DirectionalAuditor(confidence_level=0.9), MALSAuditor(interval=None)]
+    options = {"cv": splits}
     comparison = compared(X, y, sex, estimators, auditors, **options)
     predicted = {}
     for name, estimator in estimators.items():
@@ -421,14 +421,13 @@ def test_a_search_is_read_as_a_table(people):
         ({"estimator": LogisticRegression}, TypeError, "which does not predict"),
         ({"candidates": {"a": (LogisticRegression(),)}}, TypeError, "or a pair of sampler"),
         ({"auditor": []}, ValueError, "auditor is an empty list: pass one auditor or more"),
-        ({"confidence_level": 95}, ValueError, "The 'confidence_level' parameter of search"),
         ({"cv": "five"}, ValueError, "The 'cv' parameter of search"),
     ],
     ids=[
         *("none", "sampler", "pair", "direction", "stratify", "lengths"),
         *("column", "list", "text", "limit", "functions", "class", "missing", "number"),
         *("no scores", "a class", "one of a pair", "no auditors"),
-        *("percent", "folds"),
+        "folds",
     ],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):

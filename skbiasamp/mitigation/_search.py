@@ -61,9 +61,7 @@ _SURE = 0.999  # level of the interval that stops a candidate after the first fo
         "limit": [Interval(Real, 0, None, closed="neither"), None],
         "cv": ["cv_object"],
         "stratify": [StrOptions(set(STRATIFY))],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "n_jobs": N_JOBS,
-        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 )
@@ -81,9 +79,7 @@ def search(
     cv: Any = 5,
     stratify: str = "task",
     groups: Any = None,
-    confidence_level: float = 0.95,
     n_jobs: int | None = None,
-    verbose: int = 0,
     random_state: Any = None,
 ) -> MitigationSearch:
     """Search for a mitigation that brings bias amplification within a limit at the least cost.
@@ -117,7 +113,8 @@ def search(
         package around `estimator` that fit the labels, in two settings or three; and Fairlearn's,
         if it is installed.
     auditor : auditor or list of auditors, default=None
-        The metrics; the first decides. None: ``DirectionalAuditor()``.
+        The metrics; the first decides, and gives the level of the intervals. None:
+        ``DirectionalAuditor()``.
     sensitive_estimator : classifier, default=None
         Classifier that learns to predict the sensitive feature, for metrics of direction "T->A".
         It is trained on the rows of each candidate's sampler.
@@ -129,12 +126,8 @@ def search(
     groups : array-like of shape (n_samples,), default=None
         As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
         auditor's `groups` says how several sensitive columns make groups.
-    confidence_level : float, default=0.95
-        Level of the confidence intervals.
     n_jobs : int, default=None
         Number of models that are trained in parallel. Results do not depend on it.
-    verbose : int, default=0
-        1 shows progress in logs, too. 0 shows it at a terminal only.
     random_state : int, RandomState instance or None, default=None
         Seed of folds, estimators and auditors.
 
@@ -203,12 +196,12 @@ def search(
     plain = [clone(metric).set_params(interval=None) for metric in named.values()]
     seed = rng.randint(2**31 - 1)
     data = RowData(X, sensitive_features)
-    whole = {}
-    for name, metric in named.items():
-        levelled = clone(metric).set_params(confidence_level=confidence_level)
-        whole[name] = fitted_auditor(levelled, rng, y, sensitive_features)
+    whole = {
+        name: fitted_auditor(metric, rng, y, sensitive_features) for name, metric in named.items()
+    }
+    decides = next(iter(whole.values()))
     trial = _Trial(parts, data, y, plain, whole, sensitive_estimator, scoring, seed)
-    sure = copy.copy(next(iter(whole.values()))).set_params(confidence_level=_SURE)
+    sure = copy.copy(decides).set_params(confidence_level=_SURE)
 
     def is_hopeless(name: str, first: Fold) -> bool:
         if limit is None or name == BASELINE or first.lacks:
@@ -217,14 +210,14 @@ def search(
             result = sure.audit(**first.held_out)
         return bool(result.low > limit or result.high < -limit)
 
-    folds, ends = trial.race(splits, is_hopeless, n_jobs=n_jobs, verbose=verbose)
+    folds, ends = trial.race(splits, is_hopeless, n_jobs)
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warn(text, FitFailedWarning)
     metrics = {name: of_held_out(metric, splits) for name, metric in whole.items()}
-    ranking = Ranking(metrics, limit, confidence_level)
+    ranking = Ranking(metrics, limit, decides.confidence_level)
     table, measures, comparisons = ranking.of(folds, ends)
     table["needs_group"] = [_needs_group(parts[name][1]) for name in table["candidate"]]
     best, validated = ranking.winner(table), {}
@@ -237,7 +230,7 @@ def search(
         scores=list(scoring),
         amplifications=list(named),
         limit=limit,
-        confidence_level=confidence_level,
+        confidence_level=decides.confidence_level,
         best=best,
         validated=validated,
         best_=None if best is None else trial.fitted(best),
@@ -261,15 +254,13 @@ class _Trial(NamedTuple):
         self,
         splits: list[Any],
         is_hopeless: Callable[[str, Fold], bool],
-        *,
         n_jobs: int | None,
-        verbose: int,
     ) -> tuple[dict[str, list[Fold]], dict[str, str]]:
         """Return the folds of each candidate, and why some have no more."""
         folds: dict[str, list[Fold]] = {name: [] for name in self.parts}
         ends: dict[str, str] = {}
         total = len(self.parts) * len(splits)
-        with progress("mitigations", total, verbose=verbose, wait=0.0) as step:
+        with progress("mitigations", total, wait=0.0) as step:
 
             def try_all(splits: list[Any]) -> None:
                 calls = [(name, split) for split in splits for name in folds if name not in ends]
