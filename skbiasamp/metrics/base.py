@@ -251,7 +251,7 @@ class BaseAuditor(Declaration):
     ) -> AuditResult:
         """Measure several training runs of one model on the same rows.
 
-        Models that differ only in their seed can differ in their amplification. The estimate is
+        Models that differ only in their seed can differ in their amplification. The value is
         the mean over runs. Its interval includes how other runs would differ, and how other
         rows would.
 
@@ -277,7 +277,7 @@ class BaseAuditor(Declaration):
         -------
         result : AuditResult
             The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
-            estimate) and ``data_standard_error``: the error of the mean by the audited rows.
+            value) and ``data_standard_error``: the error of the mean by the audited rows.
         """
         labels = chosen(locals(), "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
