@@ -268,10 +268,10 @@ class BaseAuditor(Declaration):
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
         clusters : array-like of shape (n_samples,), optional
-            One id per row; rows of one cluster are resampled together.
-        method : {"t", "normal"}, default="t"
-            "t": Student's t with as many degrees of freedom as runs less one. "normal": 1.96
-            standard errors, as in the papers.
+            One id per row: rows of one person or image share it.
+        method : {"t", "runs"}, default="t"
+            "t": Student's t, with the variance of runs and that of rows. "runs": Student's t over
+            runs alone, as in the papers; other rows would differ by more.
 
         Returns
         -------
