@@ -12,7 +12,6 @@ NEED = {
         "skbiasamp/attackers/networks.py",
         "skbiasamp/mitigation/_adversarial.py",
     ],
-    "imblearn": ["skbiasamp/mitigation/_oversample.py"],
 }
 collect_ignore = [
     file for package, files in NEED.items() if not find_spec(package) for file in files

@@ -58,7 +58,6 @@ QUICK = {
     "max_epochs": [1],
     "pretrain_epochs": [1],
     "adversary_epochs": [1],
-    "noise": [(1,)],
     "verbose": [0],
     "n_samples": [20],
 }

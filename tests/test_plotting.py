@@ -646,7 +646,8 @@ def test_the_curve_has_its_interval_and_the_operating_point():
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
     assert_allclose(drawn.line_.get_ydata(), curve.values)
     inside = np.isfinite(curve.low)
-    assert (curve.low <= curve.values)[inside].all() and (curve.values <= curve.high)[inside].all()
+    assert (curve.low <= curve.values)[inside].all()
+    assert (curve.values <= curve.high)[inside].all()
     none = AmplificationCurveDisplay.from_predictions(
         y, score, sensitive_features=group, interval=None
     )

@@ -778,7 +778,7 @@ def test_a_notebook_without_jinja2_shows_the_text(amplified, monkeypatch):
     assert html.unescape(amplified._repr_html_()) == f"<pre>{amplified!r}</pre>"
 
 
-# --------------------------------------------------------------------------- its schema
+# --------------------------------------------------------------------------- more findings
 
 
 def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():

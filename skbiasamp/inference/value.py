@@ -242,16 +242,6 @@ def _independent_margin(n: int, level: float) -> float:
     return float(-special.ndtri((1 - level ** (1 / max(n, 1))) / 2))
 
 
-def largest_p_value(association: Association, z: float) -> float:
-    """Return the probability that some pair is more than `z` standard errors from its mean."""
-    pairs = _varying(association)
-    independent = float(1 - (1 - 2 * special.ndtr(-z)) ** max(len(pairs), 1))
-    if len(pairs) < 2 or not _is_joint(association, pairs):
-        return independent
-    above = (_largest_deviations(_correlation(association, pairs)) > z).sum()
-    return min(float((1 + above) / (1 + _N_DRAWS)), independent)
-
-
 def _varying(association: Association) -> Array:
     return np.flatnonzero((association.sd > 0) & ~np.isnan(association.value))
 

@@ -60,15 +60,11 @@ class MitigationSearch(Paged):
         is outside on either side), "stopped early" or "failed"; ``needs_group``: whether it needs
         the sensitive feature to predict.
     measures : DataFrame
-        One row for each candidate and measure. ``mitigation``; ``noise``: its scale, NaN if it is
-        not noise; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
-        interval; ``change``, ``change_low``, ``change_high``: difference from "none" on the same
-        folds and its confidence interval; ``rows_changed``: share of held-out rows whose
-        prediction differs from that of "none"; ``difference``, ``difference_low``,
-        ``difference_high``, ``p_value``, ``p_adjusted`` (for the number of candidates): difference
-        of the amplification from that of "none" in all held-out predictions together, with its
-        paired interval and test, NaN for scores; ``error``: why it was not trained on all folds,
-        else None.
+        One row for each candidate and measure. ``mitigation``; ``measure``; ``value``, ``low``,
+        ``high``: mean over folds and its confidence interval; ``change``, ``change_low``,
+        ``change_high``: difference from "none" on the same folds and its confidence interval;
+        ``rows_changed``: share of held-out rows whose prediction differs from that of "none";
+        ``error``: why it was not trained on all folds, else None.
     scores, amplifications : list of str
         Names of the measures that are scores, and of those that are amplifications. The first of
         each decides.
