@@ -247,12 +247,12 @@ def test_plots_colour_the_pairs_that_the_page_colours():
 
     result = SCENARIOS["classes"]()
     pairs = result[result.primary].table.assign(p_adjusted=0.001)
-    pairs["sign_certain"] = [at != 1 for at in range(len(pairs))]
+    pairs["direction_clear"] = [at != 1 for at in range(len(pairs))]
     display = AmplificationHeatmapDisplay(pairs).plot()
     assert display.significant.to_numpy().sum() == len(pairs) - 1
     for shown in (display, AmplificationDisplay(pairs).plot()):
-        assert "or direction uncertain" in shown.ax_.get_xlabel()
-    known = AmplificationHeatmapDisplay(pairs.assign(sign_certain=True))
+        assert "or direction unclear" in shown.ax_.get_xlabel()
+    known = AmplificationHeatmapDisplay(pairs.assign(direction_clear=True))
     assert known.significant.to_numpy().all()
 
 
