@@ -38,6 +38,10 @@ def shown(report):
 @pytest.mark.parametrize("kind", ["report", "result", "comparison", "rates", "compared"])
 def test_every_result_has_a_table_as_latex(shown, kind, tmp_path):
     frame = shown[kind].to_frame()
+    if {"value", "published"} <= {*frame} and (
+        frame["value"] - frame["published"]
+    ).abs().max() < 5e-5:
+        frame = frame.drop(columns="published")  # it is the value
     path = tmp_path / "table.tex"
     text = shown[kind].to_latex(path, caption="Rates of 5 %", label="tab:rates")
     assert path.read_text() == text
