@@ -211,9 +211,7 @@ print(numbers(both))
 for metric in METRICS:
     for name, audit in both.items():
         result = audit[metric]
-        print(
-            f"{metric:16} {name:12} {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"
-        )
+        print(f"{metric:16} {name:12} {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
 
 # %%
 # The adversary's loss falls while the adversary is trained alone (grey). After that it varies
