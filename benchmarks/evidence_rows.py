@@ -289,7 +289,7 @@ def both(question, setting, world, **how):
 def nothing_changes():
     name = (NULL_TEST, NULL_TRAIN)
     yield from both(name, "2 × 1; 25 and 45 %", World([0.25, 0.45]))
-    yield from both(name, "2 × 1; 25 and 26 %", World([0.25, 0.26]), width=1.6)
+    yield from both(name, "2 × 1; 25 and 26 %", World([0.25, 0.26]))
     yield from both(name, "5 × 20, 2,000 rows", World(R20, n=2_000))
     equal = np.full((5, 20), 0.27)
     yield from both(name, "5 × 20, 2,000 rows; labels equal", World(equal, n=2_000), falsely=0.07)
@@ -339,10 +339,9 @@ def effects():
         "2 × 1; weak, 30 and 32 % → 30 and 22 %",
         World([0.3, 0.32], [0.3, 0.22]),
         right=REVERSES,
-        width=1.6,
     )
     weak = World([0.3, 0.315, 0.33], [0.35, 0.3, 0.25])
-    yield from both(EFFECT, "3 × 1; weak, reversed", weak, right=REVERSES, width=1.6)
+    yield from both(EFFECT, "3 × 1; weak, reversed", weak, right=REVERSES)
     yield from both(
         EFFECT, "2 × 1; 30 and 40 % → 40 and 25 %", World([0.3, 0.4], [0.4, 0.25]), right=REVERSES
     )
@@ -360,16 +359,14 @@ def equal_labels():
     for points in (2, 5, 10):
         half = points / 200
         world = World([0.3, 0.3], [0.27 - half, 0.27 + half], n=4_000)
-        yield from both(EQUAL, f"2 × 1, 4,000 rows; {points} points", world, right=ADDS, width=1.6)
+        yield from both(EQUAL, f"2 × 1, 4,000 rows; {points} points", world, right=ADDS)
     tasks = World(np.full((2, 8), 0.3), 0.3 + 0.05 * np.outer([-1, 1], [1, -1] * 4), n=4_000)
-    yield from both(
-        EQUAL, "2 × 8, 4,000 rows; 10 points, either group", tasks, right=ADDS, width=1.6
-    )
+    yield from both(EQUAL, "2 × 8, 4,000 rows; 10 points, either group", tasks, right=ADDS)
 
 
 def models():
     for name in ("logistic", "tree", "boosting"):
-        most = 200 if name == "boosting" else 10_000
+        most = 100 if name == "boosting" else 10_000
         for train in (False, True):
             draw = learned(name, 500, groups=3)
             setting = f"{name}, 500 training rows, 3 groups; signs: {NAMES[train]}"
@@ -377,7 +374,7 @@ def models():
     for train in (False, True):
         draw = learned("memorising tree", 300, groups=2, sees_groups=True)
         setting = f"memorising tree that gets the group, 300 training rows; signs: {NAMES[train]}"
-        yield Row(MODELS, setting, of_model(draw, train, right=SIGN), SIGN, width=1.6)
+        yield Row(MODELS, setting, of_model(draw, train, right=SIGN), SIGN)
 
 
 def sets(**how):
@@ -433,7 +430,6 @@ def other(question, right):
         500,
         uses="q",
         right=right and SIGN,
-        width=1.6,
     )
 
 
@@ -469,12 +465,10 @@ def related():
         yield row("bias disparity, 3 × 3; 3,000 training rows", BiasDisparityAuditor, n_train=3_000)
         yield row("percentage amplification, 3 × 3", PercentageAuditor)
         near = World([0.3, 0.31], [0.3 - 0.1 * change, 0.31 + 0.1 * change], keep=0.3)
-        yield row(
-            "percentage amplification, shares nearly equal", PercentageAuditor, near, width=1.6
-        )
+        yield row("percentage amplification, shares nearly equal", PercentageAuditor, near)
         yield row("differential fairness, 3 × 1", DifferentialFairnessAuditor,
-                  World(mean[:, 0], moved[:, 0], keep=0.3), width=1.6)  # fmt: skip
-        yield row("differential fairness, 3 × 3", DifferentialFairnessAuditor, width=1.6)
+                  World(mean[:, 0], moved[:, 0], keep=0.3))  # fmt: skip
+        yield row("differential fairness, 3 × 3", DifferentialFairnessAuditor)
         shares = np.array([0.4, 0.3, 0.2, 0.1])
         more = shares + change * np.array([0.2, -0.1, -0.05, -0.05])
         yield row("label amplification, 4 classes", LabelAuditor, classes(shares, more))
@@ -485,7 +479,6 @@ def related():
         RELATED,
         "label amplification, two classes are equal",
         of_audit(tied, LabelAuditor),
-        width=1.6,
     )
     one = World([0.3, 0.5], n=1_000, keep=0.3)
     yield Row(RELATED, "label amplification, 1 task", of_audit(one, LabelAuditor))
@@ -510,7 +503,6 @@ def comparisons():
                 f"2 models, {what}; signs: {signs}",
                 trial,
                 right,
-                width=1.6 if right == ADDS else 1.25,
             )
 
 
@@ -519,9 +511,7 @@ def runs():
     for number in (2, 5):
         for n_train, signs in ((None, "audited rows"), (3_000, "training rows")):
             setting = f"2 × 1; {number} runs; signs: {signs}"
-            yield Row(
-                RUNS, setting, of_runs(world, number, n_train), width=1.6 if number == 2 else 1.25
-            )
+            yield Row(RUNS, setting, of_runs(world, number, n_train))
     yield Row(
         RUNS, "2 × 1; 5 runs that differ; signs: audited rows", of_runs(world, 5, between=0.03)
     )
@@ -536,7 +526,7 @@ def folds():
     ):
         share = {-1.0: "30 %", -3.0: "8 %"}[base]
         setting = f"{name}, 500 rows, {groups} groups, {share} positive"
-        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=200, width=1.6)
+        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=100)
 
 
 def power():
@@ -567,10 +557,11 @@ def changed_rows(world):
 
 
 def tested(setting, world):
+    few = 1.6 if world.sizes else 1.25
     for train in (False, True):
         n_train = 2 * (sum(world.sizes) if world.sizes else world.n) if train else None
         trial = of_audit(world, n_train=n_train, right=AMPLIFIES, tested=True)
-        yield Row(POWER, f"{setting}; signs: {NAMES[train]}", trial, AMPLIFIES, width=1.6)
+        yield Row(POWER, f"{setting}; signs: {NAMES[train]}", trial, AMPLIFIES, width=few)
 
 
 PARTS = {

@@ -278,8 +278,9 @@ def test_a_model_that_adds_ten_points_where_labels_are_equal_adds_a_difference()
     assert_allclose(result.table["change"], [-0.05, 0.05])
     assert (result.table["low"] * result.table["high"] > 0).all()
     sentence = result.sentence
-    assert "5.0 percentage points less often for the group f" in sentence
-    assert "95 % interval 3.0 to 7.0" in sentence
+    # The gap grows by 10 points: the sentence quotes the changes, and not the value.
+    assert "10.0 percentage points more often" in sentence
+    assert "(95 % interval 5.9 to 14.1)" in sentence
     assert "chance alone" not in sentence
 
 

@@ -172,7 +172,7 @@ print(predicted.round(2).to_string())
 # directional amplification falls. Report it beside the value:
 
 signed = {
-    name: comparison.comparisons["multi-attribute A->T"].table.set_index("model")["estimate"]
+    name: comparison.comparisons["multi-attribute A->T"].table.set_index("model")["value"]
     for name, comparison in {"COMPAS": on_compas, "table": on_table}.items()
 }
 print(pd.DataFrame(signed).round(3).to_string())

@@ -106,18 +106,6 @@ def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     return adjusted
 
 
-def normal_test(estimate: Any, variance: Any) -> Any:
-    """Test that estimates are 0, by the delta method; NaN if there is no variance."""
-    # If no row differs, sums of fractional weights leave rounding errors, in both.
-    estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
-    variance = np.where(variance <= 1e-24, 0.0, variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(estimate) / np.sqrt(variance)
-    # Without any variation there is nothing to test with, unless nothing moved.
-    p_values = np.where(np.isfinite(z), 2 * special.ndtr(-z), np.nan)
-    return np.where((variance == 0) & (np.abs(estimate) == 0), 1.0, p_values)
-
-
 def significant(p_adjusted: Any, low: Any, high: Any, confidence_level: float) -> Array:
     """Return which pairs differ from 0: by their adjusted p-value, or else by their interval.
 

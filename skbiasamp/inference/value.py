@@ -144,7 +144,7 @@ def estimate(
         error = math.sqrt(squares)
         df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
         low, high, p_value = interval(value, error, df, confidence_level)
-        low, high = max(low, -bound), min(high, bound)
+        low, high = float(max(low, -bound)), float(min(high, bound))
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 
@@ -240,16 +240,6 @@ def margin_of(correlation: Array, level: float) -> float:
 def _independent_margin(n: int, level: float) -> float:
     """Return the same of independent numbers; no correlation needs more (Sidak)."""
     return float(-special.ndtri((1 - level ** (1 / max(n, 1))) / 2))
-
-
-def largest_p_value(association: Association, z: float) -> float:
-    """Return the probability that some pair is more than `z` standard errors from its mean."""
-    pairs = _varying(association)
-    independent = float(1 - (1 - 2 * special.ndtr(-z)) ** max(len(pairs), 1))
-    if len(pairs) < 2 or not _is_joint(association, pairs):
-        return independent
-    above = (_largest_deviations(_correlation(association, pairs)) > z).sum()
-    return min(float((1 + above) / (1 + _N_DRAWS)), independent)
 
 
 def _varying(association: Association) -> Array:

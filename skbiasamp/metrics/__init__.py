@@ -13,6 +13,7 @@ from skbiasamp.metrics.differential_fairness import (
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
 from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
+from skbiasamp.metrics.function_metric import FunctionAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
@@ -34,6 +35,7 @@ __all__ = [
     "DPAAuditor",
     "DifferentialFairnessAuditor",
     "DirectionalAuditor",
+    "FunctionAuditor",
     "LICAuditor",
     "LabelAuditor",
     "LeakageAuditor",

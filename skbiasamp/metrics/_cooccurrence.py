@@ -135,6 +135,15 @@ class CooccurrenceAuditor(BaseAuditor):
     random_state: Any = None
     n_jobs: Any = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = cls.__mro__[: cls.__mro__.index(CooccurrenceAuditor)]
+        if "measure" in vars(cls) and not any("percent" in vars(base) for base in own):
+            raise TypeError(
+                f"{cls.__name__} must declare percent: True if it compares rates, whose changes "
+                "are shown in percentage points, or False if its numbers have another unit."
+            )
+
     # ------------------------------------------------------------------ what a metric fills in
 
     @abstractmethod
@@ -304,6 +313,8 @@ class CooccurrenceAuditor(BaseAuditor):
     ) -> ComparisonResult:
         """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
+        if self._uses_groups and not differ_in_group(cells):
+            level = None
 
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]

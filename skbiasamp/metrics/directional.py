@@ -104,6 +104,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     """
 
     metric = "directional"
+    percent = True
     uncounted = "no association in the labels"
     definition = (
         "Directional bias amplification (BiasAmp→; Wang and Russakovsky, 2021): how far the "

@@ -76,6 +76,7 @@ class LabelAuditor(CooccurrenceAuditor):
     """
 
     metric = "label amplification"
+    percent = True
     estimand, null = BaseAuditor.estimand, BaseAuditor.null
     uncounted = "no majority"
     definition = (

@@ -84,6 +84,7 @@ class MALSAuditor(CooccurrenceAuditor):
     """
 
     metric = "MALS"
+    percent = True
     uncounted = "no more than an equal share"
     definition = (
         "MALS (after the paper Men Also Like Shopping; Zhao et al., 2017): for each task and "

@@ -120,6 +120,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     """
 
     metric = "multi-attribute"
+    percent = True
     definition = (
         "Multi-attribute bias amplification (Zhao et al., 2023): how far the association of "
         "groups with sets of tasks moves from labels to predictions. The value is the mean "

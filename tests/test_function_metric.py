@@ -1,0 +1,131 @@
+"""A plain function of labels, predictions and groups is a metric with an interval."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.base import clone
+
+from skbiasamp.metrics import FunctionAuditor
+
+
+def rates(y_true, y_pred, group):
+    return {name: (y_pred - y_true)[group == name].mean() for name in ("f", "m")}
+
+
+def rise(y_true, y_pred, group):
+    return (y_pred - y_true).mean()
+
+
+def gap(y_true, y_pred, group):
+    moved = y_pred - y_true
+    return moved[group == "m"].mean() - moved[group == "f"].mean()
+
+
+def world(n, seed=0, rise=0.1):
+    rng = np.random.default_rng(seed)
+    group = np.where(rng.random(n) < 0.5, "f", "m")
+    label = (rng.random(n) < 0.4).astype(int)
+    changed = rng.random(n) < rise * (group == "m")
+    return label, np.where(changed, 1, label), group
+
+
+def test_the_jackknife_of_a_mean_is_student_s_t():
+    label, predicted, group = world(300)
+    result = FunctionAuditor(rise, percent=True).audit(label, predicted, sensitive_features=group)
+    moved = predicted - label
+    assert result.value == pytest.approx(moved.mean())
+    assert result.statistics["standard_error"] == pytest.approx(stats.sem(moved))
+    # Degrees of freedom: by the fourth powers of what rows add.
+    away = (moved - moved.mean()) ** 2
+    df = away.sum() ** 2 / (away**2).sum()
+    reach = stats.t.ppf(0.975, df) * stats.sem(moved)
+    assert_allclose([result.low, result.high], [moved.mean() - reach, moved.mean() + reach])
+    assert (result.p_value < 0.05) == (result.low > 0)
+    assert result.percent
+
+
+def test_clusters_are_left_out_whole():
+    label, predicted, group = world(120)
+    ids = np.arange(120)
+    once = FunctionAuditor(rise, percent=True).audit(
+        label, predicted, sensitive_features=group, clusters=ids
+    )
+    thrice = FunctionAuditor(rise, percent=True).audit(
+        *(np.tile(side, 3) for side in (label, predicted)),
+        sensitive_features=np.tile(group, 3),
+        clusters=np.tile(ids, 3),
+    )
+    assert_allclose([once.low, once.high], [thrice.low, thrice.high])
+
+
+def test_names_of_a_mapping_are_rows_of_the_table_and_their_mean_is_the_value():
+    label, predicted, group = world(400)
+    auditor = FunctionAuditor(rates, percent=False)
+    result = auditor.audit(label, predicted, sensitive_features=group)
+    moved = predicted - label
+    each = [moved[group == name].mean() for name in "fm"]
+    assert result.table["group"].tolist() == ["f", "m"]
+    assert_allclose(result.table["amplification"], each)
+    assert result.value == pytest.approx(np.mean(each))
+    assert auditor.score(label, predicted, sensitive_features=group) == result.value
+    assert not result.percent
+
+
+def test_many_rows_are_left_out_in_blocks_and_the_error_stays_about_the_same():
+    label, predicted, group = world(5000)
+    result = FunctionAuditor(gap, percent=True).audit(label, predicted, sensitive_features=group)
+    moved = predicted - label
+    variance = sum(stats.sem(moved[group == name]) ** 2 for name in "fm")
+    # 500 blocks: the standard error of a standard error is 1 in 32.
+    assert result.statistics["standard_error"] == pytest.approx(np.sqrt(variance), rel=0.13)
+    again = FunctionAuditor(gap, percent=True).audit(
+        label[::-1], predicted[::-1], sensitive_features=group[::-1]
+    )
+    assert_allclose([result.low, result.high], [again.low, again.high])
+
+
+def test_a_model_without_effect_is_found_in_one_of_twenty():
+    found = 0
+    for seed in range(200):
+        label, _, group = world(150, seed)
+        rng = np.random.default_rng(1000 + seed)
+        predicted = np.where(rng.random(150) < 0.2, 1 - label, label)
+        result = FunctionAuditor(gap, percent=True).audit(
+            label, predicted, sensitive_features=group
+        )
+        found += result.verdict != "no clear effect"
+    assert found <= 16  # 5 % and two standard errors
+
+
+def test_it_is_a_scikit_learn_estimator():
+    label, predicted, group = world(100)
+    auditor = FunctionAuditor(gap, percent=True, interval=None)
+    expected = gap(label, predicted, group)
+    for copied in (clone(auditor), pickle.loads(pickle.dumps(auditor))):
+        result = copied.audit(label, predicted, sensitive_features=group)
+        assert result.value == pytest.approx(expected)
+        assert result.verdict == "not measured"
+        assert np.isnan([result.low, result.high, result.p_value]).all()
+    with pytest.raises(TypeError, match="'percent'"):
+        FunctionAuditor(gap)
+
+
+def test_what_cannot_be_measured_has_no_interval_or_is_refused():
+    label, predicted, group = world(50)
+    auditor = FunctionAuditor(gap, percent=True)
+    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
+        auditor.audit(label, predicted, sensitive_features=group, sample_weight=np.full(50, 0.5))
+    with pytest.raises(TypeError, match="must return a number"):
+        FunctionAuditor(lambda *rows: rows, percent=True).audit(
+            label, predicted, sensitive_features=group
+        )
+    # Without its only row a group has no mean.
+    group[:] = "f"
+    group[0] = "m"
+    with pytest.warns(RuntimeWarning):
+        result = auditor.audit(label, predicted, sensitive_features=group)
+    assert np.isnan(result.low)
+    assert result.verdict == "not measured"
