@@ -184,14 +184,6 @@ def test_a_gate_and_the_verdict_with_a_limit_are_of_one_metric():
     assert (check.outcome, check.verdict) == ("passed", "cannot amplify")
 
 
-def test_matched_pairs_alone_have_no_gate():
-    ids = [*range(400)] * 2
-    report = skbiasamp.audit(None, MORE, sensitive_features=SEX, pairs=ids, random_state=0)
-    for on in (None, "all", "worst"):
-        with pytest.raises(ValueError, match=r"^limit needs a result of a metric"):
-            report.gate(0.02, on=on)
-
-
 def test_signs_that_cannot_move_the_estimate_measure_nothing():
     """Shares of all groups sum to 1: their changes sum to 0, whatever a model does."""
     for seed in range(60):
