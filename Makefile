@@ -29,7 +29,7 @@ TESTS_OF_LINES := .coverage.mutate.json
 # What meets scikit-learn, SciPy and Matplotlib: the tests that their releases could break.
 COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py comparison_display.py compose.py \
 	exact_attacker.py mitigation_*.py model_selection.py plotting*.py predictability.py probe.py \
-	report.py sklearn.py subgroups.py words_display.py))
+	report.py sklearn.py subgroups.py))
 
 CLIENT_TESTS := tests/test_clients.py
 
@@ -153,7 +153,7 @@ $(AUDIT_READY): PIP_ARGS := --no-compile
 # An audit installs nothing; an environment that is made again gets both back.
 $(AUDIT_READY): AFTER = @$(@D)/bin/python -m pip uninstall -qq --yes setuptools pip
 $(CORE_READY): EXTRAS := test
-$(OLDEST_READY): EXTRAS := test,plot,report,cli,mitigation
+$(OLDEST_READY): EXTRAS := test,plot,report,mitigation
 $(CLIENTS_READY): EXTRAS := clients,report
 $(SPARK_READY): EXTRAS := spark,test
 $(READY) $(AUDIT_READY) $(CORE_READY) $(SPARK_READY): CONSTRAINTS := constraints.txt

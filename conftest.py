@@ -9,11 +9,9 @@ from hypothesis import settings
 
 NEED = {
     "torch": [
-        "skbiasamp/attackers/_bundle.py",
-        "skbiasamp/attackers/_mlp.py",
+        "skbiasamp/attackers/networks.py",
         "skbiasamp/mitigation/_adversarial.py",
     ],
-    "imblearn": ["skbiasamp/mitigation/_oversample.py"],
 }
 collect_ignore = [
     file for package, files in NEED.items() if not find_spec(package) for file in files

@@ -1,239 +1,581 @@
-"""Rows of the evidence, by part: audits of pairs of group and task, runs, and comparisons."""
+"""Rows of the evidence, by question: a world, an auditor, and which verdict is right."""
 
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import NamedTuple
 
-from evidence_kinds import kinds
-from evidence_learned import attackers, folds, joint_law, texts
-from evidence_many import many, real
-from evidence_more import dependent, numeric, related
-from evidence_trials import (
-    A_T_BOOT,
-    ANALYTIC,
-    BOOTSTRAP,
-    T_A,
-    T_A_BOOT,
-    audited,
-    compared,
-    declared,
-    over_runs,
+import numpy as np
+from evidence_worlds import (
+    Rows,
+    World,
+    classes,
+    features,
+    learned,
+    model_of,
+    numbers,
+    pareto_sizes,
+)
+from scipy import stats
+
+from skbiasamp.metrics import (
+    BiasDisparityAuditor,
+    DifferentialFairnessAuditor,
+    DirectionalAuditor,
+    LabelAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    NumericAuditor,
+    PercentageAuditor,
 )
 
-from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
-
-MALS, MALS_BOOT = MALSAuditor(), MALSAuditor()
-CLASSES, MIXED = {"classes": True}, {"mixed": True}
-# Groups of very different sizes, in percent of rows.
-TWO, THREE, FIVE = (
-    {"kind": {"sizes": sizes}} for sizes in ((90, 10), (70, 20, 10), (60, 20, 10, 6, 4))
+NONE, AMPLIFIES, REDUCES, REVERSES, ADDS = (
+    "no clear effect",
+    "amplifies",
+    "reduces",
+    "reverses",
+    "adds a difference",
 )
+SIGN = "sign"  # any verdict is right that has the direction of the true value
+WORDS = {
+    "no clear difference": NONE,
+    "amplifies more": AMPLIFIES,
+    "amplifies less": REDUCES,
+    "adds more": ADDS,
+    "adds less": ADDS,
+}
 
 
-def untrained():
-    row = declared("Group → task (A→T), signs from the audited rows: nothing changes", audited)
-    yield row((2, 1), 1_000, "exchangeable", 0.15)
-    yield row((2, 1), 300, "exchangeable")
-    yield row((10, 66), 4_000, "70 % errors", 0.1, failed=True)
-    yield row((5, 66), 4_000, "70 % errors", 0.1, failed=True)
-    yield row((20, 20), 2_000, "40 % errors", failed=True)
-    yield row((3, 1), 1_000, "over-predicts", failed=True)
-    yield row((5, 20), 1_000, "over-predicts", auditor=A_T_BOOT, failed=True)
-    yield row((5, 20), 1_000, "predicts 0.6 times as often")
-    yield row((5, 20), 1_000, "under-predicts", 0.05)
-    yield row((2, 80), 300, "exchangeable", 0.1, kind=MIXED)
-    yield row((5, 20), 1_000, "exchangeable", 0.05, auditor=A_T_BOOT)
-    yield row((10, 20), 2_000, "3 % errors")
-    yield row((5, 20), 1_000, "scores cut at 0.5")
-    yield row((5, 20), 1_000, "scores", 0.05)
-    yield row((10, 20), 2_000, "70 % errors", 0.05, kind={"shared": 0.5})
-    yield row((6, 5), 1_000, "25 % errors", kind=CLASSES)
-    yield row((6, 5), 1_000, "exchangeable", 0.4, kind=CLASSES | MIXED)
-    yield row((12, 8), 3_000, "a class too often", kind=CLASSES)
-    yield row((5, 20), 1_000, "exchangeable", 0.08, **FIVE)
-    yield row((2, 20), 1_000, "3 % errors", **TWO)
-    yield row((5, 20), 1_000, "over-predicts", **FIVE)
-    yield row((20, 60), 3_000, "scores", failed=True)
-    yield row((5, 20), 1_000, "scores half as far from their mean", **FIVE, failed=True)
-    question = "Group → task (A→T): the model adds an association that the labels lack"
-    row = partial(declared(question, audited), model="± 5 pp of its own", failed=True)
-    yield row((2, 1), 1_000)
-    yield row((2, 1), 4_000)
-    yield row((2, 20), 1_000)
-    yield row((5, 5), 1_000, auditor=A_T_BOOT)
+class Outcome(NamedTuple):
+    """What an audit of one data set says, and what is true."""
+
+    value: float
+    low: float
+    high: float
+    true: float
+    p_value: float
+    verdict: str
+    welch: float = np.nan
+    fisher: float = np.nan
 
 
-def trained():
-    row = declared("Group → task (A→T), signs from training rows: nothing changes", audited)
-    yield row((2, 1), 1_000, "exchangeable", 0.15, train=2_000)
-    yield row((3, 1), 1_000, "over-predicts", train=10_000, failed=True)
-    yield row((5, 20), 1_000, "over-predicts", train=500, failed=True)
-    yield row((3, 1), 1_000, "under-predicts", 0.04, train=500, failed=True)
-    yield row((5, 10), 1_000, "under-predicts", 0.04, train=500, auditor=A_T_BOOT)
-    yield row((10, 66), 4_000, "40 % errors", train=10_000)
-    yield row((5, 20), 300, "40 % errors", 0.1, kind=MIXED, train=300)
-    yield row((6, 5), 1_000, "25 % errors", kind=CLASSES, train=2_000)
-    yield row((2, 20), 1_000, "40 % errors", 0.08, **TWO, train=1_000)
-    yield row((5, 20), 1_000, "3 % errors", 0.08, **FIVE, train=1_000)
-    yield row((5, 5), 1_000, "over-predicts", 0.03, **FIVE, train=1_000)
-    rare = {"kind": {"rare": True}, "train": 10_000, "failed": True}
-    yield row((2, 1), 1_000, "40 % errors", **rare)
-    yield row((2, 1), 1_000, "40 % errors", auditor=A_T_BOOT, **rare)
+class Row(NamedTuple):
+    question: str
+    setting: str
+    trial: Callable[[np.random.Generator], Outcome]
+    right: str = ""  # the right verdict; none if nothing changes
+    most: int = 10_000  # data sets
+    falsely: float = 0.05  # the target: so many false verdicts at most
+    width: float = 1.25  # and so wide at most
+
+
+def passed(rows, uses):
+    """Return the arguments of an audit; `uses` are the labels and predictions that it gets."""
+    given = {"y_true": None, "sensitive_features": rows.g}
+    names = {"y": "y_true", "q": "y_pred", "h": "sensitive_pred"}
+    given |= {names[name]: getattr(rows, name) for name in uses}
+    if rows.w is not None:
+        given["sample_weight"] = rows.w
+    if rows.c is not None:
+        given["clusters"] = rows.c
+    return given
+
+
+def fitted(auditor, train):
+    """Return the auditor with training labels, or with the labels of the audited rows."""
+    if train is None:
+        return auditor.set_params(reference="test")
+    return auditor.fit(train.y, sensitive_features=train.g)
+
+
+def true_value(pairs, large):
+    """Return the value in a population, at the signs that an audit used."""
+    if np.isinf(large.aggregate.bound) and hasattr(large.aggregate, "before"):
+        return large.published  # the largest of all pairs has no signs
+    change = large.change.value
+    if not pairs.labelled.samples:  # compared with these training rows, which are known
+        change = change + large.labelled.value - pairs.labelled.value
+    parts = pairs.aggregate.weights(pairs.change.value) * pairs.signs.values * change
+    return float(np.nansum(parts))
+
+
+def of_audit(draw, make=DirectionalAuditor, n_train=None, *, uses="yq", right="", tested=False):
+    """Return the trial of one audit."""
+
+    @cache
+    def population():
+        rng = np.random.default_rng(99)
+        n_tasks = draw(rng, 100).y[:1].size
+        rows = draw(rng, 1_000_000 // max(4, n_tasks))
+        auditor = fitted(make(), None if n_train is None else rows)
+        return auditor.pairs_of(auditor.count_audited(**passed(rows, uses)))[1]
+
+    def trial(rng):
+        rows = draw(rng)
+        train = None if n_train is None else draw(rng, n_train)
+        auditor = fitted(make(), train)
+        result, true = auditor.audit(**passed(rows, uses)), 0.0
+        if right:
+            pairs = auditor.pairs_of(auditor.count_audited(**passed(rows, uses)))[1]
+            true = true_value(pairs, population())
+        tests = others(rows) if tested else ()
+        return Outcome(
+            result.value, result.low, result.high, true, result.p_value, result.verdict, *tests
+        )
+
+    return trial
+
+
+def others(rows):
+    """Return the p-values of Welch's test and of Fisher's, of the change in two groups."""
+    change = rows.q[:, 0] - rows.y[:, 0]
+    first, second = (change[rows.g == group] for group in (0, 1))
+    with np.errstate(all="ignore"):
+        welch = stats.ttest_ind(first, second, equal_var=False).pvalue
+    moved = [[int((part != 0).sum()), int((part == 0).sum())] for part in (first, second)]
+    return (1.0 if np.isnan(welch) else welch), stats.fisher_exact(moved)[1]
+
+
+def of_model(draw, train, *, right=""):
+    """Return the trial of a model that is trained anew for each data set."""
+
+    def trial(rng):
+        trained, rows, many = draw(rng)
+        auditor = fitted(DirectionalAuditor(), trained if train else None)
+        result, true = auditor.audit(**passed(rows, "yq")), 0.0
+        if right:
+            pairs, large = (
+                auditor.pairs_of(auditor.count_audited(**passed(own, "yq")))[1]
+                for own in (rows, many)
+            )
+            true = true_value(pairs, large)
+        return Outcome(result.value, result.low, result.high, true, result.p_value, result.verdict)
+
+    return trial
+
+
+def of_models(worlds, n_train=None, make=DirectionalAuditor, *, right=""):
+    """Return the trial of a comparison: of the first model with one of the others."""
+
+    def models_of(rng, n=None):
+        state = rng.integers(2**31)
+        rows = [world(np.random.default_rng(state), n) for world in worlds]
+        # The same labels and groups: worlds differ in how predictions are drawn.
+        return rows[0], {str(i): own.q for i, own in enumerate(rows)}
+
+    @cache
+    def population():
+        rows, models = models_of(np.random.default_rng(99), 200_000)
+        auditor = fitted(make(), None if n_train is None else rows)
+        return [
+            auditor.pairs_of(auditor.count_audited(**passed(rows._replace(q=q), "yq")))[1]
+            for q in models.values()
+        ]
+
+    def trial(rng):
+        rows, models = models_of(rng)
+        train = None if n_train is None else worlds[0](rng, n_train)
+        auditor = fitted(make(), train)
+        given = passed(rows, "y")
+        result = auditor.compare(given.pop("y_true"), models, **given)
+        which, true = 1 + int(rng.integers(len(worlds) - 1)), 0.0
+        line = result.table.iloc[which]
+        if right:
+            pairs = auditor.pairs_of(auditor.count_audited(**passed(rows, "yq")))[1]
+            large = population()
+            true = true_value(pairs, large[which]) - true_value(pairs, large[0])
+        names = ("difference", "difference_low", "difference_high")
+        ends = (float(line[name]) for name in names)
+        verdict = WORDS.get(line["difference_verdict"], line["difference_verdict"])
+        return Outcome(*ends, true, float(line["p_value"]), verdict)
+
+    return trial
+
+
+def of_runs(draw, runs, n_train=None, *, right="", between=0.0):
+    """Return the trial of several runs; `between` is how much the rates of runs differ."""
+
+    def trial(rng):
+        rows = draw(rng)
+        moved = [replace(draw, redrawn=np.asarray(draw.redrawn or draw.labels) + between * d)
+                 for d in rng.normal(size=(runs, 1)) * [[-1, 1]]]  # fmt: skip
+        # Runs predict alike in three of four rows.
+        predictions = [
+            np.where(rng.random(rows.q.shape) < 0.25, again(rng, len(rows.g)).q, rows.q)
+            for again in map(partial(conditional, rows), moved)
+        ]
+        auditor = fitted(DirectionalAuditor(), None if n_train is None else draw(rng, n_train))
+        result = auditor.audit_runs(rows.y, predictions, sensitive_features=rows.g)
+        return Outcome(result.value, result.low, result.high, 0.0, result.p_value, result.verdict)
+
+    return trial
+
+
+def conditional(rows, world):
+    """Return a draw of predictions for labels and groups that are given."""
+
+    def draw(rng, n):
+        rates = np.atleast_2d(np.asarray(world.redrawn, float).T).T
+        keep = np.resize(world.keep, len(rates))[rows.g][:, None]
+        redrawn = rng.random(rows.y.shape) < rates[rows.g]
+        return Rows(rows.y, np.where(rng.random(rows.y.shape) < keep, rows.y, redrawn), rows.g)
+
+    return draw
+
+
+def of_folds(name, n, groups, base):
+    """Return the trial of a cross-validation; groups have no influence on anything."""
+
+    def trial(rng):
+        from skbiasamp import cross_audit
+
+        x, y, g = features(rng, n, groups, base=base)
+        how = {"sensitive_features": g, "random_state": int(rng.integers(2**31))}
+        result = cross_audit(model_of(name), x, y, **how)
+        effect = result.low > 0 or result.high < 0
+        return Outcome(
+            result.value, result.low, result.high, 0.0, np.nan, AMPLIFIES if effect else NONE
+        )
+
+    return trial
+
+
+# --------------------------------------------------------------------------- the rows
+
+NULL_TEST = "Group → task (A→T), signs from the audited rows: nothing changes"
+NULL_TRAIN = "Group → task (A→T), signs from training rows: nothing changes"
+FEW = "Few rows, few changed rows, weights and clusters: nothing changes"
+EFFECT = "Group → task (A→T): the model changes associations"
+EQUAL = "Labels equal, and the model adds a difference"
+MODELS = "Trained models, and groups that have no influence"
+OTHER_NULL = "Task → group, MALS, sets, soft predictions, training rates: nothing changes"
+NUMERIC = "Numeric tasks: two groups, 70 and 30 % of rows"
+OTHER_EFFECT = "The same: the model changes associations"
+RELATED = "Related measures"
+COMPARE = "Two models on the same rows (`compare`)"
+RUNS = "Several runs of one model (`audit_runs`)"
+FOLDS = "Five folds (`cross_audit`), random groups"
+POWER = "Power, compared with Welch's and Fisher's tests of the same change"
+
+
+def logistic(values):
+    return 1 / (1 + np.exp(-values))
+
+
+def normal(seed, *size):
+    return np.random.default_rng(seed).normal(size=size)
+
+
+B20, B6 = 0.15 * normal(12, 5, 20), normal(3, 5, 6)
+ZIPF = 1 / np.arange(1, 13)
+ZIPF = ZIPF / ZIPF.sum()
+CLIMB = 0.2 + 0.02 * np.arange(12)
+R20 = logistic(B20 - 1)
+NAMES = {True: "training rows", False: "audited rows"}
+
+
+def both(question, setting, world, **how):
+    """Yield a row with signs of the audited rows, and one with signs of training rows."""
+    right = how.get("right", "")
+    for train in (False, True):
+        trial = of_audit(
+            world, n_train=2 * getattr(world, "n", 1_500) if train else None, right=right
+        )
+        name = question if isinstance(question, str) else question[train]
+        more = "" if name in (NULL_TEST, NULL_TRAIN) else f"; signs: {NAMES[train]}"
+        yield Row(name, setting + more, trial, **how)
+
+
+def nothing_changes():
+    name = (NULL_TEST, NULL_TRAIN)
+    yield from both(name, "2 × 1; 25 and 45 %", World([0.25, 0.45]))
+    yield from both(name, "2 × 1; 25 and 26 %", World([0.25, 0.26]))
+    yield from both(name, "5 × 20, 2,000 rows", World(R20, n=2_000))
+    equal = np.full((5, 20), 0.27)
+    yield from both(name, "5 × 20, 2,000 rows; labels equal", World(equal, n=2_000), falsely=0.07)
+    yield from both(name, "12 Zipf groups, 2,000 rows", World(CLIMB, n=2_000, shares=ZIPF))
+    tasks = np.outer(CLIMB, np.linspace(0.6, 1.4, 8))
+    yield from both(name, "12 Zipf groups × 8, 4,000 rows", World(tasks, n=4_000, shares=ZIPF))
+    yield from both(name, "12 Zipf groups, counted whole (smallest 16 rows)",
+                    World(CLIMB, sizes=[int(16 * z / ZIPF[-1]) for z in ZIPF]))  # fmt: skip
+    yield from both(name, "2 × 1; constant model; labels equal", World([0.3, 0.3], [0.0, 0.0]))
+    yield from both(
+        name, "3 × 1; labels equal, 20 % more for all", World([0.1] * 3, keep=1, over=0.2)
+    )
+    yield from both(name, "5 × 20, 2,000 rows; 30 % redrawn", World(R20, n=2_000, keep=0.7))
+
+
+def few_and_dependent():
+    yield from both(FEW, "60 rows", World([0.3, 0.5], n=60), width=1.6)
+    yield from both(FEW, "100 rows; 10 % redrawn", World([0.3, 0.5], n=100, keep=0.9), width=1.6)
+    yield from both(
+        FEW, "5 × 20, 2,000 rows; 3 % redrawn", World(R20, n=2_000, keep=0.97), width=1.6
+    )
+    yield from both(
+        FEW, "groups of 300, 100 and 8", World([0.3] * 3, sizes=[300, 100, 8]), width=1.7
+    )
+    yield from both(FEW, "groups of 300, 5 and 5", World([0.3] * 3, sizes=[300, 5, 5]), width=1.7)
+    yield from both(FEW, "lognormal weights", World([0.3, 0.4], n=1_000, weights="lognormal"))
+    yield from both(FEW, "whole census weights, divided by their mean",
+                    World([0.3, 0.4], n=1_000, weights="census"))  # fmt: skip
+    large = World([0.3, 0.4], n=780, clusters=[300] + [20] * 24)
+    yield from both(FEW, "25 clusters, one large", large, falsely=0.07)
+    pareto = World([0.3, 0.4], n=2_000, clusters=pareto_sizes)
+    yield from both(FEW, "clusters of Pareto sizes", pareto, falsely=0.07)
 
 
 def effects():
-    row = declared("Group → task (A→T): the model changes associations", audited)
-    up, down, turned = ({"right": verdict} for verdict in ("amplifies", "reduces", "reverses"))
-    yield row((2, 80), 1_000, "differences doubled", 0.012, **up, failed=True)
-    yield row((10, 66), 4_000, "differences doubled", 0.02, **up, failed=True)
-    yield row((3, 1), 1_000, "differences 1.5 times", 0.05, train=2_000, **up, failed=True)
-    yield row((5, 10), 1_000, "differences 1.5 times", 0.03, train=500, **up, failed=True)
-    yield row((2, 1), 1_000, "differences doubled", 0.03, **up)
-    yield row((5, 20), 2_000, "differences doubled", 0.05, kind=MIXED, **up)
-    yield row((2, 1), 1_000, "scores cut at 0.5", 0.15, train=2_000, **up)
-    yield row((5, 20), 1_000, "scores cut at 0.5", 0.1, **up)
-    model = "differences 1.5 times, over-predicts"
-    yield row((3, 1), 1_000, model, 0.1, train=2_000, auditor=A_T_BOOT, **up)
-    yield row((3, 5), 1_000, "differences halved", 0.1, **down)
-    yield row((6, 5), 1_000, "errors at the rates of all rows", 0.4, kind=CLASSES, **down)
-    yield row((2, 1), 1_000, "differences reversed", 0.1, **turned)
-    yield row((2, 1), 1_000, "differences reversed", 0.03, **turned)
-    yield row((2, 1), 4_000, "differences reversed", 0.03, **turned)
-    yield row((2, 5), 1_000, "differences reversed", 0.03, **turned)
-    yield row((2, 1), 1_000, "differences reversed and doubled", 0.03, **turned)
-    yield row((5, 10), 1_000, "differences reversed and doubled", 0.03, **turned)
-    yield row((5, 10), 4_000, "differences reversed and doubled", 0.03, **turned)
-    yield row((5, 20), 1_000, "differences doubled", 0.03, **FIVE, **up)
-    yield row((5, 20), 1_000, "scores half as far from their mean", 0.06, **FIVE, **down)
-    yield row((3, 5), 1_000, "differences reversed", 0.03, **THREE, **turned)
-    yield row((3, 5), 1_000, "differences reversed", 0.03, **THREE, **turned, train=1_000)
-    yield row((2, 1), 1_000, "± 5 pp the other way", 0.01, **turned, failed=True)
-    yield row((2, 5), 1_000, "± 5 pp the other way", 0.01, **turned, failed=True)
-
-
-def backwards():
-    """Errors of groups: 1 is P(right), the second number P(predicted as the first group)."""
-    question = "Task → group (T→A)"
-    row = partial(declared(question, audited), model="exchangeable", auditor=T_A)
-    often = {"kind": {"predicted": (0.85, 0.1)}, "note": "a group predicted too often"}
-    errors = {"kind": {"predicted": (0.7,)}, "note": "30 % of groups predicted at random"}
-    alike = {"kind": {"recorded": (0.85,), "predicted": (0.85,)}}
-    better = {"kind": {"recorded": (0.6,), "predicted": (0.95,)}, "right": "amplifies"}
-    yield row((3, 1), 1_000, **often)
-    yield row((3, 1), 1_000, **often, train=2_000)
-    yield row((10, 40), 4_000, **often)
-    yield row((5, 20), 2_000, **errors)
-    yield row((5, 20), 1_000, gap=0.1, **alike | {"auditor": T_A_BOOT})
-    yield row((3, 5), 1_000, gap=0.2, **alike, train=500)
-    yield row((2, 80), 1_000, gap=0.2, **{"kind": alike["kind"] | MIXED})
-    yield row((5, 10), 1_000, gap=0.15, **better, note="predicted with fewer errors than recorded")
-
-
-def sets(direction, base="test", **how):
-    return MultiAttributeAuditor(direction, combinations="all", max_size=2, base=base, **how)
-
-
-def shared():
-    row = declared("MALS, sets of tasks (Multi→) and rates of training labels", audited)
-    mals = partial(row, metric="MALS", auditor=MALS)
-    yield mals((5, 10), 1_000, "40 % errors", 0.05, train=300, failed=True)
-    yield mals((5, 10), 1_000, "40 % errors", 0.05, train=2_000)
-    yield mals((5, 20), 1_000, "40 % errors", 0.05)
-    yield mals((3, 20), 1_000, "over-predicts", auditor=MALS_BOOT)
-    yield mals((12, 40), 4_000, "40 % errors")
-    alike = {"kind": {"recorded": (0.85,), "predicted": (0.85,)}}
-    yield mals((3, 5), 1_000, "exchangeable", 0.15, **alike, train=2_000)
-    yield mals((5, 10), 1_000, "differences doubled", 0.07, train=2_000, right="amplifies")
-    base = {"auditor": DirectionalAuditor(base="train"), "metric": 'A→T, base="train"'}
-    yield row((5, 10), 1_000, "40 % errors", 0.05, **base, train=300, failed=True)
-    yield row((5, 10), 1_000, "40 % errors", 0.05, **base, train=2_000)
-    forwards = {"auditor": sets("A->T", "train", **ANALYTIC), "metric": 'Multi→ A→T, base="train"'}
-    yield row((5, 6), 1_000, "40 % errors", 0.05, **forwards, train=300, failed=True)
-    forwards = {"auditor": sets("A->T", **BOOTSTRAP), "metric": "Multi→ A→T"}
-    yield row((5, 6), 1_000, "40 % errors", 0.05, **forwards)
-    forwards["auditor"] = sets("A->T", **ANALYTIC)
-    yield row(
-        (5, 6), 1_000, "differences doubled", 0.05, **forwards, train=2_000, right="amplifies"
+    amplify = {"right": AMPLIFIES}
+    yield from both(
+        EFFECT, "2 × 1; 30 and 40 % → 27 and 43 %", World([0.3, 0.4], [0.27, 0.43]), **amplify
     )
-    back = {"auditor": sets("T->A", **ANALYTIC), "metric": "Multi→ T→A"}
-    yield row((3, 5), 1_000, "exchangeable", 0.1, **alike, **back)
-    both = {"auditor": sets(None, "train", **ANALYTIC), "metric": 'Multi_MALS, base="train"'}
-    yield row((5, 6), 1_000, "40 % errors", 0.05, **both, train=300)
+    twice = World(logistic(0.3 * B6 - 1), logistic(0.6 * B6 - 1), n=2_000)
+    yield from both(EFFECT, "5 × 6, 2,000 rows; differences doubled", twice, **amplify)
+    yield from both(
+        EFFECT, "2 × 1; 25 and 45 % → 35 and 35 %", World([0.25, 0.45], [0.35, 0.35]), right=REDUCES
+    )
+    yield from both(
+        EFFECT,
+        "2 × 1; weak, 30 and 32 % → 30 and 22 %",
+        World([0.3, 0.32], [0.3, 0.22]),
+        right=REVERSES,
+    )
+    weak = World([0.3, 0.315, 0.33], [0.35, 0.3, 0.25])
+    yield from both(EFFECT, "3 × 1; weak, reversed", weak, right=REVERSES)
+    yield from both(
+        EFFECT, "2 × 1; 30 and 40 % → 40 and 25 %", World([0.3, 0.4], [0.4, 0.25]), right=REVERSES
+    )
+    turned = World(logistic(0.2 * B6 - 1), logistic(-0.2 * B6 - 1), n=2_000)
+    yield from both(EFFECT, "5 × 6, 2,000 rows; reversed", turned, right=REVERSES)
+    over = World([0.1, 0.12, 0.2], keep=1, over=0.2)
+    yield from both(
+        EFFECT, "3 × 1; 20 % of negatives made positive in all groups", over, right=REDUCES
+    )
+    lost = World([0.4] * 3, [0.4, 0.4, 0.0], sizes=[300, 300, 29], keep=[1, 1, 0])
+    yield from both(EFFECT, "a group of 29 rows loses all positives", lost, right=ADDS)
+
+
+def equal_labels():
+    for points in (2, 5, 10):
+        half = points / 200
+        world = World([0.3, 0.3], [0.27 - half, 0.27 + half], n=4_000)
+        yield from both(EQUAL, f"2 × 1, 4,000 rows; {points} points", world, right=ADDS)
+    tasks = World(np.full((2, 8), 0.3), 0.3 + 0.05 * np.outer([-1, 1], [1, -1] * 4), n=4_000)
+    yield from both(EQUAL, "2 × 8, 4,000 rows; 10 points, either group", tasks, right=ADDS)
+
+
+def models():
+    for name in ("logistic", "tree", "boosting"):
+        most = 100 if name == "boosting" else 10_000
+        for train in (False, True):
+            draw = learned(name, 500, groups=3)
+            setting = f"{name}, 500 training rows, 3 groups; signs: {NAMES[train]}"
+            yield Row(MODELS, setting, of_model(draw, train), most=most)
+    for train in (False, True):
+        draw = learned("memorising tree", 300, groups=2, sees_groups=True)
+        setting = f"memorising tree that gets the group, 300 training rows; signs: {NAMES[train]}"
+        yield Row(MODELS, setting, of_model(draw, train, right=SIGN), SIGN)
+
+
+def sets(**how):
+    return partial(MultiAttributeAuditor, combinations="all", max_size=2, **how)
+
+
+def other(question, right):
+    """Yield rows of auditors beside A→T, with and without a change."""
+    change = 1.0 if right else 0.0
+    mean = np.array([[0.2, 0.3, 0.4], [0.3, 0.25, 0.25], [0.4, 0.35, 0.25]])
+    moved = mean + change * 0.5 * (mean - mean.mean(axis=0))
+
+    def row(setting, world, make, n_train=None, uses="yq", right=right, **how):
+        trial = of_audit(world, make, n_train, uses=uses, right=right)
+        return Row(question, setting, trial, right, **how)
+
+    backwards = partial(DirectionalAuditor, "T->A")
+    named = World(mean, n=1_500, keep=0.5, sharp=1 + change)
+    yield row("T→A, 3 × 3", named, backwards, uses="yh")
+    yield row("T→A, 3 × 3; 3,000 training rows", named, backwards, 3_000, uses="yh")
+    many = World(R20, logistic((1 + change) * B20 - 1), n=2_000, keep=0.3)
+    yield row(
+        "T→A, 5 × 20; 2,000 training rows",
+        replace(many, sharp=1 + change),
+        backwards,
+        2_000,
+        uses="yh",
+    )
+    two = World([0.3, 0.45], [0.3 - 0.05 * change, 0.45 + 0.05 * change], keep=0.3)
+    three = World(mean, moved, n=1_500, keep=0.3)
+    for world, size in ((two, "2 × 1"), (three, "3 × 3"), (many, "5 × 20")):
+        yield row(f"MALS, {size}; signs: audited rows", world, MALSAuditor)
+        yield row(f"MALS, {size}; 500 training rows", world, MALSAuditor, 500, right=right or SIGN)
+    yield row("sets of tasks, A→T, 3 × 6", three, sets(direction="A->T", base="test"))
+    yield row(
+        "sets of tasks, A→T, 3 × 6; 3,000 training rows", three, sets(direction="A->T"), 3_000
+    )
+    if not right:  # sets differ between data sets
+        few = World(0.4 * R20[:, :8], n=2_000, keep=0.3)
+        yield row("rare sets of tasks, A→T, 5 × 36", few, sets(direction="A->T", base="test"))
+    soft = World(mean, moved, n=1_500, soft=True)
+    yield row("soft predictions, 3 × 3", soft, DirectionalAuditor)
+    yield row("soft predictions, 3 × 3; 3,000 training rows", soft, DirectionalAuditor, 3_000)
+    base = partial(DirectionalAuditor, base="train")
+    yield row('base="train", 3 × 3; 3,000 training rows', three, base, 3_000)
+    fresh = World(mean, moved, n=1_000)
+    yield row("generated rows, 3 × 3; 2,000 training rows", fresh, base, 2_000, uses="q")
+    weak = World([0.3, 0.31], None if not right else [0.2, 0.41], n=1_000)
+    yield row(
+        "generated rows, 2 × 1, weak labels; 500 training rows",
+        weak,
+        base,
+        500,
+        uses="q",
+        right=right and SIGN,
+    )
+
+
+def numeric():
+    for slope, right in ((1.0, ""), (1.5, AMPLIFIES)):
+        after = "; differences grow" if right else ""
+        for setting, draw, n_train in (
+            ("normal, 2 × 1, 500 rows", numbers(False, 0.4, slope), None),
+            ("normal, 2 × 4, 500 rows; 2,000 training rows", numbers(False, 0.4, slope, 4), 2_000),
+            ("skewed, 2 × 1, 500 rows", numbers(True, 0.4, slope), None),
+            ("skewed, 2 × 4, 500 rows", numbers(True, 0.4, slope, 4), None),
+        ):
+            trial = of_audit(draw, NumericAuditor, n_train, right=right)
+            yield Row(NUMERIC, setting + after, trial, right)
+    trial = of_audit(numbers(True, 0, 1, 4), NumericAuditor)
+    yield Row(NUMERIC, "skewed, 2 × 4, 500 rows; random groups", trial)
+
+
+def related():
+    mean = np.array([[0.2, 0.3, 0.4], [0.3, 0.25, 0.25], [0.4, 0.35, 0.25]])
+    for change, right in ((0.0, ""), (0.5, AMPLIFIES)):
+        moved = mean + change * (mean - mean.mean(axis=0))
+        world = World(mean, moved, n=1_500, keep=0.3)
+        after = "; differences grow" if right else ""
+
+        def row(
+            setting, make, world=world, n_train=None, uses="yq", right=right, after=after, **how
+        ):
+            trial = of_audit(world, make, n_train, uses=uses, right=right)
+            return Row(RELATED, setting + after, trial, right, **how)
+
+        yield row("bias disparity, 3 × 3", BiasDisparityAuditor)
+        yield row("bias disparity, 3 × 3; 3,000 training rows", BiasDisparityAuditor, n_train=3_000)
+        yield row("percentage amplification, 3 × 3", PercentageAuditor)
+        near = World([0.3, 0.31], [0.3 - 0.1 * change, 0.31 + 0.1 * change], keep=0.3)
+        yield row("percentage amplification, shares nearly equal", PercentageAuditor, near)
+        yield row("differential fairness, 3 × 1", DifferentialFairnessAuditor,
+                  World(mean[:, 0], moved[:, 0], keep=0.3))  # fmt: skip
+        yield row("differential fairness, 3 × 3", DifferentialFairnessAuditor)
+        shares = np.array([0.4, 0.3, 0.2, 0.1])
+        more = shares + change * np.array([0.2, -0.1, -0.05, -0.05])
+        yield row("label amplification, 4 classes", LabelAuditor, classes(shares, more))
+        yield row("label amplification, 4 classes; 500 training rows", LabelAuditor,
+                  classes(shares, more), 500)  # fmt: skip
+    tied = classes([0.3, 0.3, 0.2, 0.2], [0.3, 0.3, 0.2, 0.2])
+    yield Row(
+        RELATED,
+        "label amplification, two classes are equal",
+        of_audit(tied, LabelAuditor),
+    )
+    one = World([0.3, 0.5], n=1_000, keep=0.3)
+    yield Row(RELATED, "label amplification, 1 task", of_audit(one, LabelAuditor))
+
+
+def comparisons():
+    worlds = [World([0.3, 0.4], keep=keep) for keep in (0.97, 0.6, 0.3, 0.8)]
+    many = [World(R20, n=2_000, keep=keep) for keep in (0.97, 0.6)]
+    clear = [World([0.3, 0.4], rates, keep=0.3) for rates in ([0.3, 0.4], [0.25, 0.45])]
+    equal = [World([0.3, 0.3], rates, keep=0.3, n=4_000) for rates in ([0.3, 0.3], [0.25, 0.35])]
+    for n_train, signs in ((None, "audited rows"), (3_000, "training rows")):
+        yield Row(COMPARE, f"2 models, 2 × 1; signs: {signs}", of_models(worlds[:2], n_train))
+        yield Row(COMPARE, f"4 models, 2 × 1; signs: {signs}", of_models(worlds, n_train))
+        yield Row(COMPARE, f"2 models, 5 × 20; signs: {signs}", of_models(many, n_train))
+        for worlds_, what, right in (
+            (clear, "one amplifies", AMPLIFIES),
+            (equal, "one adds a difference", ADDS),
+        ):
+            trial = of_models(worlds_, n_train, right=right)
+            yield Row(
+                COMPARE,
+                f"2 models, {what}; signs: {signs}",
+                trial,
+                right,
+            )
 
 
 def runs():
-    make = declared("Several runs of one model (`audit_runs`)", over_runs)
-
-    def row(shape, n, model, gap=0.0, *, how_many=5, train=2_000, metric="", **how):
-        metric = f"{how_many} runs{metric}"
-        return make(shape, n, model, gap, how_many=how_many, train=train, metric=metric, **how)
-
-    for how_many in (3, 5, 10):
-        yield row((2, 1), 1_000, "40 % errors", 0.15, how_many=how_many, failed=True)
-    for how_many in (2, 3, 10):
-        apart_by = {"common": 0, "metric": " with independent errors"}
-        yield row((2, 1), 1_000, "40 % errors", 0.15, how_many=how_many, **apart_by)
-    yield row((3, 1), 1_000, "over-predicts", failed=True)
-    apart_by = {"common": 0, "between": 0.03, "metric": " that differ by ± 3 pp"}
-    yield row((2, 1), 1_000, "40 % errors", 0.15, **apart_by)
-    apart_by = {"common": 0, "metric": " with independent errors"}
-    yield row((2, 1), 1_000, "40 % errors", 0.15, **apart_by, auditor=A_T_BOOT)
-    yield row((5, 20), 1_000, "40 % errors", 0.05, train=0)
-    yield row((3, 1), 1_000, "differences 1.5 times", 0.1, right="amplifies")
-    yield row((5, 20), 1_000, "exchangeable", 0.08, **FIVE, train=0)
+    world = World([0.3, 0.4], keep=0.3)
+    for number in (2, 5):
+        for n_train, signs in ((None, "audited rows"), (3_000, "training rows")):
+            setting = f"2 × 1; {number} runs; signs: {signs}"
+            yield Row(RUNS, setting, of_runs(world, number, n_train))
+    yield Row(
+        RUNS, "2 × 1; 5 runs that differ; signs: audited rows", of_runs(world, 5, between=0.03)
+    )
 
 
-def two_models():
-    row = declared("Two models on the same rows (`compare`)", compared)
-    yield row((2, 20), 1_000, ("3 % errors", "70 % errors"), failed=True)
-    yield row((5, 20), 1_000, ("3 % errors", "40 % errors"), auditor=A_T_BOOT)
-    yield row((5, 20), 1_000, ("3 % errors", "40 % errors"), 0.1, kind=MIXED, train=2_000)
-    yield row((2, 1), 1_000, ("exchangeable", "exchangeable"), 0.15)
-    alike = {"auditor": A_T_BOOT, "train": 500}
-    yield row((2, 1), 1_000, ("exchangeable", "exchangeable"), 0.15, **alike)
-    yield row((5, 10), 1_000, ("40 % errors", "over-predicts"))
-    yield row((5, 10), 1_000, ("40 % errors", "over-predicts"), train=500)
-    mals = {"auditor": MALS, "metric": "MALS"}
-    yield row((5, 10), 1_000, ("3 % errors", "40 % errors"), 0.05, **mals)
-    models = ("40 % errors", "differences 1.5 times")
-    yield row((3, 5), 1_000, models, 0.1, train=2_000, right="amplifies")
-    yield row((5, 20), 1_000, ("3 % errors", "70 % errors"), **FIVE)
-    turned = ("40 % errors", "differences reversed")
-    yield row((2, 5), 1_000, turned, 0.03, **TWO, right="reduces")
-    yield row((3, 1), 1_000, turned, 0.03, **THREE, train=1_000, right="reduces")
+def folds():
+    for name, n, groups, base in (
+        ("constant", 500, 3, -1.0),
+        ("logistic", 500, 2, -1.0),
+        ("logistic", 500, 6, -3.0),
+        ("tree", 500, 3, -1.0),
+    ):
+        share = {-1.0: "30 %", -3.0: "8 %"}[base]
+        setting = f"{name}, 500 rows, {groups} groups, {share} positive"
+        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=100)
 
 
-def procedures():
-    make = declared("Two training procedures, several runs each (`compare`)", compared)
+def power():
+    cases = (
+        # rows, labels, redrawn, keep, what changes
+        (400, [0.3, 0.5], [0.22, 0.58], 0.5),
+        (400, [0.3, 0.5], [0.1, 0.9], 0.85),
+        (1_000, [0.3, 0.5], [0.25, 0.55], 0.5),
+        (1_000, [0.2, 0.25], [0.12, 0.31], 0.6),
+        (2_000, [0.3, 0.4], [0.2, 0.5], 0.85),
+        (4_000, [0.5, 0.55], [0.5, 0.58], 0.2),
+    )
+    for n, labels, redrawn, keep in cases:
+        world = World(labels, redrawn, n=n, keep=keep)
+        changed = changed_rows(world)
+        yield from tested(f"{n:,} rows, {changed} changed a group", world)
+    for n, share in ((300, 0.15), (300, 0.2), (600, 0.1)):
+        world = World([0.5, 0.6], [0.5, 1.0], sizes=[n // 2, n // 2], keep=[1.0, 1 - share])
+        changed = round(share * 0.4 * n / 2)
+        yield from tested(f"{n} rows, {changed} changed, in one group", world)
 
-    def row(shape, n, models, gap=0.0, runs=5, metric="", **how):
-        metric = f"{runs} runs each{metric}"
-        return make(shape, n, models, gap, runs=runs, metric=metric, **how)
 
-    for runs in (3, 5, 10):
-        yield row((2, 1), 1_000, ("40 % errors", "40 % errors"), 0.15, runs, train=2_000)
-    apart_by = {"common": 0, "between": 0.03, "metric": " that differ by ± 3 pp"}
-    yield row((2, 1), 1_000, ("40 % errors", "40 % errors"), 0.15, **apart_by)
-    yield row((2, 20), 1_000, ("3 % errors", "70 % errors"))
-    models = ("40 % errors", "differences 1.5 times")
-    yield row((3, 5), 1_000, models, 0.1, train=2_000, right="amplifies")
+def changed_rows(world):
+    """Return the number of changed rows of each group, as text."""
+    p, r = np.array(world.labels), np.array(world.redrawn)
+    share = (1 - world.keep) * (p * (1 - r) + r * (1 - p))
+    return " and ".join(f"{number:.0f}" for number in share * world.n / 2)
+
+
+def tested(setting, world):
+    few = 1.6 if world.sizes else 1.25
+    for train in (False, True):
+        n_train = 2 * (sum(world.sizes) if world.sizes else world.n) if train else None
+        trial = of_audit(world, n_train=n_train, right=AMPLIFIES, tested=True)
+        yield Row(POWER, f"{setting}; signs: {NAMES[train]}", trial, AMPLIFIES, width=few)
 
 
 PARTS = {
-    "untrained": untrained,
-    "trained": trained,
+    "null": nothing_changes,
+    "few": few_and_dependent,
     "effects": effects,
-    "backwards": backwards,
-    "shared": shared,
-    "runs": runs,
-    "compare": two_models,
-    "procedures": procedures,
-    "related": related,
+    "equal": equal_labels,
+    "models": models,
+    "others": lambda: other(OTHER_NULL, ""),
+    "others-effects": lambda: other(OTHER_EFFECT, AMPLIFIES),
     "numeric": numeric,
-    "dependent": dependent,
-    "many": many,
-    "attackers": attackers,
-    "joint-law": joint_law,
-    "texts": texts,
+    "related": related,
+    "compare": comparisons,
+    "runs": runs,
     "folds": folds,
-    "real": real,
-    "kinds": kinds,
+    "power": power,
 }

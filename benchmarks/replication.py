@@ -111,8 +111,6 @@ split: no label has more than α times as many images of one gender as of the ot
 The scripts of the papers are in `benchmarks/papers`, the published numbers in
 `benchmarks/published`. `python benchmarks/replication.py` computes the values that need no
 training, in seconds. The file of all values ends with code for values that need more data.
-`python benchmarks/resnet_coco.py FOLDER` trains the ResNet-50 of Wang et al. (2019) on the images
-of COCO, alone and against an adversary; this was not measured.
 
 Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six_metrics` and
 {{doc}}`auto_examples/audit/plot_compas_thresholds`.

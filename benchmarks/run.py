@@ -38,10 +38,6 @@ BENCHMARKS = {
     "cooccurrence": Benchmark(
         "co-occurrence audits, compared with loops, matrix products and `np.bincount`"
     ),
-    "uncertainty": Benchmark(
-        "intervals and tests, compared with loops, plain resampling and Fairlearn",
-        Peer("--fairlearn", "fairlearn==0.15.0"),
-    ),
     "predictability": Benchmark(
         "leakage and DPA, compared with bias-amplification",
         Peer("--peer", "bias-amplification==0.2.1"),
@@ -50,7 +46,6 @@ BENCHMARKS = {
     "attackers": Benchmark("networks trained at once, compared with one after another", torch=True),
     "sklearn": Benchmark("`AuditedClassifier`, compared with the classifier that it wraps"),
     "engines": Benchmark("files and queries, compared with the engines' own group-by"),
-    "comparison": Benchmark("comparisons of two models, compared with audits and with group-by"),
     "growth": Benchmark("time and memory by number of rows, groups, tasks, sets and resamples"),
 }
 SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {

@@ -23,7 +23,7 @@ from parts import Trials, add_arguments
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import with_weight
-from skbiasamp.inference.sequential import adjusted, evidence, normal_scores
+from skbiasamp.monitoring._sequential import adjusted, evidence, normal_scores
 from skbiasamp.monitoring._watch import _HALF as HALF
 from skbiasamp.monitoring._watch import against_all_before
 

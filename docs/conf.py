@@ -54,8 +54,7 @@ redirects = {
     **{
         f"benchmarks-{name}": "benchmarks"
         for name in (
-            *("attackers", "comparison", "cooccurrence", "engines", "growth"),
-            *("predictability", "sklearn", "uncertainty"),
+            *("attackers", "cooccurrence", "engines", "growth", "predictability", "sklearn"),
         )
     },
 }
@@ -72,7 +71,7 @@ redirects |= {
 redirects |= {
     f"{GALLERY}/plot_base_rate_thresholds": "scikit-learn",
 }
-exclude_patterns = ["_build", "_extensions", "files"]
+exclude_patterns = ["_build", "_extensions"]
 exclude_patterns += ["auto_examples/**.py", "auto_examples/**.ipynb"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -23,7 +23,7 @@ from skbiasamp.results.gate import FAILED, UNDEFINED, Limit, gate_of, pair_check
 
 __all__ = ["assert_amplification", "check_auditor"]
 
-_SHOWN = ["group", "task", "n", "base", "observed", "amplification", "low", "high"]
+_SHOWN = ["group", "task", "n", "base", "observed", "change", "low", "high"]
 _MOST = 5
 
 
@@ -89,11 +89,11 @@ def assert_amplification(
     >>> try:
     ...     assert_amplification(report, below=0.02)
     ... except AssertionError as error:
-    ...     first, *_, m, f = str(error).splitlines()
-    ...     print(first, m, f, sep="\n")
-    directional A->T: +0.1125, 95 % interval +0.0925 to +0.1348, amplifies: failed
-        m     1 400 0.5000    0.6250         0.1250 0.0945 0.1578
-        f     1 400 0.2500    0.1500         0.1000 0.0721 0.1310
+    ...     first, *_, f, m = str(error).splitlines()
+    ...     print(first, f, m, sep="\n")
+    directional A->T: +0.1125, 95 % interval +0.0901 to +0.1349, amplifies: failed
+        f     1 400 0.2500    0.1500 -0.1125 -0.1365 -0.0885
+        m     1 400 0.5000    0.6250  0.1125  0.0885  0.1365
     """
     __tracebackhide__ = True
     if not isinstance(report, AuditReport | AuditResult):

@@ -41,7 +41,6 @@ from skbiasamp.metrics.base import INTERNAL
 LEFT_OUT = {
     "fetch_imsitu_annotations",
     "get_metadata_routing",
-    "MLPBundle",
     "Option",
     "Pairs",
     "of_rows",
@@ -59,7 +58,6 @@ QUICK = {
     "max_epochs": [1],
     "pretrain_epochs": [1],
     "adversary_epochs": [1],
-    "noise": [(1,)],
     "verbose": [0],
     "n_samples": [20],
 }
@@ -122,7 +120,7 @@ def own_of(of):
     """Return values that parameters of one target take, by the first part of its name."""
     if of.startswith(("LIC", "DBAC", "lic_", "dbac_")):
         return SAID
-    if of.startswith("Word") and "Display" not in of:
+    if of.startswith("Word"):
         lists = {"a": ["woman", "bike"], "b": ["man"]}
         return {"X": TEXTS, "words": [None, ["woman"], lists], "labels": [lists]}
     if of == "label_columns":

@@ -77,6 +77,9 @@ def test_the_limit_is_one_of_the_value():
         result = auditor.audit(y, model.predict(X, **own), sensitive_features=sex)
         assert abs(result.value) <= 0.02
         assert abs(result.value - result.published) > 0.04
+        # The sign of the third group is open: the interval is that of an audit of these rows.
+        rows = DirectionalAuditor(reference="test")
+        result = rows.audit(y, model.predict(X, **own), sensitive_features=sex)
         low, high = model.amplification_interval_
         assert 1 <= (high - low) / (result.high - result.low) < 1.02
         assert model.amplification_ == pytest.approx(result.value, abs=0.01)

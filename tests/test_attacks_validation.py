@@ -67,15 +67,16 @@ def test_the_network_is_the_one_that_is_best_on_the_validation_rows_as_they_are(
         table[np.flatnonzero(order[row.argmax()] == VERBS)[0], gender] += n
     np.testing.assert_array_equal(table, counts)
     # By hand: of all epochs the one with the most correct validation rows.
-    by_hand = MLPAttacker((10,), max_epochs=15, early_stopping="accuracy").fit_many(
+    (by_hand,) = MLPAttacker((10,), max_epochs=15, early_stopping="accuracy").fit_many(
         X, y, weight, **options
     )
-    predicted = by_hand.predict(np.eye(20))[0]
+    predicted = by_hand.predict(np.eye(20))
     position = {name: i for i, name in enumerate(order)}
     right = [predicted[position[verb]] == (g == "woman") for verb, g in zip(*test, strict=True)]
     by_gender = pd.Series(right).groupby(test[1]).mean()
     assert value == pytest.approx(by_gender.mean(), abs=1e-12)
-    assert by_hand.validation_curve[0].max() == by_hand.validation_curve[0, by_hand.n_iter[0] - 1]
+    curve = by_hand.validation_curve_
+    assert curve.max() == curve[by_hand.n_iter_ - 1]
 
 
 def test_an_epoch_chosen_on_rows_like_the_test_rows_finds_what_training_rows_lack():

@@ -79,13 +79,3 @@ def test_an_unknown_benchmark_is_named():
     )
     assert done.returncode == 2
     assert "there is no benchmark 'enignes'" in done.stderr
-
-
-def test_the_short_benchmark_of_comparisons_shows_every_row():
-    header, _, *rows = cells(run("comparison.py", "--short"))
-    rows, parts = rows[:12], rows[12:]
-    assert {len(row) for row in rows} == {len(header)}
-    assert len(parts) == 2 + 5
-    assert {len(row) for row in parts} == {8}
-    # Two kinds of attackers for each of two models, four draws and five folds.
-    assert [row[-1] for row in parts[2:]] == ["0 / 0"] * 3 + ["80 / 80"] * 2

@@ -23,7 +23,6 @@ import re
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -378,13 +377,6 @@ def width_of_blocks():
     return (100 / math.sqrt(2 * 2_000),)
 
 
-def subgroups_found():
-    text = (ROOT / "benchmarks" / "results" / "subgroups.md").read_text("utf-8")
-    rows = [line.split("|")[4:6] for line in text.splitlines() if line.startswith("| t")]
-    above, differs = np.array(rows, float).T
-    return above.max(), differs.max()
-
-
 # From a page to sentences, with what computes their numbers, or the test that holds them.
 CLAIMS = {
     "README": {
@@ -475,10 +467,6 @@ CLAIMS = {
     "uncertainty": {
         "by some {:.1f} % at random": width_of_blocks,
         "Student's, or {:.2f} with": normal_quantile,
-    },
-    "why": {
-        "at most {:.1f} % of data sets": lambda: subgroups_found()[:1],
-        "was true in at most {:.1f} %": lambda: subgroups_found()[1:],
     },
 }  # fmt: skip
 COMPUTED = [

@@ -51,12 +51,12 @@ def test_the_whole_interval_decides(predicted, limit, one_sided, outcome):
     assert bool(gate) == (outcome == "passed")
     (check,) = gate.checks
     result = report["directional A->T"]
-    assert (check.estimate, check.low, check.high) == result.judged
+    assert (check.value, check.low, check.high) == result.judged
     assert math.isnan(check.rows) == (outcome != "inconclusive")
 
 
 def test_the_rows_that_are_named_decide():
-    """Of data sets with so many rows and the estimate as the truth, four in five are decided."""
+    """Of data sets with so many rows and the value as the truth, four in five are decided."""
     effect, limit, decided, n_data = 0.05, 0.02, 0, 100
     rng = np.random.default_rng(0)
     auditor = DirectionalAuditor()
@@ -73,9 +73,9 @@ def test_the_rows_that_are_named_decide():
         )
         return report.gate(limit)
 
-    # Rows of an audit whose estimate is near the truth.
+    # Rows of an audit whose value is near the truth.
     asked = [gate(400).checks[0] for _ in range(40)]
-    near = [check.rows for check in asked if abs(check.estimate - effect) < 0.002]
+    near = [check.rows for check in asked if abs(check.value - effect) < 0.002]
     assert near
     rows = int(np.median(near))
     for _ in range(n_data):
@@ -84,7 +84,7 @@ def test_the_rows_that_are_named_decide():
 
 
 def test_a_declared_limit_decides_the_verdict_of_the_report():
-    for limit, words in ((0.5, "Within"), (0.02, "Above"), (0.11, "Inconclusive")):
+    for limit, words in ((0.5, "Within"), (0.02, "Outside"), (0.11, "Inconclusive")):
         report = report_of(MORE, limit=limit)
         assert report.limit == limit
         assert report.verdict.startswith(words)
@@ -174,37 +174,10 @@ def test_few_rows_cannot_tell_how_many_would_decide():
 def test_a_gate_and_the_verdict_with_a_limit_are_of_one_metric():
     balanced, groups = [0, 1] * 400, [1] * 400 + [0] * 400
     report = skbiasamp.audit(balanced, groups, sensitive_features=SEX, limit=0.02, random_state=0)
-    assert report.verdict.startswith("Above the limit")
-    gate = report.gate(0.02)
-    assert (gate.outcome, [check.name for check in gate.checks]) == (
-        "failed",
-        ["directional A->T", "leakage"],
-    )
-    (check,) = report.gate(0.02, on="directional").checks
-    assert (check.outcome, check.verdict) == ("passed", "cannot amplify")
-
-
-def test_matched_pairs_alone_have_no_gate():
-    ids = [*range(400)] * 2
-    report = skbiasamp.audit(None, MORE, sensitive_features=SEX, pairs=ids, random_state=0)
-    for on in (None, "all", "worst"):
-        with pytest.raises(ValueError, match=r"^limit needs a result of a metric"):
-            report.gate(0.02, on=on)
-
-
-def test_signs_that_cannot_move_the_estimate_measure_nothing():
-    """Shares of all groups sum to 1: their changes sum to 0, whatever a model does."""
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        sex, labels = rng.integers(0, 4, 1000), rng.integers(0, 2, 1000)
-        auditor = MALSAuditor(reference="test")
-        result = auditor.audit(labels, sex % 2, sensitive_features=sex)
-        table = result.table.groupby("task")["sign_used"] if "sign_used" in result.table else None
-        if table is not None and (table.nunique() == 1).all():
-            assert (result.verdict, result.p_value == 1) == ("not measured", False)
-            assert "do not agree on which groups are associated with a task" in result.sentence
-            return
-    raise AssertionError("no data set has such signs")
+    assert report.verdict.startswith("Outside the limit")
+    (check,) = report.gate(0.02).checks
+    assert (check.name, check.outcome) == ("directional A->T", "failed")
+    assert (check.verdict, check.value) == ("adds a difference", 0.5)  # the change of a group
 
 
 def test_a_model_that_turns_labels_around_passes_no_gate():
@@ -215,13 +188,14 @@ def test_a_model_that_turns_labels_around_passes_no_gate():
         for auditor in (DirectionalAuditor(), MALSAuditor()):
             sex = ["f"] * 100 + ["m"] * 100
             report = skbiasamp.audit(labels, wrong, sensitive_features=sex, auditor=[auditor])
-            assert report.gate(0.02).outcome in ("failed", "not measured")
+            # Few rows of nearly equal labels show neither a direction nor a change.
+            assert report.gate(0.02).outcome in ("failed", "inconclusive")
+            assert report.gate(0.02).outcome == "failed" or share < 66
 
 
-@pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
 @pytest.mark.parametrize("trained", [False, True])
 @pytest.mark.parametrize("n_men", [0, 1, 2, 12, 29])
-def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained, interval):
+def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained):
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 700)
     skill = rng.normal(size=1400) + (sex == "m") / 2
@@ -235,7 +209,7 @@ def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained,
         hired[rows],
         predicted[rows],
         sensitive_features=sex[rows],
-        auditor=DirectionalAuditor(interval=interval),
+        auditor=DirectionalAuditor(),
         **whole,
     )
     (result,) = report.values()
@@ -245,13 +219,13 @@ def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained,
         assert "only one group has rows" in result.sentence
     else:
         assert result.high > 0.1
-        assert result.estimate == pytest.approx(abs(result.value))
+        assert result.low <= result.value <= result.high
 
 
 OF_GROUPS = [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor]
-OF_GROUPS = [auditor(interval="analytic") for auditor in OF_GROUPS] + [
-    auditor(random_state=0)
-    for auditor in (*OF_GROUPS, PercentageAuditor, BiasDisparityAuditor, LeakageAuditor, DPAAuditor)
+OF_GROUPS = [auditor() for auditor in (*OF_GROUPS, PercentageAuditor, BiasDisparityAuditor)] + [
+    LeakageAuditor(random_state=0),
+    DPAAuditor(random_state=0),
 ]
 
 
@@ -288,7 +262,8 @@ def test_a_column_of_members_alone_is_compared_with_other_rows():
     assert not np.isnan([result.low, result.high]).any()
 
 
-def test_two_larger_groups_leave_a_small_one_out():
+def test_a_small_group_counts_beside_two_larger_ones():
+    """A third group that gets everything does not vanish below some number of rows."""
     groups = np.repeat(["a", "b", "c"], [500, 500, 20])
     rng = np.random.default_rng(0)
     labels = (rng.random(1020) < np.repeat([0.3, 0.5, 0.4], [500, 500, 20])).astype(int)
@@ -297,8 +272,8 @@ def test_two_larger_groups_leave_a_small_one_out():
     (result,) = skbiasamp.audit(
         labels, predicted, sensitive_features=groups, auditor=auditor
     ).values()
-    assert abs(result.value) > 0.1
-    assert abs(result.estimate) < 0.02
+    assert result.value > 0.1
+    assert result.low <= result.value <= result.high
     # One larger group alone would be compared with little more than itself.
     rows = np.r_[0:500, 500:520, 1000:1020]
     (result,) = skbiasamp.audit(
@@ -307,8 +282,8 @@ def test_two_larger_groups_leave_a_small_one_out():
     assert result.high - result.low > 0.1
 
 
-@pytest.mark.parametrize(("n_men", "known"), [(3, False), (15, True)])
-def test_curve_and_subgroups_have_no_interval_of_fewer_than_ten_rows(n_men, known):
+@pytest.mark.parametrize(("n_men", "width"), [(3, 0.5), (15, 0.15)])
+def test_curve_and_subgroups_have_wide_intervals_of_few_rows(n_men, width):
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], [400, n_men])
     score = 1 / (1 + np.exp(-rng.normal(size=400 + n_men)))
@@ -316,13 +291,13 @@ def test_curve_and_subgroups_have_no_interval_of_fewer_than_ten_rows(n_men, know
     curve = skbiasamp.model_selection.amplification_curve(
         labels, score, sensitive_features=sex, interval="analytic"
     )
-    assert np.isfinite(curve.low).all() == known
+    assert (curve.high - curve.low > width).all()
     decided = (score > 0.5).astype(int)
     report = skbiasamp.audit(labels, decided, sensitive_features=sex, y_score=score, random_state=0)
-    assert report.curve.empty == (not known)
+    assert (report.curve["high"] - report.curve["low"] > width).all()
     explanation = skbiasamp.explain(labels, decided, sensitive_features=sex, random_state=0)
     (subgroup,) = explanation.subgroups({"all": np.zeros(len(sex), int)}).to_dict("records")
-    assert np.isfinite(subgroup["low"]) == known
+    assert subgroup["high"] - subgroup["low"] > width
     assert not subgroup["differs"]
 
 
@@ -341,10 +316,10 @@ def test_a_pair_without_rows_passes_no_gate_of_all_pairs():
     gate = report.gate(0.02, on="worst")
     assert gate.outcome == "not measured"
     assert "worst pair of directional A->T (c, 1): undefined" in repr(gate)
-    # The mean leaves the pair out, and says so.
+    # The mean leaves the group out, and says so.
     gate = report.gate(0.02)
-    assert gate.outcome == "passed"
-    assert repr(gate).endswith("passed. 1 pair with fewer than 30 rows left out")
+    assert (gate.outcome, gate.checks[0].missing) == ("inconclusive", ("c",))
+    assert "The training labels have the group c, and the audited rows have not" in repr(gate)
 
 
 def weakly_associated(seed, added, n_train, n=6_000):
@@ -360,7 +335,10 @@ def weakly_associated(seed, added, n_train, n=6_000):
 
 
 def test_signs_that_training_labels_do_not_show_pass_no_gate():
-    """Wrong signs cancel what is there: half of such models passed, with truly +0.05."""
+    """Wrong signs cancel what is there: half of such models passed, with truly +0.05.
+
+    Changes are judged where the labels show no direction: 4 to 10 % pass.
+    """
     auditor = DirectionalAuditor()
     for added, n_train in ((0.05, 300), (0.05, 1_000), (0, 300)):
         outcomes = []
@@ -368,12 +346,11 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
             y, p, known = weakly_associated(seed, added, n_train)
             report = skbiasamp.audit(y, p, auditor=auditor, limit=0.03, **known)
             for one_sided in (False, True):
-                gate = report.gate(0.03, one_sided=one_sided)
-                outcomes.append(gate.outcome)
-                if gate.checks[0].n_open_pairs:
-                    assert "whose sign the labels do not show" in repr(gate)
-                    assert one_sided or "whose sign the labels do not show" in report.verdict
-        assert (outcomes.count("passed") == 0) if added else set(outcomes) == {"passed"}
+                outcomes.append(report.gate(0.03, one_sided=one_sided).outcome)
+        if added:
+            assert outcomes.count("passed") <= 0.1 * len(outcomes)
+        else:
+            assert set(outcomes) == {"passed"}
 
 
 def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
@@ -381,21 +358,18 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
     for seed in range(30):
         y, p, known = weakly_associated(seed, 0.05, 300)
         comparison = skbiasamp.compare(y, {"labels": y, "p": p}, auditor=auditor, **known)
-        gate = comparison.gate(0.03)
-        outcomes.append(gate.outcome)
-        assert "turned" not in repr(comparison["directional A->T"])
-    assert "passed" not in outcomes
+        outcomes.append(comparison.gate(0.03).outcome)
+    assert outcomes.count("passed") <= 0.1 * len(outcomes)
     alike = skbiasamp.compare(y, {"labels": y, "p": y}, auditor=auditor, **known)
     assert alike.gate(0.03)
 
 
-def test_a_gate_counts_the_pairs_that_it_leaves_out():
+def test_a_group_of_29_rows_that_loses_everything_passes_no_gate():
     groups = np.repeat(["a", "b", "c"], [400, 400, 29])
     labels = np.r_[np.arange(400) < 100, np.arange(400) < 200, np.arange(29) < 9].astype(int)
     wrong = np.where(groups == "c", 0, labels)
     report = skbiasamp.audit(labels, wrong, sensitive_features=groups, random_state=0)
-    (check,) = report.gate(0.02).checks
-    assert (check.outcome, check.n_small_pairs) == ("passed", 1)
+    assert report.gate(0.02).outcome == "failed"
     assert report.gate(0.02, on="worst").outcome == "failed"
 
 
@@ -404,6 +378,6 @@ def test_an_attack_that_does_not_beat_a_guess_fails_no_gate():
     report = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
     assert report.gate(0, one_sided=True).outcome == "failed"
     result = report["leakage"]
-    guess = replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
+    guess = replace(result, verdict="", statistics=result.statistics | {"above_chance_low": -0.01})
     report = replace(report, results={"leakage": guess})
     assert report.gate(0, one_sided=True).outcome == "inconclusive"

@@ -38,7 +38,7 @@ def audited(rows, auditor=AUDITOR, **more):
 
 
 def explained(rows, **more):
-    columns = {"sensitive_features": rows["sex"], "given": rows["dept"], "random_state": 0}
+    columns = {"sensitive_features": rows["sex"], "given": rows["dept"]}
     return skbiasamp.explain(rows["label"], rows["decision"], **columns, **more)
 
 
@@ -50,7 +50,7 @@ def test_no_row_is_left_out_if_all_strata_have_all_groups():
         assert counted(*columns, sample_weight=weight).n_dropped == 0
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "analytic", None])
+@pytest.mark.parametrize("interval", ["analytic", None])
 def test_rates_are_standardised_and_the_value_is_that_of_the_explanation(interval):
     rows = sample(1500, push=1.0)
     result = audited(rows, clone(AUDITOR).set_params(interval=interval))
@@ -63,7 +63,7 @@ def test_rates_are_standardised_and_the_value_is_that_of_the_explanation(interva
     assert result.value == pytest.approx(change / 2, abs=EXACT)
     assert explained(rows).conditional_value == pytest.approx(result.value, abs=EXACT)
     if interval:
-        assert result.low < result.estimate < result.high
+        assert result.low < result.value < result.high
         assert result.verdict == "amplifies"
 
 
@@ -76,7 +76,8 @@ def test_weights_and_clusters_are_counted(option):
         result = audited(twice, clusters=twice.index.to_numpy())
         plain = audited(rows)
         width = result.high - result.low
-        assert result.value == pytest.approx(plain.value, abs=EXACT)
+        assert result.published == pytest.approx(plain.published, abs=EXACT)
+        assert result.value == pytest.approx(plain.value, rel=1e-4)  # signs as sure as clusters
         assert width == pytest.approx(plain.high - plain.low, rel=0.15)
         return
     weight = rng.integers(1, 4, len(rows))
@@ -125,9 +126,9 @@ def test_an_explanation_and_an_audit_within_strata_are_one_answer(groups, option
         scores = {"y_score": rows["score"]} if option == "scores" else {}
         explanation = explained(rows, **known, **scores)
         own = explanation.conditional.set_index("part").loc["within strata"]
-        expected = [result.estimate, result.low, result.high]
+        expected = [result.value, result.low, result.high]
         assert own[["value", "low", "high"]].tolist() == pytest.approx(expected, abs=EXACT)
-        assert explanation.context["verdicts"]["within strata"] == result.verdict
+        assert own["verdict"] == result.verdict
         assert explanation.conditional_value == pytest.approx(result.value, abs=EXACT)
 
 
@@ -138,18 +139,14 @@ def test_strata_of_one_group_alone_make_the_part_within_strata_smaller():
     result = audited(rows)
     conditional = explained(rows).conditional.set_index("part")
     own = conditional.loc["within strata", ["value", "low", "high"]]
-    numbers = np.array([result.estimate, result.low, result.high])
+    numbers = np.array([result.value, result.low, result.high])
     assert own.tolist() == pytest.approx((0.8 * numbers).tolist(), abs=EXACT)
-    # One group differs by nothing from the rows of its own stratum; they only shift.
+    # One group differs by nothing from the rows of its own stratum.
     assert conditional.loc["no overlap", "value"] == pytest.approx(0, abs=EXACT)
-    change = rows[only].eval("decision - label").mean()
-    signs = result.table.set_index("group")["sign"]
-    shift = 0.8 * result.statistics["shift"] + 0.2 * signs["a"] * change / 2
-    assert conditional.loc["shift", "value"] == pytest.approx(shift, abs=EXACT)
+    assert conditional.index.tolist() == ["within strata", "no overlap"]
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
-def test_differences_between_strata_are_no_noise_of_associations(interval):
+def test_differences_between_strata_are_no_noise_of_associations():
     """Strata decide almost everything, and within them the model exaggerates a small association.
 
     As noise, the differences between strata hide in which direction groups are associated.
@@ -162,7 +159,7 @@ def test_differences_between_strata_are_no_noise_of_associations(interval):
         rate = np.where(stratum, 0.9, 0.05)
         label = (rng.random(2000) < rate + 0.04 * group).astype(int)
         predicted = (rng.random(2000) < rate - 0.03 + 0.1 * group).astype(int)
-        auditor = DirectionalAuditor(reference="test", interval=interval)
+        auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(counted(label, predicted, group, stratum))
         verdicts.append(result.verdict)
     assert verdicts.count("amplifies") >= 5
@@ -181,7 +178,7 @@ def test_few_rows_that_stand_for_many_vary_as_they_do():
         label, predicted = (rng.random((2, 1033)) < 0.4 + 0.1 * stratum).astype(int)
         auditor = DirectionalAuditor(reference="test")
         result = auditor.audit(counted(label, predicted, group, stratum))
-        beyond += abs(result.estimate) > 2 * result.statistics["standard_error"]
+        beyond += abs(result.value) > 2 * result.statistics["standard_error"]
     assert beyond <= 0.1 * times
 
 

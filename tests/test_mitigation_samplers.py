@@ -517,17 +517,14 @@ def test_dates_beside_numbers_are_kept_or_drawn_from_training_rows(library, colu
 def test_noise_is_for_data_of_the_kind_that_was_fitted():
     numbers = np.arange(6.0).reshape(3, 2)
     frame = pd.DataFrame({"a": [0.0, 2.0, 4.0], "b": ["x", "y", "z"]})
-    matrix = sparse.csr_array(numbers)
-    for known, seen, said in [
-        (matrix, numbers, "X must be a sparse matrix, as the training data; got numbers"),
-        (numbers, matrix, "X must be numbers, as the training data; got a sparse matrix"),
-        (frame, frame.assign(b=1), "X must be a data frame .*; got numbers"),
-    ]:
-        with pytest.raises(ValueError, match=said):
-            NoiseRandomizer(random_state=0).fit(known).transform(seen)
+    noise = NoiseRandomizer(random_state=0)
+    with pytest.raises(ValueError, match=r"X must be a data frame .*; got numbers"):
+        noise.fit(frame).transform(frame.assign(b=1))
+    with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
+        noise.fit(sparse.csr_array(numbers))
 
 
-@pytest.mark.parametrize("kind", ["text", "boolean", "sparse"])
+@pytest.mark.parametrize("kind", ["text", "boolean"])
 @pytest.mark.parametrize("share", [0.1, 0.7])
 def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, share):
     rng = np.random.default_rng(0)
@@ -536,17 +533,11 @@ def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, s
     X = {
         "text": pd.DataFrame({"a": np.where(member, "yes", "no"), "b": numbers}),
         "boolean": pd.DataFrame({"a": member, "b": numbers}),
-        "sparse": sparse.csr_array(np.column_stack([member * 2.0, np.zeros(n), member])),
     }[kind]
     expected = 1 / np.sqrt(1 + scale**2)
     noisy = NoiseRandomizer(scale, random_state=0).fit(X).transform(X)
-    if kind == "sparse":
-        before, after = (matrix.toarray()[:, 0] for matrix in (X, noisy))
-        assert set(after) == {0.0, 2.0}
-        assert noisy.nnz == pytest.approx(X.nnz, rel=0.02)
-    else:
-        yes = X["a"][np.argmax(member)]
-        before, after = ((frame["a"] == yes).to_numpy(float) for frame in (X, noisy))
-        assert np.corrcoef(X["b"], noisy["b"])[0, 1] == pytest.approx(expected, abs=0.02)
+    yes = X["a"][np.argmax(member)]
+    before, after = ((frame["a"] == yes).to_numpy(float) for frame in (X, noisy))
+    assert np.corrcoef(X["b"], noisy["b"])[0, 1] == pytest.approx(expected, abs=0.02)
     assert np.corrcoef(before, after)[0, 1] == pytest.approx(expected, abs=0.02)
     assert after.mean() == pytest.approx(before.mean(), rel=0.03)

@@ -12,16 +12,11 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbiasamp.attackers import MLPAttacker, networks
-from skbiasamp.attackers.networks import (
-    distinct_inputs,
-    draw_rows,
-    hold_out,
-    initial_weights,
-    join_equal_rows,
-)
+from skbiasamp import DPAAuditor, LeakageAuditor
+from skbiasamp.attackers import MLPAttacker
 
 torch = pytest.importorskip("torch")
+nn = torch.nn
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_thread")]
 
 
@@ -51,115 +46,43 @@ def gaussian_rows(n=200, d=4, seed=0):
 # --------------------------------------------------------------------------- against torch itself
 
 
-def sequential(attacker, tensors):
-    """The same network of torch's own layers, from the same weights."""
-    activation = {"sigmoid": torch.nn.Sigmoid, "relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
-    activation["leaky_relu"] = torch.nn.LeakyReLU
-    layers = []
-    last = sum(name.startswith("weight") for name in tensors) - 1
-    for i in range(last + 1):
-        before, after = tensors[f"weight{i}"].shape
-        # In front of a batch normalisation a bias does nothing.
-        biased = i == last or not attacker.batch_norm
-        linear = torch.nn.Linear(before, after, bias=biased)
-        with torch.no_grad():
-            linear.weight.copy_(torch.tensor(tensors[f"weight{i}"].T))
-            if biased:
-                linear.bias.copy_(torch.tensor(tensors[f"bias{i}"][0]))
-        layers.append(linear)
-        if i < last:
-            if attacker.batch_norm:
-                layers.append(torch.nn.BatchNorm1d(after))
-            layers.append(activation[attacker.activation]())
-    return torch.nn.Sequential(*layers)
-
-
-def tensors_of(net):
-    """What the library calls the weights of torch's layers."""
-    tensors, i = {}, -1
-    for layer in net:
-        if isinstance(layer, torch.nn.Linear):
-            i += 1
-            tensors[f"weight{i}"] = layer.weight.T
-            if layer.bias is not None:
-                tensors[f"bias{i}"] = layer.bias[None]
-        elif isinstance(layer, torch.nn.BatchNorm1d):
-            tensors |= {f"scale{i}": layer.weight[None], f"shift{i}": layer.bias[None]}
-            tensors |= {f"mean{i}": layer.running_mean[None]}
-            tensors |= {f"variance{i}": layer.running_var[None]}
-    return {name: tensor.detach().numpy() for name, tensor in tensors.items()}
-
-
-@pytest.mark.parametrize("seed", [0, 5])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"activation": "sigmoid"},
-        {"activation": "leaky_relu", "batch_norm": True, "weight_decay": 0.1},
-        {"activation": "tanh", "hidden_layer_sizes": (5, 3), "weight_decay": 0.01},
-        {"loss": "squared_error", "hidden_layer_sizes": (5, 3), "batch_norm": True},
-    ],
-    ids=["sigmoid", "batch-norm", "deep", "regressor"],
-)
-@pytest.mark.parametrize("batch_size", [30, 200], ids=["batches", "whole"])
-def test_takes_the_steps_that_torch_takes(settings, batch_size, seed):
+def test_takes_the_steps_that_torch_takes():
+    """With all rows in each step there is no order of rows."""
     X, y = gaussian_rows(n=90)
-    attacker = MLPAttacker(
-        **{"hidden_layer_sizes": (6,)} | settings, batch_size=batch_size, max_epochs=7
-    )
-    bundle = attacker.fit_many(X, y, random_state=[seed])
-    classifies = is_classifier(attacker)
-
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    widths = (4, *attacker.hidden_layer_sizes, 2 if classifies else 1)
-    net = sequential(attacker, initial_weights(widths, attacker.batch_norm, rng))
-    adam = torch.optim.Adam(net.parameters(), lr=1e-2, weight_decay=attacker.weight_decay)
-    target = torch.tensor(y)
-    loss = torch.nn.CrossEntropyLoss()
-    if not classifies:
-        target = torch.tensor((y - y.mean()) / y.std(), dtype=torch.float32)[:, None]
-        loss = torch.nn.MSELoss()
-    # Rows in the library's order: it sorts the distinct ones by their bytes.
-    rows = X.astype(np.float32)
-    keys = rows.view("V16").ravel()
-    order = np.argsort(keys)
-    rows, target = torch.tensor(rows[order]), target[order.copy()]
-    losses, share = [], np.full(90, 1 / 90)
-    for _ in range(7):
-        batches = [np.arange(90)] if batch_size > 90 else draw_rows(share, 90, rng).reshape(3, 30)
-        inner = []
-        for batch in batches:
+    start = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+    for weight_decay in (0, 0.1):
+        attacker = MLPAttacker(
+            module=lambda *sizes: start, batch_size=200, max_epochs=7, weight_decay=weight_decay
+        ).fit(X, y)
+        net = pickle.loads(pickle.dumps(start))
+        adam = torch.optim.Adam(net.parameters(), lr=1e-2, weight_decay=weight_decay)
+        losses = []
+        for _ in range(7):
             adam.zero_grad()
-            value = loss(net(rows[batch]), target[batch])
-            value.backward()
+            loss = nn.functional.cross_entropy(
+                net(torch.tensor(X, dtype=torch.float32)), torch.tensor(y)
+            )
+            loss.backward()
             adam.step()
-            inner.append(value.item())
-        losses.append(np.mean(inner))
-    for name, tensor in tensors_of(net).items():
-        np.testing.assert_allclose(bundle.tensors[name][0], tensor, **CLOSE, err_msg=name)
-    unit = 1 if classifies else y.var()
-    np.testing.assert_allclose(bundle.loss_curve[0], np.array(losses) * unit, **CLOSE)
-    net.eval()
-    with torch.no_grad():
-        outputs = net(torch.tensor(X, dtype=torch.float32))
-    if classifies:
-        outputs_of_bundle, expected = bundle.predict_proba(X)[0], outputs.softmax(1)
-    else:
-        outputs_of_bundle, expected = bundle.predict(X)[0], outputs[:, 0] * y.std() + y.mean()
-    np.testing.assert_allclose(outputs_of_bundle, expected, **CLOSE)
+            losses.append(loss.item())
+        trained = attacker.module_.state_dict()
+        for name, tensor in net.state_dict().items():
+            np.testing.assert_allclose(trained[name], tensor, **CLOSE, err_msg=name)
+        np.testing.assert_allclose(attacker.loss_curve_, losses, **CLOSE)
 
 
-def test_alternates_activations():
+def test_is_built_of_the_layers_that_it_names():
     X, y = gaussian_rows()
-    bundle = MLPAttacker((4, 3), activation="tanh_relu", max_epochs=2).fit_many(
-        X, y, random_state=0
-    )
-    tensors = {name: tensor[0].astype(float) for name, tensor in bundle.tensors.items()}
-    hidden = np.tanh(X @ tensors["weight0"] + tensors["bias0"])
-    hidden = np.maximum(hidden @ tensors["weight1"] + tensors["bias1"], 0)
-    outputs = hidden @ tensors["weight2"] + tensors["bias2"]
-    expected = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(bundle.predict_proba(X)[0], expected, **CLOSE)
+    attacker = MLPAttacker((4, 3), activation="tanh_relu", max_epochs=2).fit(X, y)
+    layers = [type(layer).__name__ for layer in attacker.module_]
+    assert layers == ["Linear", "Tanh", "Linear", "ReLU", "Linear"]
+    outputs = attacker.module_(torch.tensor(X)).detach().softmax(1).numpy()
+    np.testing.assert_allclose(attacker.predict_proba(X), outputs, **CLOSE)
+    attacker = MLPAttacker((5,), batch_norm=True, loss="squared_error", max_epochs=2).fit(X, y)
+    layers = [type(layer).__name__ for layer in attacker.module_]
+    assert layers == ["Linear", "BatchNorm1d", "ReLU", "Linear"]
+    outputs = attacker.module_(torch.tensor(X)).detach()[:, 0].numpy()
+    np.testing.assert_allclose(attacker.predict(X), outputs * y.std() + y.mean(), **CLOSE)
 
 
 # --------------------------------------------------------------------------- against scikit-learn
@@ -214,8 +137,8 @@ def data_of_many_networks(n_networks=6):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, (n_networks, 150))
     weight = rng.integers(0, 3, (n_networks, 150)).astype(float)
-    # One network has so few rows that it takes them all in every step, and one fewer steps.
-    weight[0, 20:] = 0
+    # Two networks have fewer rows than the others.
+    weight[0, 120:] = 0
     weight[1, 70:] = 0
     return X, y, weight, [11, 12, 13, 14, 15, 16][:n_networks]
 
@@ -225,43 +148,127 @@ def data_of_many_networks(n_networks=6):
 def test_networks_do_not_depend_on_each_other(loss, batch_norm):
     X, y, weight, seeds = data_of_many_networks()
     attacker = MLPAttacker((5,), batch_size=32, max_epochs=12, loss=loss, batch_norm=batch_norm)
-    together = attacker.fit_many(X, y, weight, random_state=seeds)
-    classes = [0, 1, 2] if loss == "cross_entropy" else None
-    predict = (
-        (lambda bundle: bundle.predict_proba(X)) if classes else (lambda bundle: bundle.predict(X))
-    )
+    how = {"n_rows": 150, "classes": [0, 1, 2] if loss == "cross_entropy" else None}
+
+    def outputs(y, weight, seeds):
+        fitted = attacker.fit_many(X, y, weight, random_state=seeds, **how)
+        if loss == "cross_entropy":
+            return np.stack([one.predict_proba(X) for one in fitted])
+        return np.stack([one.predict(X) for one in fitted])
+
+    together = outputs(y, weight, seeds)
     for i, seed in enumerate(seeds):
-        alone = attacker.fit_many(X, y[i], weight[i], classes=classes, random_state=[seed])
-        np.testing.assert_allclose(predict(together)[i], predict(alone)[0], **CLOSE)
+        alone = outputs(y[i], weight[i], [seed])
+        np.testing.assert_allclose(together[i], alone[0], **CLOSE)
     order = [3, 0, 5, 1, 4, 2]
-    turned = attacker.fit_many(
-        X, y[order], weight[order], random_state=[seeds[i] for i in order], classes=classes
-    )
-    np.testing.assert_allclose(predict(turned), predict(together)[order], **CLOSE)
+    turned = outputs(y[order], weight[order], [seeds[i] for i in order])
+    np.testing.assert_allclose(turned, together[order], **CLOSE)
 
 
 def test_a_network_of_one_seed_is_the_first_of_many():
     X, y = gaussian_rows()
     attacker = MLPAttacker(max_epochs=5, random_state=3)
-    many = attacker.fit_many(X, [y, y, 1 - y]).predict_proba(X)
-    np.testing.assert_allclose(many[0], attacker.fit(X, y).predict_proba(X), **CLOSE)
-    assert np.abs(many[0] - many[1]).max() > 0.01
+    first, second, _ = (one.predict_proba(X) for one in attacker.fit_many(X, [y, y, 1 - y]))
+    np.testing.assert_allclose(first, attacker.fit(X, y).predict_proba(X), **CLOSE)
+    assert np.abs(first - second).max() > 0.01
 
 
-def test_what_does_not_fit_at_once_comes_in_parts(monkeypatch):
-    X, y, weight, seeds = data_of_many_networks()
-    attacker = MLPAttacker((5,), max_epochs=4, early_stopping=True)
-    at_once = attacker.fit_many(X, y, weight, random_state=seeds)
-    expected = at_once.predict_proba(X)
-    monkeypatch.setattr(networks, "_MAX_NUMBERS", 100)
-    in_parts = attacker.fit_many(X, y, weight, random_state=seeds)
-    np.testing.assert_allclose(in_parts.validation_curve, at_once.validation_curve, **CLOSE)
-    calls, forward = [], networks._forward
-    monkeypatch.setattr(
-        networks, "_forward", lambda *args: calls.append(args[2].shape) or forward(*args)
+def test_networks_too_many_for_the_memory_come_in_parts():
+    """Eighteen of these are more than 64 MiB."""
+    X, y = gaussian_rows(n=20)
+    attacker = MLPAttacker((1000, 1000), max_epochs=1, random_state=0)
+    *_, last = attacker.fit_many(X, [y] * 18, random_state=range(18))
+    (alone,) = attacker.fit_many(X, y, random_state=[17])
+    np.testing.assert_allclose(last.predict_proba(X), alone.predict_proba(X), **CLOSE)
+
+
+# --------------------------------------------------------------------------- networks of users
+
+
+def images(n=300, seed=0):
+    """Images of 28 × 28 pixels with a bright square, in the upper half or in the lower."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((n, 1, 28, 28)), rng.integers(0, 2, n)
+    for image, below, row, column in zip(X, y, *rng.integers(0, 8, (2, n)), strict=True):
+        image[0, 14 * below + row :][:6, 2 * column :][:, :6] += 1
+    return X, y
+
+
+def convolutional(n_channels, n_outputs):
+    return nn.Sequential(
+        nn.Conv2d(n_channels, 4, 5, stride=3),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Dropout(0.1),
+        nn.Linear(4 * 8 * 8, n_outputs),
     )
-    np.testing.assert_allclose(in_parts.predict_proba(X), expected, **CLOSE)
-    assert len(calls) > 9
+
+
+@pytest.mark.parametrize("as_module", [True, False])
+def test_a_convolutional_network_of_the_user_learns_images(as_module):
+    """Over ten seeds, all new images were right."""
+    (X, y), (new, its) = images(), images(seed=1)
+    module = convolutional(1, 2) if as_module else convolutional
+    attacker = MLPAttacker(module=module, max_epochs=5, batch_size=30, early_stopping=True)
+    fitted = attacker.fit_many(X, [y, 1 - y, y], random_state=[0, 1, 2])
+    for one, target in zip(fitted, (its, 1 - its, its), strict=True):
+        assert one.score(new, target) > 0.9
+    first, _, third = (one.predict_proba(new) for one in fitted)
+    assert np.abs(first - third).max() > 1e-3  # each has its own weights
+
+
+def test_a_convolutional_network_attacks_images():
+    X, group = images()
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, len(group))
+    attacker = MLPAttacker(module=convolutional, max_epochs=5, batch_size=30)
+    auditor = LeakageAuditor(attacker=attacker, n_draws=1, cv=2, random_state=0)
+    result = auditor.audit(labels, labels, y_score=X, sensitive_features=group)
+    assert result.table["quality_model"].item() > 0.9
+    assert result.table["quality_data"].item() < 0.6
+
+
+def test_the_width_of_the_input_may_be_left_to_the_data():
+    X, y = gaussian_rows()
+    lazy = nn.Sequential(nn.LazyLinear(8), nn.ReLU(), nn.Linear(8, 2))
+    assert MLPAttacker(module=lazy, random_state=0).fit(X, y).score(X, y) > 0.85
+
+
+def test_a_module_stays_as_it_was():
+    X, y = gaussian_rows()
+    given = nn.Sequential(nn.Linear(4, 2))
+    before = given[0].weight.clone()
+    MLPAttacker(module=given, max_epochs=2).fit(X, y)
+    assert torch.equal(given[0].weight, before)
+
+
+@pytest.mark.parametrize(
+    ("module", "error", "says"),
+    [
+        (lambda *sizes: 3, TypeError, r"module was called as module\(4, 2\), and returned a int"),
+        (nn.Linear(4, 3), ValueError, r"module returned \(2, 3\) for 2 rows"),
+        (lambda n: 3, TypeError, "module must take 2 arguments"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_said(module, error, says):
+    X, y = gaussian_rows()
+    with pytest.raises(error, match=says):
+        MLPAttacker(module=module).fit(X, y)
+
+
+def test_numbers_of_audits_are_what_they_were():
+    """On COMPAS, over ten seeds, the networks give 0.088 ± 0.005 (SD); counting gives 0.092."""
+    compas = pytest.importorskip("skbiasamp.datasets").load_compas()
+    predicted = (compas.decile_score >= 5).astype(int)
+    given = {"y_pred": predicted, "sensitive_features": compas.sensitive_features}
+    exact = DPAAuditor(attacker="exact", interval=None, random_state=0).audit(
+        compas.target, **given
+    )
+    attacker = MLPAttacker.preset("dpa", max_epochs=30)
+    for seed in range(2):
+        auditor = DPAAuditor(attacker=attacker, n_draws=2, interval=None, random_state=seed)
+        assert auditor.score(compas.target, **given) == pytest.approx(exact.value, abs=0.02)
 
 
 # --------------------------------------------------------------------------- weights
@@ -274,35 +281,22 @@ def test_weights_are_repetitions_exactly(batch_size, loss):
     rng = np.random.default_rng(2)
     y = y + rng.integers(0, 2, 80) * 0.3 if loss == "squared_error" else y
     weight = rng.integers(0, 4, 80)
-    attacker = MLPAttacker(
-        (4,), batch_size=batch_size, max_epochs=8, loss=loss, batch_norm=True, random_state=0
-    )
-    weighted = attacker.fit(X, y, sample_weight=weight).predict(X)
-    rows = rng.permutation(np.repeat(np.arange(80), weight))
-    repeated = clone(attacker).fit(X[rows], y[rows])
-    np.testing.assert_array_equal(weighted, repeated.predict(X))
-    np.testing.assert_array_equal(attacker.loss_curve_, repeated.loss_curve_)
+    attacker = MLPAttacker((4,), batch_size=batch_size, max_epochs=8, loss=loss, random_state=0)
+    for batch_norm in (False, True):
+        attacker.set_params(batch_norm=batch_norm)
+        weighted = attacker.fit(X, y, sample_weight=weight).predict(X)
+        rows = rng.permutation(np.repeat(np.arange(80), weight))
+        repeated = clone(attacker).fit(X[rows], y[rows])
+        np.testing.assert_array_equal(weighted, repeated.predict(X))
+        np.testing.assert_array_equal(attacker.loss_curve_, repeated.loss_curve_)
 
 
 def test_a_zero_is_a_zero_whatever_its_sign():
-    index = distinct_inputs(np.array([[0.0, 1], [-0.0, 1], [0, -1], [0, 1]], dtype=np.float32))[1]
-    assert index[0] == index[1] == index[3] != index[2]
-
-
-def test_an_epoch_has_every_row_as_often_as_it_weighs():
-    rng = np.random.default_rng(0)
-    drawn = draw_rows(np.array([1, 2, 3, 4, 30]) / 40, 40, rng)
-    assert np.bincount(drawn).tolist() == [1, 2, 3, 4, 30]
-    assert (np.diff(drawn) < 0).any()
-    uneven = np.array([0.05, 0.25, 0.7])
-    counts = np.array([np.bincount(draw_rows(uneven, 10, rng), minlength=3) for _ in range(4000)])
-    assert (counts.sum(axis=1) == 10).all()
-    assert (np.abs(counts - 10 * uneven) < 1).all()
-    np.testing.assert_allclose(counts.mean(axis=0), 10 * uneven, rtol=0, atol=0.04)
-    sizes = np.array([len(draw_rows(uneven, 10.3, rng)) for _ in range(4000)])
-    assert set(sizes) == {10, 11}
-    assert sizes.mean() == pytest.approx(10.3, abs=0.03)
-    assert len(draw_rows(np.array([]), 0.0, rng)) == 0
+    X, y = np.array([[0.0], [1.0], [-1.0]] * 20), np.array([0, 1, 1] * 20)
+    attacker = MLPAttacker(max_epochs=3, random_state=0)
+    expected = attacker.fit(X, y).predict_proba(X)
+    X[X == 0] = np.where(np.arange(20) % 2, 0.0, -0.0)
+    np.testing.assert_array_equal(attacker.fit(X, y).predict_proba(X), expected)
 
 
 @pytest.mark.parametrize(
@@ -316,56 +310,41 @@ def test_an_epoch_has_every_row_as_often_as_it_weighs():
 )
 def test_an_epoch_takes_the_steps_of_the_rows_behind_the_weights(weight, n_rows, steps):
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    taken = MLPAttacker((), batch_size=10, max_epochs=6).fit_many(
+    (taken,) = MLPAttacker((), batch_size=10, max_epochs=6).fit_many(
         X, [0, 1, 1, 0], weight, n_rows=n_rows, random_state=[0]
     )
-    expected = MLPAttacker((), batch_size=10, max_epochs=6 * steps).fit_many(
+    (expected,) = MLPAttacker((), batch_size=10, max_epochs=6 * steps).fit_many(
         X, [0, 1, 1, 0], np.array(weight) / 100, n_rows=1, random_state=[0]
     )
     np.testing.assert_allclose(taken.predict_proba(X), expected.predict_proba(X), **CLOSE)
-    np.testing.assert_allclose(
-        taken.loss_curve[0], expected.loss_curve.reshape(6, steps).mean(axis=1), **CLOSE
-    )
+    means = expected.loss_curve_.reshape(6, steps).mean(axis=1)
+    np.testing.assert_allclose(taken.loss_curve_, means, **CLOSE)
 
 
 # --------------------------------------------------------------------------- early stopping
 
 
-def rows_held_out(X, y, fraction, seed):
-    """Return whether a network of this seed holds out each row; rows differ in X or y."""
-    index = distinct_inputs(X.astype(np.float32))[1]
-    rows = join_equal_rows(index, y, np.ones(len(y)))
-    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-    validation = hold_out(rows, len(y), fraction, rng)[1]
-    pairs = set(zip(validation.inputs, validation.target, strict=True))
-    return np.array([pair in pairs for pair in zip(index, y, strict=True)])
+def noisy_rows(seed=0):
+    """Training rows that can be learned by heart, and validation rows of the same kind."""
+    X, y = gaussian_rows(n=300, seed=seed)
+    y = np.where(np.random.default_rng(1).random(300) < 0.3, 1 - y, y)
+    return (X[:60], y[:60]), (X[60:], y[60:])
 
 
 def test_the_best_epoch_on_held_out_rows_is_kept():
+    """Of rows of noise, which networks learn by heart."""
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 8))
-    y = rng.integers(0, 2, (4, 60))  # noise: networks learn it by heart
-    seeds = [1, 2, 3, 4]
-    out = np.array(
-        [rows_held_out(X, *network) for network in zip(y, [1 / 3] * 4, seeds, strict=True)]
-    )
-    assert out.sum(axis=1).tolist() == [20] * 4
+    X, y = rng.normal(size=(60, 8)), rng.integers(0, 2, (4, 60))
     attacker = MLPAttacker((30,), max_epochs=60, early_stopping=True, batch_size=8)
     attacker.set_params(validation_fraction=1 / 3)
-    kept = attacker.fit_many(X, y, random_state=seeds, classes=[0, 1])
-    attacker.set_params(early_stopping=False)
-    last = attacker.fit_many(X, y, 1 - out, random_state=seeds)
-
-    def held_out_loss(bundle):
-        given = np.take_along_axis(bundle.predict_proba(X), y[:, :, None], axis=2)[:, :, 0]
-        return -np.average(np.log(given), weights=out, axis=1)
-
-    assert (held_out_loss(kept) < held_out_loss(last)).all()
-    np.testing.assert_allclose(held_out_loss(kept), kept.validation_curve.min(axis=1), rtol=1e-4)
-    np.testing.assert_allclose(held_out_loss(last), kept.validation_curve[:, -1], rtol=1e-4)
-    assert (kept.n_iter == kept.validation_curve.argmin(axis=1) + 1).all()
-    assert (kept.n_iter < 60).all()
-    assert last.validation_curve is None
+    for one, target in zip(attacker.fit_many(X, y, random_state=[1, 2, 3, 4]), y, strict=True):
+        curve = one.validation_curve_
+        assert one.n_iter_ == curve.argmin() + 1 < 60
+        # The kept network has not learned the noise.
+        assert one.score(X, target) < 0.95
+    last = clone(attacker).set_params(early_stopping=False).fit(X, y[0])
+    assert not hasattr(last, "validation_curve_")
+    assert last.score(X, y[0]) > 0.95
 
 
 def test_the_best_epoch_can_come_from_a_shorter_training():
@@ -381,37 +360,10 @@ def test_the_best_epoch_can_come_from_a_shorter_training():
         random_state=3,
     )
     attacker.fit(X, y)
-    assert 1 < attacker.n_iter_ < 80
+    assert 1 < attacker.n_iter_ <= 80
     # Held-out rows do not change the draws, so training that ends there is the same.
     shorter = clone(attacker).set_params(max_epochs=attacker.n_iter_).fit(X, y)
     np.testing.assert_allclose(shorter.predict(X), attacker.predict(X), rtol=0, atol=1e-3)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("batch_size", [4, 100], ids=["batches", "whole"])
-def test_losses_are_those_of_rows_though_equal_inputs_are_one(batch_size, seed):
-    """Of a network that hardly moves, so that losses before and after a step are the same."""
-    rng = np.random.default_rng(0)
-    X = np.repeat(np.arange(6.0), 20)[:, None]
-    y = 100 * X[:, 0] + 50 * rng.normal(size=120)
-    out = rows_held_out(X, y, 1 / 3, seed)
-    attacker = MLPAttacker((), loss="squared_error", batch_size=batch_size, max_epochs=2)
-    attacker.set_params(early_stopping=True, validation_fraction=1 / 3, learning_rate=1e-7)
-    network = attacker.fit_many(X, y, random_state=[seed])
-    errors = (network.predict(X)[0] - y) ** 2
-    # Targets vary by 2,500 around the mean of their input: it is part of the loss.
-    assert network.validation_curve.min() == pytest.approx(errors[out].mean(), rel=1e-4)
-    assert network.loss_curve[0] == pytest.approx(errors[~out].mean(), rel=1e-4)
-
-
-# --------------------------------------------------------------------------- validation rows
-
-
-def noisy_rows(seed=0):
-    """Training rows that can be learned by heart, and validation rows of the same kind."""
-    X, y = gaussian_rows(n=300, seed=seed)
-    y = np.where(np.random.default_rng(1).random(300) < 0.3, 1 - y, y)
-    return (X[:60], y[:60]), (X[60:], y[60:])
 
 
 @pytest.mark.parametrize("choice", [True, "accuracy"])
@@ -419,7 +371,7 @@ def test_the_epoch_that_is_best_on_given_rows_is_kept(choice):
     (X, y), given = noisy_rows()
     attacker = MLPAttacker((40,), max_epochs=60, early_stopping=choice, batch_size=16)
     attacker.set_params(random_state=0).fit(X, y, validation=given)
-    curve = attacker.networks_.validation_curve[0]
+    curve = attacker.validation_curve_
     if choice == "accuracy":
         reached = attacker.score(*given)
         assert attacker.n_iter_ == curve.argmax() + 1
@@ -445,15 +397,17 @@ def test_weights_of_validation_rows_count_rows():
     repeated = attacker.fit_many(
         X, [y, y], validation=(np.repeat(V, times, axis=0), np.repeat(v, times))
     )
-    np.testing.assert_array_equal(weighted.validation_curve, repeated.validation_curve)
-    right = weighted.predict(V)[1] == v
-    assert weighted.validation_curve[1].max() == pytest.approx(np.average(right, weights=times))
+    for one, other in zip(weighted, repeated, strict=True):
+        np.testing.assert_array_equal(one.validation_curve_, other.validation_curve_)
+    right = weighted[1].predict(V) == v
+    best = weighted[1].validation_curve_.max()
+    assert best == pytest.approx(np.average(right, weights=times))
 
 
 def test_of_equally_accurate_epochs_the_first_is_kept():
     attacker = MLPAttacker((), max_epochs=20, early_stopping="accuracy", random_state=0)
     attacker.fit([[0], [1]], [0, 0], validation=([[0], [1]], [0, 0]))
-    assert attacker.networks_.validation_curve.tolist() == [[1.0] * 20]
+    assert attacker.validation_curve_.tolist() == [1.0] * 20
     assert attacker.n_iter_ == 1
 
 
@@ -464,7 +418,7 @@ def test_a_regressor_is_chosen_by_its_error_on_given_rows():
     attacker = MLPAttacker((40,), loss="squared_error", max_epochs=60, early_stopping=True)
     attacker.set_params(random_state=0).fit(X, y, validation=(V, v))
     errors = np.mean((attacker.predict(V) - v) ** 2)
-    assert attacker.networks_.validation_curve.min() == pytest.approx(errors, rel=1e-4)
+    assert attacker.validation_curve_.min() == pytest.approx(errors, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -492,22 +446,6 @@ def test_wrong_validation_rows_are_refused(settings, validation, message):
         attacker.fit([[0], [1]], [0, 1], validation=validation)
 
 
-def test_held_out_rows_are_not_trained_on():
-    rows = join_equal_rows(np.arange(6) // 2, np.arange(6) % 2, np.array([1.0, 2, 3, 4, 30, 60]))
-    mean = np.zeros(6)
-    for seed in range(2000):
-        training, validation, n_rows = hold_out(rows, 100, 0.3, np.random.default_rng(seed))
-        assert n_rows == 70
-        both = np.zeros((2, 6))
-        for table, part, n in ((both[0], training, 70), (both[1], validation, 30)):
-            table[part.inputs * 2 + part.target] = part.weight * n
-        np.testing.assert_allclose(both, np.rint(both), rtol=0, atol=1e-9)  # whole rows
-        np.testing.assert_allclose(both.sum(axis=0), [1, 2, 3, 4, 30, 60])
-        mean += both[1] / 2000
-    np.testing.assert_allclose(mean, 0.3 * np.array([1, 2, 3, 4, 30, 60]), rtol=0, atol=0.2)
-    np.testing.assert_allclose(mean[:2], [0.3, 0.6], rtol=0, atol=0.06)
-
-
 # --------------------------------------------------------------------------- behaviour
 
 
@@ -532,12 +470,11 @@ def test_leaves_torch_alone():
     assert torch.get_num_threads() == threads
 
 
-def test_a_pickle_holds_arrays_of_numpy_only():
+def test_a_pickle_predicts_the_same():
     X, y = gaussian_rows()
     attacker = MLPAttacker(max_epochs=3, batch_norm=True, random_state=0).fit(X, y)
-    dumped = pickle.dumps(attacker)
-    assert b"torch" not in dumped
-    np.testing.assert_array_equal(pickle.loads(dumped).predict_proba(X), attacker.predict_proba(X))
+    loaded = pickle.loads(pickle.dumps(attacker))
+    np.testing.assert_array_equal(loaded.predict_proba(X), attacker.predict_proba(X))
 
 
 def test_progress_is_shown_when_asked_for(capsys):
@@ -553,8 +490,7 @@ def test_a_gpu_that_is_not_there_is_an_error():
     X, y = gaussian_rows()
     with pytest.raises(ValueError, match=r"device='cuda' needs a GPU .* Pass device='auto'"):
         MLPAttacker(device="cuda").fit(X, y)
-    trained_elsewhere = MLPAttacker(max_epochs=2).fit(X, y)
-    trained_elsewhere.networks_._device = "cuda"
+    trained_elsewhere = MLPAttacker(max_epochs=2).fit(X, y).set_params(device="cuda")
     assert trained_elsewhere.predict(X).shape == y.shape
 
 
@@ -567,8 +503,9 @@ def test_a_gpu_gives_the_same_numbers(preset):
         attacker.set_params(device=device).fit_many(X, y, weight, random_state=seeds)
         for device in ("cuda", "cpu")
     )
-    np.testing.assert_allclose(gpu.predict_proba(X), cpu.predict_proba(X), rtol=0, atol=1e-4)
-    np.testing.assert_allclose(gpu.validation_curve, cpu.validation_curve, rtol=0, atol=1e-4)
+    for one, other in zip(gpu, cpu, strict=True):
+        np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-4)
+        np.testing.assert_allclose(one.validation_curve_, other.validation_curve_, atol=1e-4)
 
 
 def test_torch_is_asked_for_when_it_is_needed(monkeypatch):
@@ -588,30 +525,37 @@ def test_training_that_diverges_is_an_error():
 @pytest.mark.parametrize(
     ("settings", "options", "message"),
     [
-        ({"hidden_layer_sizes": (4, 0)}, {}, "hidden_layer_sizes must be whole numbers"),
+        ({"hidden_layer_sizes": (4, 0)}, {}, "hidden_layer_sizes must be a whole number"),
         ({"loss": "hinge"}, {}, "'loss' parameter"),
-        ({}, {"sample_weight": [1, 1, 1]}, r"sample_weight must have .* X has 4 rows; got \(3,\)"),
+        ({}, {"sample_weight": [1, 1, 1]}, r"X has 4 rows.*got \(4,\), \(3,\)"),
         ({}, {"sample_weight": [1, 1, 1, -1]}, "Negative values in data passed to sample_weight"),
         ({}, {"sample_weight": [[1] * 4, [0] * 4]}, "sample_weight of network 1 is zero"),
-        ({}, {"sample_weight": np.ones((3, 4)), "y": np.ones((2, 4))}, "y for 2, sample_weight"),
-        ({}, {"random_state": [1, 2], "y": np.ones((3, 4))}, "y for 3, random_state for 2"),
+        ({}, {"sample_weight": [1e308] * 4}, "sample_weight adds up to more than a float"),
+        ({}, {"sample_weight": np.ones((3, 4)), "y": np.ones((2, 4))}, "as there are networks"),
+        ({}, {"random_state": [1, 2], "y": np.ones((3, 4))}, "as there are networks"),
         ({}, {"classes": [0, 2]}, "y has 1, which is not in classes"),
-        ({}, {"n_rows": 0}, "n_rows must be a number from 1 on, .*; got 0"),
+        ({}, {"classes": []}, "minimum of 1 is required"),
+        ({}, {"classes": [0, "a"]}, "classes|Mix of label"),
+        ({}, {"n_rows": 0}, "n_rows must be a whole number of 1 or more"),
+        ({}, {"n_rows": "a"}, "n_rows must be a whole number of 1 or more"),
+        ({}, {"n_rows": np.inf}, "n_rows must be a whole number of 1 or more"),
         ({}, {"X": np.ones((2, 4, 1))}, "Found array with dim 3"),
         ({}, {"y": [0, np.nan, 0, 1]}, "y contains NaN"),
         ({"early_stopping": True}, {"n_rows": 1}, "holds out rows, and there is only one"),
+        ({}, {"random_state": -1}, "random_state must be a whole number of 0 or more"),
+        ({}, {"random_state": ["a"]}, "random_state must be a whole number of 0 or more"),
     ],
 )
 def test_what_is_wrong_is_said(settings, options, message):
     arguments = {"X": [[0], [1], [2], [3]], "y": [0, 1, 0, 1]} | options
     with pytest.raises(ValueError, match=message):
-        MLPAttacker(**settings).fit_many(**arguments)
+        MLPAttacker(max_epochs=1, **settings).fit_many(**arguments)
 
 
 def test_rows_of_another_width_are_refused():
-    bundle = MLPAttacker(max_epochs=2).fit_many([[0, 1], [1, 0]], [0, 1])
-    with pytest.raises(ValueError, match="X has 3 features, but the networks expect 2"):
-        bundle.predict([[1, 2, 3]])
+    attacker = MLPAttacker(max_epochs=2).fit([[0, 1], [1, 0]], [0, 1])
+    with pytest.raises(ValueError, match="X has 3 features, but MLPAttacker is expecting 2"):
+        attacker.predict([[1, 2, 3]])
 
 
 def test_there_are_two_presets():
@@ -627,30 +571,7 @@ def test_the_short_benchmark_runs_and_both_sides_learn_the_same():
     command = [sys.executable, "-X", "utf8", script, "--short"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
-    assert len([line for line in done.stdout.splitlines() if line.endswith("not judged |")]) == 4
-
-
-# --------------------------------------------------------------------------- bad input
-
-BAD = {
-    "no classes": ({"classes": []}, "minimum of 1 is required"),
-    "classes of two types": ({"classes": [0, "a"]}, "classes|Mix of label"),
-    "an unknown class": ({"classes": [0, 5]}, "y has 1, which is not in classes"),
-    "no number of rows": ({"n_rows": []}, "n_rows must be a number from 1 on"),
-    "rows as text": ({"n_rows": "a"}, "n_rows must be a number from 1 on"),
-    "infinitely many rows": ({"n_rows": np.inf}, "n_rows must be a number from 1 on"),
-    "rows for others": ({"n_rows": [1, 2, 3]}, "one for each of 1 networks"),
-    "a negative seed": ({"random_state": -1}, "random_state must be a number from 0 on"),
-    "negative seeds": ({"random_state": [-1]}, "random_state must be a number from 0 on"),
-    "seeds as text": ({"random_state": ["a"]}, "random_state must be a number from 0 on"),
-}
-
-
-@pytest.mark.parametrize(("options", "says"), BAD.values(), ids=BAD)
-def test_bad_input_of_fit_many_is_named(options, says):
-    attacker = MLPAttacker(max_epochs=1, device="cpu")
-    with pytest.raises(ValueError, match=says):
-        attacker.fit_many([[0], [1]], [0, 1], **options)
+    assert len([line for line in done.stdout.splitlines() if line.endswith("not judged |")]) == 6
 
 
 def test_numbers_too_large_for_single_precision_are_refused_without_a_warning():
@@ -659,7 +580,7 @@ def test_numbers_too_large_for_single_precision_are_refused_without_a_warning():
 
 
 def test_weights_too_large_to_count_rows_do_not_overflow():
-    networks = MLPAttacker(max_epochs=1, device="cpu", random_state=0).fit_many(
+    (network,) = MLPAttacker(max_epochs=1, device="cpu", random_state=0).fit_many(
         [[0], [1]], [0, 1], [1e300, 1e300]
     )
-    assert networks.loss_curve.shape == (1, 1)
+    assert network.loss_curve_.shape == (1,)

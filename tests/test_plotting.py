@@ -268,16 +268,15 @@ def test_what_all_pairs_share_is_said_once():
 
 # --------------------------------------------------------------------------- any result
 
-SMALL = {"n_resamples": 20, "random_state": 0}
-DRAWS = {"n_draws": 2, **SMALL}
+DRAWS = {"n_draws": 2, "n_resamples": 20, "random_state": 0}
 RESULTS = {
-    "A->T": (DirectionalAuditor(**SMALL), {}, "f: task 0"),
-    "T->A": (DirectionalAuditor("T->A", **SMALL), {}, "f: task 0"),
+    "A->T": (DirectionalAuditor(), {}, "f: task 0"),
+    "T->A": (DirectionalAuditor("T->A"), {}, "f: task 0"),
     "no interval": (DirectionalAuditor(interval=None), {}, "f: task 0"),
-    "MALS": (MALSAuditor(**SMALL), {}, "f: task 0"),
-    "sets": (MultiAttributeAuditor(**SMALL), {}, "f: task 0 + task 1"),
+    "MALS": (MALSAuditor(), {}, "f: task 0"),
+    "sets": (MultiAttributeAuditor(), {}, "f: task 0 + task 1"),
     "sets, no direction": (
-        MultiAttributeAuditor(direction=None, **SMALL),
+        MultiAttributeAuditor(direction=None),
         {},
         "f: task 0 + task 1",
     ),
@@ -294,7 +293,10 @@ def test_every_auditor_s_result_can_be_drawn(name):
     forest, heatmap = (display.from_result(result) for display in PAIR_DISPLAYS)
     table = result.table
     shown = forest.points_.get_offsets()[:, 0]
-    assert_allclose(np.sort(shown), np.sort(table["amplification"].dropna()))
+    drawn = table["amplification"]
+    if auditor.interval is not None and not result.kind.has_attacker:
+        drawn = table["sign"] * table["change"]  # which has the interval
+    assert_allclose(np.sort(shown), np.sort(drawn.dropna()))
     assert label in y_labels(forest)
     assert (forest.intervals_ is None) == (auditor.interval is None)
     assert heatmap.values.size == len(table)
@@ -305,10 +307,11 @@ def test_every_auditor_s_result_can_be_drawn(name):
     headline = forest.ax_.get_title().splitlines()
     directions = {"A->T": ", group → task", "T->A": ", task → group", None: ""}
     assert headline[0] == f"{result.metric}{directions[result.direction]}: {result.verdict}"
-    sides = {"signed": "amplifies →", "attack": "reveals more →", "size": "size of the change →"}
+    # The value has a direction, also where the published one is a size.
+    sides = {"signed": "amplifies →", "attack": "reveals more →", "size": "amplifies →"}
     assert sides[result.kind] in [text.get_text() for text in forest.ax_.texts]
     assert heatmap.colorbar_.ax.get_ylabel().endswith(sides[result.kind])
-    assert headline[1].startswith(f"{result.estimate:+.4f}".replace("-", "−"))
+    assert headline[1].startswith(f"{result.value:+.4f}".replace("-", "−"))
     if auditor.interval is not None:
         assert f"{result.high:+.4f}]".replace("-", "−") in headline[1]
 
@@ -335,7 +338,7 @@ def test_combinations_of_attributes_are_one_group():
 
 
 def test_the_level_of_the_result_decides_what_is_significant():
-    result = audited(DirectionalAuditor(confidence_level=0.8, **SMALL))
+    result = audited(DirectionalAuditor(confidence_level=0.8))
     assert AmplificationDisplay.from_result(result).confidence_level == 0.8
     result = audited(DirectionalAuditor(interval=None))
     assert AmplificationDisplay.from_result(result).confidence_level == 0.95
@@ -638,13 +641,13 @@ def test_the_curve_has_its_interval_and_the_operating_point():
     drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
     assert_allclose(drawn.low, curve.low)
-    assert drawn.estimate_line_ is None  # estimate and value are equal
-    group[:60] = "x"  # of three groups they are not
+    group[:60] = "x"  # the line of three groups, too, lies within its band
     drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    assert_allclose(drawn.estimate_line_.get_ydata(), curve.estimates)
-    legend = [text.get_text() for text in drawn.ax_.get_legend().get_texts()]
-    assert legend[:2] == ["estimate", "confidence interval of the estimate"]
+    assert_allclose(drawn.line_.get_ydata(), curve.values)
+    inside = np.isfinite(curve.low)
+    assert (curve.low <= curve.values)[inside].all()
+    assert (curve.values <= curve.high)[inside].all()
     none = AmplificationCurveDisplay.from_predictions(
         y, score, sensitive_features=group, interval=None
     )

@@ -37,13 +37,6 @@ def test_a_step_about_precision_has_the_interval_of_the_difference():
     assert f"changes of the difference from {low} to {high} percentage points" in step.text
 
 
-def test_chance_is_named_where_it_can_explain_the_change_of_a_difference():
-    for women, men, named in ((97, 204, True), (40, 300, False)):
-        predicted = by_chance(women, men)
-        report = skbiasamp.audit(HIRED, predicted, sensitive_features=SEX, **ANALYTIC)
-        assert ("Chance alone can explain this: the difference" in texts_of(report)) == named
-
-
 def test_pairs_of_a_comparison_begin_with_the_largest_change():
     models = {"old": HIRED, "new": guessed(90, 280)}
     report = skbiasamp.compare(HIRED, models, sensitive_features=SEX, random_state=0)
@@ -55,9 +48,10 @@ def test_pairs_of_a_comparison_begin_with_the_largest_change():
         if getattr(item, "id", "") == "pairs-1"
     )
     changes = [row.cells[table.columns.index("Change, percentage points")] for row in table.rows]
-    assert [cell.value for cell in changes] == pytest.approx([20.0, -2.5])
+    # Rates change by −2.5 and +20 points, those of all rows by 8.75.
+    assert [cell.value for cell in changes] == pytest.approx([-11.25, 11.25])
     shares = skbiasamp.compare(HIRED, models, sensitive_features=SEX, auditor=MALSAuditor())
-    assert "new: rates in the predictions, the largest change first" in texts_of(shares)
+    assert "new: rates in the predictions, the largest change first. A change" in texts_of(shares)
 
 
 def test_scores_of_a_frame_need_decisions_of_their_own():
@@ -94,10 +88,3 @@ def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
         rows = group == SEX
         changed = [(new != old)[rows].sum() for new in runs["b"] for old in runs["a"]]
         assert churn.loc[group, "changed"] == pytest.approx(np.mean(changed))
-
-
-def test_the_association_of_predictions_is_measured_where_the_model_reduces():
-    for women, men, measured in ((40, 300, False), (130, 170, True)):
-        auditor = DirectionalAuditor(reference="test")
-        result = auditor.audit(HIRED, guessed(women, men), sensitive_features=SEX)
-        assert ("association_predictions_low" in result.statistics) == measured

@@ -24,7 +24,6 @@ DATA = Path(os.environ.get("SKBIASAMP_DATA", "../shared/data"))
 GENDER = ["F"] * 76 + ["M"] * 139
 REAL = [1] * 48 + [0] * 28 + [1] * 100 + [0] * 39
 SYNTHETIC = [1] * 48 + [0] * 28 + [1] * 98 + [0] * 41
-THREE_TASKS = Contingency.from_labels(np.eye(2, 3), sensitive_features=["F", "M"])
 COUNTED = Contingency.from_labels(REAL, REAL, sensitive_features=GENDER)
 LABEL_FREE = [DirectionalAuditor(base="train"), MALSAuditor()]
 ids = [one.metric for one in LABEL_FREE]

@@ -114,7 +114,7 @@ INVENTORY = (
     Item(B, "Table 1", "λ_D(F1) of COCO, α = 1", IN_PART,
          "from the authors' lists, 3 percentage points lower, as for λ_D"),
     Item(B, "Table 1", "λ_M, F1 and mAP", NEEDS,
-         "images; `benchmarks/resnet_coco.py` trains the ResNet-50 of COCO's original split",
+         "images of COCO",
          "leakage"),
     Item(B, "Table 1", "λ_D(F1) of imSitu, original", EXPLAINED,
          "0.3 percentage points less than ours, half of the spread of one draw of perturbed "
@@ -135,7 +135,7 @@ INVENTORY = (
          "a ResNet-50's outputs on COCO; the same attackers on imSitu's labels are below",
          "leakage"),
     Item(B, "Tables 3, 4, 5", "mitigations", NEEDS,
-         "images; `benchmarks/resnet_coco.py` trains a ResNet-50 on COCO against an adversary",
+         "images of COCO",
          "leakage"),
     Item(Z, "first table", "sets of attributes, CelebA", NEEDS,
          "images; a log in the history of the authors' repository has the printed values (k = 2: "

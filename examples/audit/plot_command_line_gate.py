@@ -81,8 +81,8 @@ figure, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
 for place, (n_rows, result) in enumerate(results.items()):
     color = "#a33d00" if result.low > LIMIT else "0.4"
     ax.plot([result.low, result.high], [place, place], color=color)
-    ax.plot(result.estimate, place, "o", color=color)
-    print(f"{n_rows:,} rows: {result.estimate:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
+    ax.plot(result.value, place, "o", color=color)
+    print(f"{n_rows:,} rows: {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
 ax.axvline(LIMIT, color="black", linewidth=1, linestyle="dashed")
 ax.set(yticks=[0, 1], yticklabels=[f"{n_rows:,} rows" for n_rows in results])
 ax.set(ylim=(-0.6, 1.6), xlabel="directional, group → task")

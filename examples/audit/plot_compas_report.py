@@ -47,7 +47,7 @@ report = skbiasamp.audit(
     sensitive_train=race,
     random_state=0,
 )
-print(report.summary[["estimate", "low", "high"]].rename_axis(None).round(3))
+print(report.summary[["value", "low", "high"]].rename_axis(None).round(3))
 
 # %%
 # Rates behind it:

@@ -44,10 +44,11 @@ rows = rows.loc[rows.index.repeat(rows["n"])].reset_index(drop=True)
 rate = rows.groupby("department")["admitted"].transform("mean")
 rows["predicted"] = (rate > 0.5).astype(int)
 columns = {"target": "admitted", "prediction": "predicted", "sensitive": "gender"}
-explanation = skbiasamp.explain(rows, **columns, given="department", random_state=0)
+explanation = skbiasamp.explain(rows, **columns, given="department")
 print("\n".join(explanation.sentences))
 print("\n".join(explanation.findings))
-print(explanation.rates[["group", "of", "rate", "standardised"]].round(4))
+rates = pd.DataFrame(explanation.rates, columns=["group", "of", "rate", "standardised"])
+print(rates.round(4))
 
 # %%
 # The departments in which most people are admitted add the most: men applied there.
@@ -61,6 +62,6 @@ plt.show()
 # The value within strata has an interval and a verdict of its own.
 
 print(explanation.context["verdicts"])
-print(explanation.conditional.round(4))
+print(explanation.tables["conditional"].round(4))
 unequal = rows.groupby(["department", "gender"])["predicted"].mean().unstack()
 print("largest difference within a department:", np.ptp(unequal.to_numpy(), axis=1).max())

@@ -42,7 +42,6 @@ explanation = skbiasamp.explain(
     (frame["decile_score"] > 4).astype(int),
     sensitive_features=frame["race"],
     given=strata,
-    random_state=0,
 )
 print(explanation.audit.sentence)
 print(explanation.tables["conditional"].round(4).to_string(index=False))

@@ -84,7 +84,7 @@ print(f"share of men {(table.loc['Male'] / table.sum()).round(3).to_dict()}")
 # -------------------
 # The difference shrinks most for people of 45 to 64. Within ages it shrinks, too.
 
-explanation = skbiasamp.explain(cells, given="age", random_state=0)
+explanation = skbiasamp.explain(cells, given="age")
 print(explanation.tables["conditional"].round(4).to_string(index=False))
 WaterfallDisplay.from_explanation(explanation)
 plt.show()

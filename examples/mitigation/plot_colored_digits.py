@@ -152,7 +152,7 @@ def draw_metrics(ax: Axes, runs: dict[float, dict[str, Any]], metric: str) -> No
     """Draw one metric and its intervals against the correlation."""
     results = [audit[metric] for audit in runs.values()]
     value, low, high = (
-        np.array([getattr(r, at) for r in results]) for at in ("estimate", "low", "high")
+        np.array([getattr(r, at) for r in results]) for at in ("value", "low", "high")
     )
     # The value may be off the middle of an interval of draws, and even just outside.
     error = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
@@ -211,9 +211,7 @@ print(numbers(both))
 for metric in METRICS:
     for name, audit in both.items():
         result = audit[metric]
-        print(
-            f"{metric:16} {name:12} {result.estimate:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"
-        )
+        print(f"{metric:16} {name:12} {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
 
 # %%
 # The adversary's loss falls while the adversary is trained alone (grey). After that it varies

@@ -22,13 +22,13 @@ WITHIN, OUTSIDE, INCONCLUSIVE = "within the limit", "outside the limit", "inconc
 ASSOCIATION = "the association between group and task in its labels"
 ALARM, NO_ALARM = "alarm", "no alarm"
 DIRECTION_OF = {
-    **dict.fromkeys((AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), 1),
-    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), -1),
+    **dict.fromkeys((AMPLIFIES, AMPLIFIES_MORE, ADDS_MORE, REVEALS_MORE), 1),
+    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, ADDS_LESS, REVEALS_LESS), -1),
 }
 # On which side of 0 each verdict stands, in the order in which tables sort them.
 SIDE_OF = {
-    **dict.fromkeys((ALARM, AMPLIFIES, ADDS, AMPLIFIES_MORE, REVEALS_MORE), "above"),
-    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), "below"),
+    **dict.fromkeys((ALARM, AMPLIFIES, ADDS, AMPLIFIES_MORE, ADDS_MORE, REVEALS_MORE), "above"),
+    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, ADDS_LESS, REVEALS_LESS), "below"),
     **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
     OUTSIDE: "above",
     NOT_MEASURED: "undefined",

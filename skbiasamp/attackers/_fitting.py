@@ -18,8 +18,7 @@ from skbiasamp._utils.compat import has_method
 from skbiasamp._utils.jobs import one_blas_thread, side_by_side
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers.networks import draw_rows
-from skbiasamp.attackers.optional_torch import seeded
+from skbiasamp.attackers.networks import MLPAttacker, draw_rows, seeded
 
 NAMES = ("auto", "exact", "mlp")
 # "auto" takes the exact attacker if distinct inputs have at least so many rows on average.
@@ -75,8 +74,6 @@ def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -
         return ExactAttacker()
     # Imported here, since most audits need none of them.
     if attacker == "mlp":
-        from skbiasamp.attackers._mlp import MLPAttacker
-
         return MLPAttacker(loss="squared_error" if continuous else "cross_entropy")
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -144,12 +141,14 @@ def _train_at_once(tasks: Sequence[TrainingTask], probabilities: bool, step: Ste
             random_state=[task.seed for task in members],
             **options,
         )
-        if first.n_classes and probabilities:
-            predicted = networks.predict_proba(first.query)
-        else:
-            predicted = networks.predict(first.query)
-            predicted = np.eye(first.n_classes)[predicted] if first.n_classes else predicted
-        predictions.update(zip(batch, predicted, strict=True))
+        for i, network in zip(batch, networks, strict=True):
+            if first.n_classes and probabilities:
+                predictions[i] = network.predict_proba(first.query)
+            else:
+                predicted = network.predict(first.query)
+                predictions[i] = (
+                    np.eye(first.n_classes)[predicted] if first.n_classes else predicted
+                )
         step.advance(len(batch))
     return [predictions[i] for i in range(len(tasks))]
 

@@ -1,8 +1,8 @@
-"""Many small networks, trained at once: the weights of all networks form one array per layer.
+"""MLPAttacker: copies of a torch network, trained at once; `torch.func` stacks their weights.
 
-Calling a network with four hidden units takes longer than computing it. Here one call computes a
-step of all networks: batched matrix products, one backward pass, one step of Adam. Adam updates
-each number by itself, so a network depends on its own rows and seed alone.
+Calling a network with four hidden units takes longer than computing it. One vectorised call
+computes a step of all copies. Adam updates each number by itself, so a network without dropout
+depends on its own rows and seed alone.
 
 Equal rows are one row with a weight, so training needs the distinct rows only. Repeating, weighting
 or sorting rows gives the same network, to the last digit.
@@ -11,67 +11,131 @@ or sorting rows gives the same network, to the last digit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from itertools import islice, pairwise, repeat
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import ClassifierTags, RegressorTags, check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.checks import Array, check_call, check_count, is_one
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.labels import as_bytes
+from skbiasamp._input.options import Option, PositionalOption, WithOptions
+from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers.optional_torch import import_torch
+from skbiasamp.attackers.validation import codes_in, read_validation
 
-if TYPE_CHECKING:
-    from skbiasamp.attackers._mlp import MLPAttacker
-
-ACTIVATIONS = ("relu", "tanh", "sigmoid", "leaky_relu", "tanh_relu")
-# The defaults of torch.nn.BatchNorm1d.
-_EPSILON, _MOMENTUM = 1e-5, 0.1
-# Most numbers in memory at once: the weights of networks that are trained together, and the
-# outputs of one layer for the rows that are predicted together. 64 MiB in float32.
-_MAX_NUMBERS = 1 << 24
+_ACTIVATIONS = {"relu": "ReLU", "tanh": "Tanh", "sigmoid": "Sigmoid", "leaky_relu": "LeakyReLU"}
+# Most weights of networks that are trained together. 64 MiB in float32.
+_MOST_WEIGHTS = 1 << 24
 # Rows that no epoch of training comes to the end of.
 _MOST_ROWS = 1e10
+# Rows that are predicted at once: of numbers, and of images.
+_AT_ONCE = 16384, 256
+
+# --------------------------------------------------------------------------- torch
 
 
-class WeightedRows(NamedTuple):
-    """Distinct rows in a fixed order.
-
-    `inputs` are positions among the distinct inputs. `target` is a class, or the mean of the
-    numbers of this input. Weights sum to 1. `spread` is the variance of numbers around the means.
-    """
-
-    inputs: Array
-    target: Array
-    weight: Array
-    spread: float = 0.0
+def import_torch(who: str = "MLPAttacker") -> Any:
+    """Return torch, or say how to get it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"{who} needs torch: pip install 'skbiasamp[torch]'") from error
+    return torch
 
 
-class TrainingData(NamedTuple):
-    """Data of one network; `n_rows` counts its rows before equal rows were joined."""
+def find_device(name: str, *, needed: bool) -> Any:
+    """Return the torch device; if no GPU is `needed`, the CPU replaces a missing one."""
+    torch = import_torch()
+    has_gpu = torch.cuda.is_available()
+    if name == "cuda" and needed and not has_gpu:
+        raise InputError(
+            "{device='cuda'} needs a GPU that torch can use, and torch finds none. Pass "
+            "{device='auto'} to use a GPU only if there is one."
+        )
+    return torch.device("cuda" if has_gpu and name != "cpu" else "cpu")
 
-    rows: WeightedRows
-    n_rows: int
-    seed: np.random.SeedSequence
-    validation: WeightedRows | None = None
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch, and restore the caller's random state afterwards, on all devices."""
+    torch = import_torch()
+    gpus = range(torch.cuda.device_count())
+    with torch.random.fork_rng(gpus):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed formats a traceback, too
+        if gpus:
+            torch.cuda.manual_seed_all(seed)
+        yield
+
+
+def make_module(name: str, given: Any, *sizes: Any) -> Any:
+    """Return a copy of a module, or the module that a callable makes."""
+    torch = import_torch()
+    if isinstance(given, torch.nn.Module):
+        return deepcopy(given)
+    if not callable(given):
+        text = "{name} must be a torch.nn.Module, or a callable that returns one; got {seen!r}."
+        raise InputTypeError(text, name=name, seen=given)
+    check_call(name, given, *sizes)
+    made = given(*sizes)
+    if not isinstance(made, torch.nn.Module):
+        raise InputTypeError(
+            "{name} was called as {name}({sizes}), and returned a {kind}: it must return a "
+            "torch.nn.Module.",
+            name=name,
+            sizes=", ".join(map(str, sizes)),
+            kind=type(made).__name__,
+        )
+    return made
+
+
+def check_outputs(outputs: Any, n_rows: int, n_outputs: int) -> None:
+    """Raise unless a module returned a row of numbers for each row."""
+    shape = tuple(getattr(outputs, "shape", ()))
+    if shape != (n_rows, n_outputs):
+        raise InputError(
+            "{module} returned {shape} for {n} rows. It must return logits of shape {expected}: "
+            "one for each class, or for each task of a multilabel {y}.",
+            shape=shape or type(outputs).__name__,
+            n=n_rows,
+            expected=(n_rows, n_outputs),
+        )
 
 
 # --------------------------------------------------------------------------- rows
 
 
-def check_total(rows: Array) -> None:
+class WeightedRows(NamedTuple):
+    """Distinct rows: positions of their inputs, classes or numbers, and weights with sum 1."""
+
+    inputs: Array
+    target: Array
+    weight: Array
+
+
+def check_total(rows: float) -> None:
     """Raise if there are more rows, by their weights, than an epoch can go through."""
-    if rows.max() > _MOST_ROWS:
+    if rows > _MOST_ROWS:
         text = "{sample_weight} adds up to {total:.3g} rows: divide it by its mean."
-        raise InputError(text, total=float(rows.max()))
+        raise InputError(text, total=float(rows))
 
 
 def distinct_inputs(rows: Array) -> tuple[Array, Array]:
     """Return the distinct rows of float32 numbers, and the position of each row among them."""
     rows = rows + np.float32(0)  # which makes −0 and 0 the same bytes
-    _, first, code = np.unique(as_bytes(rows), return_index=True, return_inverse=True)
+    flat = as_bytes(rows.reshape(len(rows), -1))
+    _, first, code = np.unique(flat, return_index=True, return_inverse=True)
     return rows[first], code.reshape(-1)
 
 
@@ -82,19 +146,6 @@ def join_equal_rows(inputs: Array, target: Array, weight: Array) -> WeightedRows
     # Weights are added before they are divided: repeated rows stay exactly weighted rows.
     total = np.bincount(position, weight)
     return WeightedRows(row // len(values), values[row % len(values)], total / total.sum())
-
-
-def average_targets(rows: WeightedRows) -> WeightedRows:
-    """Return one row for each input, with its mean target.
-
-    The squared error to the mean differs from the squared error to the numbers by `spread` only,
-    which no prediction changes.
-    """
-    inputs, position = np.unique(rows.inputs, return_inverse=True)
-    weight = np.bincount(position, rows.weight)
-    mean = np.bincount(position, rows.weight * rows.target) / weight
-    spread = rows.weight @ (rows.target - mean[position]) ** 2
-    return WeightedRows(inputs, mean, weight, float(spread))
 
 
 def draw_rows(weight: Array, n: float, rng: np.random.Generator) -> Array:
@@ -114,338 +165,615 @@ def draw_rows(weight: Array, n: float, rng: np.random.Generator) -> Array:
 
 
 def hold_out(
-    rows: WeightedRows, n_rows: int, fraction: float, rng: np.random.Generator
-) -> tuple[WeightedRows, WeightedRows, int]:
-    """Split rows at random into training and validation rows; return the number of the former too.
+    rows: WeightedRows, n_rows: int, n_out: int, rng: np.random.Generator
+) -> list[WeightedRows]:
+    """Split rows at random into training and validation rows, of which there are `n_out`.
 
     Rows are drawn one by one: of several equal rows some can be held out.
     """
-    if n_rows < 2:
-        raise InputError("early_stopping=True holds out rows, and there is only one.")
-    n_out = min(ceil(fraction * n_rows), n_rows - 1)
     drawn = draw_rows(rows.weight, n_rows, rng)
     times, out = (np.bincount(part, minlength=len(rows.weight)) for part in (drawn, drawn[:n_out]))
     share = out / np.maximum(times, 1)
     split = []
     for weight in (rows.weight * (1 - share), rows.weight * share):
         kept = weight > 0
-        total = weight[kept] / weight.sum()
-        split.append(WeightedRows(rows.inputs[kept], rows.target[kept], total))
-    return split[0], split[1], n_rows - n_out
+        split.append(
+            WeightedRows(rows.inputs[kept], rows.target[kept], weight[kept] / weight.sum())
+        )
+    return split
 
 
-# --------------------------------------------------------------------------- networks
+# --------------------------------------------------------------------------- the attacker
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "dpa": {"hidden_layer_sizes": (4,), "activation": "sigmoid", "batch_size": 64},
+    "leakage": {
+        "hidden_layer_sizes": (300, 300, 300),
+        "activation": "leaky_relu",
+        "batch_norm": True,
+        "learning_rate": 5e-5,
+        "weight_decay": 1e-5,
+        "early_stopping": True,
+    },
+}
 
 
-def initial_weights(
-    widths: Sequence[int], batch_norm: bool, rng: np.random.Generator
-) -> dict[str, Array]:
-    """Return a network's initial weights, drawn as torch.nn.Linear and BatchNorm1d draw theirs."""
-    tensors: dict[str, Array] = {}
-    for i, (before, after) in enumerate(pairwise(widths)):
-        bound = before**-0.5
-        tensors[f"weight{i}"] = rng.uniform(-bound, bound, (before, after))
-        # Normalisation removes a bias. Its gradient would be rounding errors, which Adam scales up.
-        if not batch_norm or i == len(widths) - 2:
-            tensors[f"bias{i}"] = rng.uniform(-bound, bound, (1, after))
-    for i, width in enumerate(widths[1:-1] if batch_norm else ()):
-        for name, value in (("scale", 1.0), ("shift", 0.0), ("mean", 0.0), ("variance", 1.0)):
-            tensors[f"{name}{i}"] = np.full((1, width), value)
-    # NumPy draws them, on the CPU: networks start the same on every device.
-    return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+def _classifies(attacker: MLPAttacker) -> bool:
+    return attacker.loss == "cross_entropy"
 
 
-def _forward(
-    activation: str, tensors: dict[str, Any], rows: Any, weight: Any = None, n_rows: Any = None
-) -> Any:
-    """Return the outputs of all networks: (networks, rows, outputs).
+class MLPAttacker(WithOptions):
+    """Neural network (multilayer perceptron) as attacker; hundreds are trained at once.
 
-    With `weight` (networks, rows, 1; sum 1) this is a step of training: batch normalisation takes
-    means and variances over these rows, which stand for `n_rows` rows.
+    The attacker of the papers on leakage [1]_ and predictability amplification [2]_. An audit
+    needs many networks: one for each fold, perturbation and target. `fit` trains one network, as
+    any scikit-learn estimator does. `fit_many` trains all in one computation, on a GPU if there
+    is one.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    hidden_layer_sizes : tuple of int, default=(16,)
+        Width of each hidden layer. The empty tuple gives a logistic or linear regression.
+    activation : {"relu", "tanh", "sigmoid", "leaky_relu", "tanh_relu"}, default="relu"
+        Function after each hidden layer. "tanh_relu" alternates: tanh after the first layer, ReLU
+        after the second, and so on.
+    batch_norm : bool, default=False
+        True normalises each hidden layer over the batch, before the activation.
+    module : torch.nn.Module or callable, default=None
+        A network of your own, in place of these layers. A callable, such as a class, is called as
+        ``module(n_features, n_outputs)`` and returns a module; `n_features` is ``X.shape[1]``. Of
+        a module, a copy is trained whose layers get new initial weights. It takes float32 rows of
+        `X`, which may have more than two dimensions, and returns a logit for each class, or one
+        number with `loss="squared_error"`. None: a multilayer perceptron.
+    learning_rate : float, default=1e-2
+        Learning rate of Adam. A smaller one trains more slowly and more steadily.
+    weight_decay : float, default=0.0
+        L2 penalty of Adam: this share of each weight is added to its gradient. 0 is no penalty.
+    batch_size : int, default=128
+        Rows in a step. If there are no more distinct inputs than this (for numbers, distinct rows),
+        every step uses all of them, weighted, unless there is batch normalisation.
+    max_epochs : int, default=100
+        Number of passes through the rows.
+    loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
+        "cross_entropy" makes a classifier, "squared_error" a regressor.
+    early_stopping : bool or "accuracy", default=False
+        Which weights are kept. True: those of the epoch with the smallest loss on validation rows.
+        "accuracy": those of the epoch with the highest accuracy on them. False: the last weights.
+        All train for `max_epochs`.
+    validation_fraction : float, default=0.1
+        Share of the rows that `early_stopping` holds out, unless `fit` gets validation rows.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Device that trains and predicts. "auto" uses a GPU if there is one, else the CPU. "cuda"
+        raises an error without a GPU.
+    random_state : int, RandomState or None, default=None
+        Seed of the initial weights and of the order of rows. An int gives the same numbers in each
+        call and on each device. None gives other numbers in each call. The state of torch's own
+        random numbers does not change.
+    verbose : int, default=0
+        1 shows progress from the start, also in a log. 0 shows it after two seconds, and only on
+        a terminal or in a notebook.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes (classifiers only).
+    module_ : torch.nn.Module
+        The trained network, on the CPU.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if `X` has names.
+    n_iter_ : int
+        Number of epochs that led to the weights.
+    loss_curve_ : ndarray of shape (max_epochs,)
+        Mean loss of each epoch's steps.
+    validation_curve_ : ndarray of shape (max_epochs,)
+        Loss on the validation rows after each epoch, or accuracy with `early_stopping="accuracy"`;
+        only with `early_stopping`.
+
+    See Also
+    --------
+    ExactAttacker : Table of the most frequent class of each input, without training.
+
+    Notes
+    -----
+    Equal rows become one row with a weight. Training therefore costs as much as there are distinct
+    rows, and weighting, repeating or sorting rows gives exactly the same network. An epoch of N
+    rows takes ⌈N / batch_size⌉ steps. If there are more distinct inputs than `batch_size`, or batch
+    normalisation, the N rows (each as often as its weight says) are shuffled and split into batches
+    of equal size. If not, each step uses all rows, which is the average of such batches. N is the
+    sum of the weights if all are whole numbers, else the number of rows with a weight; `n_rows` of
+    `fit_many` sets it.
+
+    Networks are copies of one torch module, which `torch.func` trains at once. Each has its own
+    weights, order of rows and best epoch. Dropout differs between them, and its random numbers
+    depend on how many there are.
+
+    A regressor standardises its target during training, so the learning rate has no unit. Inputs
+    are not scaled: scale them first unless they are 0/1 or of similar size.
+
+    On a CPU, networks as small as `preset("dpa")` run fastest in one thread:
+    `torch.set_num_threads(1)`. Wide networks gain from several.
+
+    References
+    ----------
+    .. [1] Wang et al., Balanced Datasets Are Not Enough: Estimating and Mitigating Gender Bias in
+       Deep Image Representations, ICCV 2019.
+    .. [2] Tokas et al., Making Bias Amplification in Balanced Datasets Directional and
+       Interpretable, 2024.
+
+    Examples
+    --------
+    >>> from skbiasamp.attackers import MLPAttacker
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["same", "other", "other", "same"]
+    >>> MLPAttacker(random_state=0).fit(X, y, sample_weight=[100] * 4).predict(X)
+    array(['same', 'other', 'other', 'same'], dtype='<U5')
+
+    Two networks at once, the second with other labels:
+
+    >>> other = ["other", "same", "same", "other"]
+    >>> both = MLPAttacker(random_state=0).fit_many(X, [y, other], n_rows=400)
+    >>> [attacker.predict(X).tolist() for attacker in both]
+    [['same', 'other', 'other', 'same'], ['other', 'same', 'same', 'other']]
     """
-    torch = import_torch()
-    last = sum(name.startswith("weight") for name in tensors) - 1
-    for i in range(last):
-        if f"scale{i}" not in tensors:
-            rows = torch.baddbmm(tensors[f"bias{i}"], rows, tensors[f"weight{i}"])
+
+    hidden_layer_sizes: Any = PositionalOption("array-like", default=(16,), kw_only=False)
+    activation: str = Option("relu", StrOptions({*_ACTIVATIONS, "tanh_relu"}))
+    batch_norm: bool = Option(False, "boolean")
+    module: Any = Option(None, callable, None)
+    learning_rate: float = Option(1e-2, Interval(Real, 0, None, closed="neither"))
+    weight_decay: float = Option(0.0, Interval(Real, 0, None, closed="left"))
+    batch_size: int = Option(128, Interval(Integral, 1, None, closed="left"))
+    max_epochs: int = Option(100, Interval(Integral, 1, None, closed="left"))
+    loss: str = Option("cross_entropy", StrOptions({"cross_entropy", "squared_error"}))
+    early_stopping: bool | str = Option(False, "boolean", StrOptions({"accuracy"}))
+    validation_fraction: float = Option(0.1, Interval(Real, 0, 1, closed="neither"))
+    device: str = Option("auto", StrOptions({"auto", "cpu", "cuda"}))
+    random_state: Any = Option(None, "random_state")
+    verbose: int = Option(0, "verbose")
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> Self:
+        """Return the attacker of a paper.
+
+        Parameters
+        ----------
+        name : {"dpa", "leakage"}
+            "dpa" (Tokas et al., 2025) has one hidden layer of 4 sigmoids. The paper names no other
+            setting: 100 epochs of Adam at 0.01 in batches of 64 are the choice made here.
+            "leakage" (Wang et al., 2019) has three hidden layers of 300 with batch normalisation
+            and leaky ReLU. It trains for 100 epochs at 5e-5 in batches of 128 and keeps the epoch
+            with the smallest loss on held-out rows. The paper keeps the best epoch on its
+            validation rows: pass ``early_stopping="accuracy"`` here and `validation` to
+            `skbiasamp.metrics.dataset_leakage`. The weight decay of 1e-5 is that of the authors'
+            code, which also normalises the inputs and has a fourth hidden layer.
+        **overrides
+            Parameters of `MLPAttacker` that replace those of the preset.
+
+        Returns
+        -------
+        attacker : MLPAttacker
+        """
+        if not is_one(name, PRESETS):
+            known = ", ".join(map(repr, PRESETS))
+            text = "There is no preset {seen!r}: pass one of {known}."
+            raise InputError(text, seen=name, known=known)
+        return cls(**PRESETS[name] | overrides)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if _classifies(self):
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         else:
-            rows = torch.bmm(rows, tensors[f"weight{i}"])
-            mean, variance = tensors[f"mean{i}"], tensors[f"variance{i}"]
-            if weight is not None:
-                running_mean, running_variance = mean, variance
-                mean = (weight * rows).sum(dim=1, keepdim=True)
-                variance = (weight * (rows - mean).square()).sum(dim=1, keepdim=True)
-                # As in torch, the running variance is the unbiased one.
-                unbiased = n_rows / (n_rows - 1).clamp(1)
-                with torch.no_grad():
-                    running_mean.lerp_(mean, _MOMENTUM)
-                    running_variance.lerp_(variance * unbiased, _MOMENTUM)
-            rows = (rows - mean) * (variance + _EPSILON).rsqrt()
-            rows = rows * tensors[f"scale{i}"] + tensors[f"shift{i}"]
-        name = ("tanh", "relu")[i % 2] if activation == "tanh_relu" else activation
-        rows = getattr(torch.nn.functional, name)(rows)
-    return torch.baddbmm(tensors[f"bias{last}"], rows, tensors[f"weight{last}"])
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
+        """Train one network.
 
-def _losses(loss: str, outputs: Any, target: Any, weight: Any) -> Any:
-    """Return each network's loss: a mean over rows, since weights sum to 1."""
-    if loss == "squared_error":
-        return (weight * (outputs - target).square()).sum(dim=(1, 2))
-    # −log softmax is logsumexp − output of the class; `target` holds the weight of each class.
-    total = (weight[:, :, 0] * outputs.logsumexp(dim=2)).sum(dim=1)
-    return total - (target * outputs).sum(dim=(1, 2))
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs; of more dimensions, such as images, if `module` takes them.
+        y : array-like of shape (n_samples,)
+            Target: classes, or numbers with `loss="squared_error"`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row; 0 leaves a row out. By default every row weighs 1.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Validation rows for `early_stopping`. By default a share of the rows is held out.
 
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        how: Any = {"dtype": np.float32, "allow_nd": self.module is not None}
+        with np.errstate(over="ignore"):  # as in fit_many
+            X, y = validate_data(self, X, y, y_numeric=not _classifies(self), **how)
+        if _classifies(self):
+            check_classification_targets(y)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        # A row of weights, so that the seed is that of the first of many networks.
+        fitted: Any = self.fit_many(X, y, weight[None], validation=validation)[0]
+        self.module_, self._unit = fitted.module_, fitted._unit
+        self.loss_curve_, self.n_iter_ = fitted.loss_curve_, fitted.n_iter_
+        if _classifies(self):
+            self.classes_ = fitted.classes_
+        if self.early_stopping:
+            self.validation_curve_ = fitted.validation_curve_
+        return self
 
-def _parts(n: int, numbers_each: int) -> Iterator[slice]:
-    """Split n items into parts that fit into memory."""
-    size = max(1, _MAX_NUMBERS // numbers_each)
-    return (slice(start, start + size) for start in range(0, n, size))
+    def fit_many(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        n_rows: int | None = None,
+        validation: Any = None,
+        random_state: Any = None,
+    ) -> list[Self]:
+        """Train many networks at once; without dropout each is the one that it would be alone.
 
+        The attacker itself does not change. There are as many networks as `y`, `sample_weight` or
+        `random_state` has entries. All take the same number of steps.
 
-def _n_weights(tensors: dict[str, Array]) -> int:
-    return sum(tensor[0].size for tensor in tensors.values())
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of all networks; of more dimensions, such as images, if `module` takes them.
+        y : array-like of shape (n_samples,) or (n_networks, n_samples)
+            Target of all networks, or of each.
+        sample_weight : array-like of shape (n_samples,) or (n_networks, n_samples), optional
+            Weight of each row, for all networks or for each; 0 leaves a row out.
+        classes : array-like of shape (n_classes,), optional
+            All classes, in sorted order. By default those in `y`.
+        n_rows : int, optional
+            Number of rows before equal rows became one. It sets the number of steps in an epoch.
+            The default is the largest sum of weights if all are whole numbers, else the number of
+            rows with a weight. Pass it if counts were changed, for example to balance groups.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Validation rows of all networks, for `early_stopping`. By default each network holds
+            out a share of its rows.
+        random_state : int, RandomState, sequence of n_networks int, or None
+            One seed gives each network a seed by its position. A sequence gives each network its
+            own seed, whatever its position. None takes the attacker's `random_state`.
 
+        Returns
+        -------
+        fitted : list of MLPAttacker
+            A fitted attacker for each network.
+        """
+        self._validate_params()
+        classifies = _classifies(self)
+        if self.early_stopping == "accuracy" and not classifies:
+            raise InputError(
+                "early_stopping='accuracy' needs classes, and loss='squared_error' predicts "
+                "numbers: use early_stopping=True."
+            )
+        for width in self.hidden_layer_sizes:
+            check_count("each of hidden_layer_sizes", width)
+        torch, device = import_torch(), find_device(self.device, needed=True)
+        with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
+            X = check_array(X, dtype=np.float32, input_name="X", allow_nd=self.module is not None)
+        kind = None if classifies else np.float64
+        y = check_array(y, dtype=kind, ensure_2d=False, input_name="y")
+        seeds = self.random_state if random_state is None else random_state
+        y, weight, sequences = _of_each(len(X), y, sample_weight, seeds)
+        n_rows = _count_rows(weight) if n_rows is None else n_rows
+        check_count("n_rows", n_rows)
+        check_total(n_rows)
+        used = weight > 0
+        if classifies:
+            if classes is not None:
+                classes = check_array(classes, dtype=None, ensure_2d=False, input_name="classes")
+            # unique_labels refuses classes of several types, which cannot be sorted.
+            classes = unique_labels(y[used] if classes is None else np.ravel(classes))
+            y = codes_in(classes, y, used, "y")
+        inputs, outside, n_out = X, None, 0
+        if validation is not None:
+            known = classes if classifies else None
+            outside = read_validation(validation, X, known, used=self.early_stopping)
+            inputs = np.concatenate([X, outside.inputs])
+        elif self.early_stopping:
+            n_out = min(ceil(self.validation_fraction * n_rows), n_rows - 1)
+            if not n_out:
+                raise InputError("early_stopping=True holds out rows, and there is only one.")
+        inputs, index = distinct_inputs(inputs)
+        rows, judges, fitted = [], [], []
+        for mask, target, its_weight, seed in zip(used, y, weight, sequences, strict=True):
+            own = join_equal_rows(index[: len(X)][mask], target[mask], its_weight[mask])
+            fitted.append(clone(self))
+            fitted[-1]._unit = mean, scale = (0, 1) if classifies else _mean_and_scale(own)
+            if not classifies:
+                own = own._replace(target=(own.target - mean) / scale)
+            if outside is not None:
+                aim = outside.target if classifies else (outside.target - mean) / scale
+                judges.append(join_equal_rows(index[len(X) :], aim, outside.weight))
+            elif n_out:
+                # A generator of its own: holding out rows does not change the other draws.
+                own, judge = hold_out(own, n_rows, n_out, np.random.default_rng(seed.spawn(1)[0]))
+                judges.append(judge)
+            rows.append(own)
+        n_outputs, n_rows = len(classes) if classifies else 1, n_rows - n_out
+        # The caller may have switched gradients off.
+        with torch.inference_mode(False), torch.enable_grad(), seeded(0):
+            pool, copies = torch.tensor(inputs, device=device), []
+            for seed in sequences:
+                torch.default_generator.manual_seed(int(seed.generate_state(1)[0]))
+                copies.append(make_network(self, pool[:2].cpu(), n_outputs))
+            at_once = max(1, _MOST_WEIGHTS // sum(p.numel() for p in copies[0].parameters()))
+            for start in range(0, len(rows), at_once):
+                part = slice(start, start + at_once)
+                of_part = copies[part], rows[part], judges[part], sequences[part]
+                train_networks(self, fitted[part], pool, *of_part, n_rows)
+        for attacker in fitted:
+            attacker.n_features_in_ = X.shape[1]
+            if classifies:
+                attacker.classes_ = classes
+        return fitted
 
-def _widest(tensors: dict[str, Any]) -> int:
-    return max(width for tensor in tensors.values() for width in tensor.shape[1:])
-
-
-def predict_outputs(activation: str, tensors: dict[str, Array], rows: Array, device: Any) -> Array:
-    """Return the outputs of all networks for the same rows: (networks, rows, outputs).
-
-    In float64: in float32 a row's output depends on the rows that it is computed with.
-    """
-    torch = import_torch()
-    outputs_of_parts = []
-    with torch.inference_mode():
-        for networks in _parts(len(tensors["weight0"]), _n_weights(tensors)):
-            tensors_of_part = {
-                name: torch.tensor(tensor[networks], dtype=torch.float64, device=device)
-                for name, tensor in tensors.items()
-            }
-            n = len(tensors_of_part["weight0"])
-            outputs = []
-            for part in _parts(len(rows), n * _widest(tensors_of_part)):
+    def _outputs(self, X: Any) -> Array:
+        check_is_fitted(self)
+        how: Any = {"dtype": np.float32, "allow_nd": self.module is not None}
+        X = validate_data(self, X, reset=False, **how)
+        torch, outputs = import_torch(), []
+        # An attacker that was trained on a GPU also predicts without one.
+        device = find_device(self.device, needed=False)
+        network = deepcopy(self.module_).to(device)
+        number = next(network.parameters()).dtype
+        with torch.no_grad():
+            for part in np.array_split(X, ceil(len(X) / _AT_ONCE[X.ndim > 2])):
                 # A copy (not from_numpy): torch warns about read-only arrays.
-                batch = torch.tensor(rows[part], dtype=torch.float64, device=device)
-                batch = batch.expand(n, -1, -1)
-                outputs.append(_forward(activation, tensors_of_part, batch).cpu().numpy())
-            outputs_of_parts.append(np.concatenate(outputs, axis=1))
-    return np.concatenate(outputs_of_parts)
+                outputs.append(network(torch.tensor(part, dtype=number, device=device)).cpu())
+        return np.asarray(torch.cat(outputs).double().numpy())
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row of X, or the number of a regressor."""
+        outputs = self._outputs(X)
+        if _classifies(self):
+            return np.asarray(self.classes_[outputs.argmax(axis=1)])
+        mean, scale = self._unit
+        return outputs[:, 0] * scale + mean
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class for each row of X: (n_samples, n_classes)."""
+        return np.asarray(softmax(self._outputs(X), axis=1))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier or R² of a regressor, over rows and true targets."""
+        mixin = ClassifierMixin if _classifies(self) else RegressorMixin
+        y = np.asarray(to_native(y, "y"))  # NumPy ends the process over lists that hold themselves
+        return float(mixin.score(self, X, y, sample_weight))
+
+
+# --------------------------------------------------------------------------- input of fit_many
+
+
+def _of_each(
+    n_samples: int, y: Array, weight: Any, seeds: Any
+) -> tuple[Array, Array, list[np.random.SeedSequence]]:
+    """Return the target, the weights and the seed of each network."""
+    how: Any = {"ensure_2d": False, "ensure_non_negative": True, "input_name": "sample_weight"}
+    weight = np.ones(n_samples) if weight is None else check_array(weight, dtype=np.float64, **how)
+    listed = np.shape(seeds)
+    try:
+        n = np.broadcast_shapes(y.shape[:-1], weight.shape[:-1], listed, (1,))
+        y, weight = (np.broadcast_to(values, (*n, n_samples)) for values in (y, weight))
+    except ValueError:
+        raise InputError(
+            "{X} has {rows} rows. {y} and {sample_weight} must have as many columns, and with "
+            "{random_state} as many entries as there are networks; got {shapes}.",
+            rows=n_samples,
+            shapes=f"{y.shape}, {weight.shape} and {listed}",
+        ) from None
+    if not listed and not isinstance(seeds, Integral):
+        seeds = check_random_state(seeds).randint(2**31)
+    for seed in seeds if listed else [seeds]:
+        check_count("random_state", seed, least=0)
+    # The first network of one seed is that of `fit`.
+    each = [int(seed) for seed in seeds] if listed else [(int(seeds), i) for i in range(*n)]
+    return y, weight, [np.random.SeedSequence(seed) for seed in each]
+
+
+def _count_rows(weight: Array) -> int:
+    """Return how many rows the largest network has, counting equal rows."""
+    with np.errstate(over="ignore"):
+        total = weight.sum(axis=1)
+    if not total.all():
+        text = "{sample_weight} of network {empty} is zero everywhere: leave it out."
+        raise InputError(text, empty=total.argmin())
+    if np.isinf(total).any():
+        text = "{sample_weight} adds up to more than a float can hold: divide it by its mean."
+        raise InputError(text)
+    # Weights beyond whole floats are no counts.
+    whole = (weight == np.rint(weight)).all(axis=1) & (total < 2**53)
+    return int(np.where(whole, total, (weight > 0).sum(axis=1)).max())
+
+
+def _mean_and_scale(rows: WeightedRows) -> tuple[float, float]:
+    """Return mean and standard deviation of the numbers, 1 if all are equal."""
+    mean = float(rows.weight @ rows.target)
+    return mean, float(np.sqrt(rows.weight @ (rows.target - mean) ** 2)) or 1.0
 
 
 # --------------------------------------------------------------------------- training
 
 
+def make_network(attacker: MLPAttacker, rows: Any, n_outputs: int) -> Any:
+    """Return a network for such rows, with new weights: a perceptron, or `module` of the user."""
+    torch = import_torch()
+    nn = torch.nn
+    if attacker.module is None:
+        layers: list[Any] = []
+        widths = (rows.shape[1], *attacker.hidden_layer_sizes)
+        for i, pair in enumerate(pairwise(widths)):
+            # Normalisation removes a bias: it would have a gradient of rounding errors.
+            layers.append(nn.Linear(*pair, bias=not attacker.batch_norm))
+            if attacker.batch_norm:
+                layers.append(nn.BatchNorm1d(pair[1]))
+            name = _ACTIVATIONS.get(attacker.activation, ("Tanh", "ReLU")[i % 2])
+            layers.append(getattr(nn, name)())
+        return nn.Sequential(*layers, nn.Linear(widths[-1], n_outputs))
+    # A copy, since a function may return the same module again.
+    network = deepcopy(make_module("module", attacker.module, rows.shape[1], n_outputs))
+    for layer in network.modules() if isinstance(attacker.module, nn.Module) else ():
+        if hasattr(layer, "reset_parameters"):
+            layer.reset_parameters()
+    with torch.no_grad():
+        check_outputs(network.eval()(rows), len(rows), n_outputs)
+    return network
+
+
+def _losses(outputs: Any, target: Any, weight: Any) -> Any:
+    """Return each network's loss: a mean over rows, since weights sum to 1."""
+    if target.is_floating_point():
+        each = (outputs[..., 0] - target).square()
+    else:
+        cross_entropy = import_torch().nn.functional.cross_entropy
+        each = cross_entropy(outputs.flatten(0, 1), target.flatten(), reduction="none")
+    return (weight * each.view(target.shape)).sum(dim=1)
+
+
+def _values(attacker: MLPAttacker, outputs: Any, target: Any, weight: Any) -> Any:
+    """Return the accuracy of each network, or minus its loss."""
+    if attacker.early_stopping != "accuracy":
+        return -_losses(outputs, target, weight).double()
+    right = (outputs.argmax(dim=2) == target) & outputs.isfinite().all(dim=2)
+    return (right * weight.double()).sum(dim=1)
+
+
 def train_networks(
     attacker: MLPAttacker,
-    widths: Sequence[int],
-    inputs: Array,
-    data: Sequence[TrainingData],
-    device: Any,
-) -> tuple[dict[str, Array], Array, Array | None]:
-    """Train a network on each data set; `inputs` are the distinct inputs of all of them.
+    fitted: Sequence[Any],
+    pool: Any,
+    copies: Sequence[Any],
+    rows: Sequence[WeightedRows],
+    judges: Sequence[WeightedRows],
+    seeds: Sequence[np.random.SeedSequence],
+    n_rows: int,
+) -> None:
+    """Train each copy of a network on its rows, whose inputs are in `pool`.
 
-    Returns the weights by name (networks, ...), the mean loss of each epoch's steps, and the loss
-    or minus the accuracy on the validation rows after it (networks, epochs), None if there are
-    none: the epoch with the smallest is kept, of equally good ones the first.
+    With validation rows (`judges`) the best epoch is kept, of equally good ones the first.
     """
-    torch = import_torch()
-    start = initial_weights(widths, attacker.batch_norm, np.random.default_rng(0))
-    tensors = {name: np.stack([tensor] * len(data)) for name, tensor in start.items()}
-    curves = np.empty((2, len(data), attacker.max_epochs))
-    # A batched step needs arrays of one shape: networks are grouped by steps and rows per step.
-    groups: dict[tuple[int, int], list[int]] = {}
-    for i, training in enumerate(data):
-        n_steps = ceil(training.n_rows / attacker.batch_size)
-        full = len(np.unique(training.rows.inputs)) <= attacker.batch_size
-        groups.setdefault((n_steps, 0 if full else ceil(training.n_rows / n_steps)), []).append(i)
-    # The caller may have switched gradients off.
-    with torch.inference_mode(False), torch.enable_grad():
-        pool = torch.tensor(inputs, device=device)
-        for shape, group in groups.items():
-            for part in _parts(len(group), _n_weights(tensors)):
-                networks = group[part]
-                kept, curves[:, networks] = _train_together(
-                    attacker, widths, pool, [data[i] for i in networks], *shape
-                )
-                for name, tensor in kept.items():
-                    tensors[name][networks] = tensor.cpu().numpy()
-    loss, judged = curves[0], None if data[0].validation is None else curves[1]
-    # With early stopping an epoch may diverge after the best one.
-    finite = np.isfinite(loss).all(axis=1) if judged is None else np.isfinite(judged.min(axis=1))
-    for tensor in tensors.values():
-        finite &= np.isfinite(tensor).all(axis=(1, 2))
+    torch, device = import_torch(), pool.device
+    network = deepcopy(copies[0]).to(device)
+    weights, buffers = torch.func.stack_module_state([copy.to(device) for copy in copies])
+    tensors = weights | buffers
+
+    # Looking for tied weights takes a tenth of a step.
+    tied = len(weights) < len(list(network.named_parameters(remove_duplicate=False)))
+
+    def outputs_of(tensors: dict[str, Any], inputs: Any) -> Any:
+        return torch.func.functional_call(network, tensors, (inputs,), tie_weights=tied)
+
+    forward = torch.func.vmap(outputs_of, randomness="different")
+    rate, decay = float(attacker.learning_rate), float(attacker.weight_decay)
+    learned = [tensor for tensor in weights.values() if tensor.requires_grad]
+    adam = torch.optim.Adam(learned, lr=rate, weight_decay=decay, fused=True)
+    ones = torch.ones(len(rows), device=device)
+    inputs, target, weight = _stacked(rows, device)
+    n_steps = ceil(n_rows / attacker.batch_size)
+    steps: Iterator[Any] = repeat((pool[inputs], target, weight))
+    # Batch normalisation does not know weights.
+    normalised = any(hasattr(layer, "running_mean") for layer in network.modules())
+    distinct = [its.inputs if target.is_floating_point() else np.unique(its.inputs) for its in rows]
+    if max(map(len, distinct)) > attacker.batch_size or normalised:
+        steps = _drawn_steps(pool, rows, seeds, n_steps, ceil(n_rows / n_steps))
+    batches: list[Any] = []
+    if judges:
+        size = ceil(_AT_ONCE[pool.ndim > 2] / len(rows))
+        batches = [
+            *zip(*(values.split(size, 1) for values in _stacked(judges, device)), strict=True)
+        ]
+    kept = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+    curves = np.zeros((2, len(rows), attacker.max_epochs))
+    best = torch.full((len(rows),), -torch.inf, dtype=torch.float64, device=device)
+    with progress("epochs", attacker.max_epochs, verbose=attacker.verbose) as step:
+        for epoch in range(attacker.max_epochs):
+            network.train()
+            total = torch.zeros(len(rows), device=device)
+            for batch, target, weight in islice(steps, n_steps):
+                losses = _losses(forward(tensors, batch), target, weight)
+                for tensor in learned:  # faster than zero_grad
+                    tensor.grad = None
+                # Networks share no weight: the gradient of the sum holds the gradient of each.
+                losses.backward(ones)
+                adam.step()
+                total += losses.detach()
+            curves[0, :, epoch] = (total / n_steps).cpu().numpy()
+            better = torch.full_like(best, epoch + 1 == attacker.max_epochs, dtype=torch.bool)
+            if judges:
+                network.eval()
+                values = torch.zeros_like(best)
+                with torch.no_grad():
+                    for inputs, target, weight in batches:
+                        outputs = forward(tensors, pool[inputs])
+                        values += _values(attacker, outputs, target, weight)
+                # Accuracies of as many correct rows are equal. No number is not the best.
+                values = values.round(decimals=9).nan_to_num(-torch.inf, neginf=-torch.inf)
+                better, best = values > best, torch.maximum(values, best)
+                curves[1, :, epoch] = values.cpu().numpy()
+            for name, tensor in tensors.items() if better.any() else ():
+                kept[name][better] = tensor.detach()[better]
+            step.advance()
+    finite = np.isfinite(best.cpu().numpy() if judges else curves[0].sum(axis=1))
+    for tensor in kept.values():
+        finite &= tensor.reshape(len(rows), -1).isfinite().all(dim=1).cpu().numpy()
     if not finite.all():
         raise InputError(
             "Training diverged: {n} of {m} networks have weights that are not finite. Lower "
             "learning_rate, or scale X (StandardScaler).",
             n=np.sum(~finite),
-            m=len(data),
+            m=len(rows),
         )
-    return tensors, loss, judged
+    by_accuracy = attacker.early_stopping == "accuracy"
+    for i, (trained, copy) in enumerate(zip(fitted, copies, strict=True)):
+        copy.load_state_dict({name: tensor[i] for name, tensor in kept.items()})
+        # In float32 a row's output depends on the rows that it is computed with.
+        trained.module_ = (copy if attacker.module is not None else copy.double()).cpu().eval()
+        # Regressors learn standardised numbers; squared errors have the target's unit squared.
+        unit = trained._unit[1] ** 2
+        trained.loss_curve_, trained.n_iter_ = curves[0, i] * unit, attacker.max_epochs
+        if judges:
+            trained.n_iter_ = int(curves[1, i].argmax()) + 1
+            trained.validation_curve_ = curves[1, i] * (1 if by_accuracy else -unit)
 
 
-def _train_together(
-    attacker: MLPAttacker,
-    widths: Sequence[int],
-    pool: Any,
-    data: Sequence[TrainingData],
-    n_steps: int,
-    size: int,
-) -> tuple[dict[str, Any], Array]:
-    """Train networks whose steps have the same shape; return their weights and two loss curves.
+def _stacked(rows: Sequence[WeightedRows], device: Any) -> list[Any]:
+    """Return inputs, targets and weights of networks as tensors: (networks, rows).
 
-    A step uses `size` rows, which are drawn for it. If `size` is 0, it uses all rows, weighted.
+    Networks with fewer rows are filled up with their last one, of weight 0.
     """
     torch = import_torch()
-    device, loss, activation = pool.device, attacker.loss, attacker.activation
-    # One generator per network: its draws do not depend on the networks beside it.
-    rngs = [np.random.default_rng(training.seed) for training in data]
-    starts = [initial_weights(widths, attacker.batch_norm, rng) for rng in rngs]
-    tensors, weights = _trainable(
-        {name: torch.tensor(np.stack([start[name] for start in starts])) for name in starts[0]},
-        device,
-    )
-    adam = torch.optim.Adam(
-        [weights],
-        lr=float(attacker.learning_rate),
-        weight_decay=float(attacker.weight_decay),
-        fused=True,
-    )
-    rows = [training.rows for training in data]
-    if size:
-        steps = _drawn_steps(pool, rows, widths[-1], rngs, n_steps, size)
-    else:
-        index, *targets = _padded(rows, widths[-1], device)
-        n_rows = torch.tensor([training.n_rows for training in data], device=device)[:, None, None]
-        steps = repeat((pool[index], *targets, n_rows))
-    held_out = [training.validation for training in data if training.validation is not None]
-    kept = {name: tensor.detach() for name, tensor in tensors.items()}
-    if held_out:
-        validation = _padded(held_out, widths[-1], device)
-        accurate = attacker.early_stopping == "accuracy"
-        # Epochs with as many correct rows must have the same accuracy, whichever rows they are.
-        number = torch.float64 if accurate else torch.float32
-        least = torch.full((len(data),), torch.inf, device=device, dtype=number)
-        # Copies, since training goes on after the best epoch.
-        kept = {name: tensor.clone() for name, tensor in kept.items()}
-    curves = np.zeros((2, len(data), attacker.max_epochs))
-    with progress("epochs", attacker.max_epochs, verbose=attacker.verbose) as step:
-        for epoch in range(attacker.max_epochs):
-            total = torch.zeros(len(data), device=device)
-            for inputs, target, weight, n_rows in islice(steps, n_steps):
-                weights.grad.zero_()
-                outputs = _forward(activation, tensors, inputs, weight, n_rows)
-                losses = _losses(loss, outputs, target, weight)
-                # Networks share no weight: the gradient of the sum holds the gradient of each.
-                losses.sum().backward()
-                adam.step()
-                total += losses.detach()
-            curves[0, :, epoch] = (total / n_steps).cpu().numpy()
-            if held_out:
-                total = torch.zeros(len(data), device=device, dtype=number)
-                with torch.no_grad():
-                    for part in _parts(validation[0].shape[1], len(data) * _widest(tensors)):
-                        index, target, weight = (tensor[:, part] for tensor in validation)
-                        outputs = _forward(activation, tensors, pool[index])
-                        if accurate:
-                            finite = outputs.isfinite().all(dim=2)
-                            guessed = outputs.argmax(dim=2, keepdim=True)
-                            right = target.gather(2, guessed)[:, :, 0].double()
-                            total -= (right * finite).sum(dim=1)
-                        else:
-                            total += _losses(loss, outputs, target, weight)
-                total = total.round(decimals=9) if accurate else total
-                # A loss that is not a number must not count as the smallest.
-                total = total.nan_to_num(nan=torch.inf, posinf=torch.inf)
-                better = total < least
-                least = torch.where(better, total, least)
-                for name, tensor in tensors.items():
-                    kept[name][better] = tensor.detach()[better]
-                curves[1, :, epoch] = total.cpu().numpy()
-            step.advance()
-    # Averaging equal inputs took this out of the loss.
-    for curve, parts in zip(curves, (rows, held_out), strict=True):
-        curve += np.array([[part.spread] for part in parts] or 0.0)
-    return kept, curves
-
-
-def _trainable(tensors: dict[str, Any], device: Any) -> tuple[dict[str, Any], Any]:
-    """Return tensors that can be trained, and the learned ones among them as one flat tensor.
-
-    All weights lie in one piece of memory and all gradients in another: a step of Adam is then
-    one operation instead of one for each layer.
-    """
-    torch = import_torch()
-    tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
-    # Running means and variances follow the batches; no gradient moves them.
-    learned = [name for name in tensors if not name.startswith(("mean", "variance"))]
-    weights = torch.cat([tensors[name].reshape(-1) for name in learned])
-    weights.grad = torch.zeros_like(weights)
-    sizes = [tensors[name].numel() for name in learned]
-    parts = weights.split(sizes), weights.grad.split(sizes)
-    for name, weight, gradient in zip(learned, *parts, strict=True):
-        shape = tensors[name].shape
-        tensors[name] = weight.view(shape).requires_grad_()
-        tensors[name].grad = gradient.view(shape)
-    return tensors, weights.requires_grad_()
-
-
-def _padded(rows: Sequence[WeightedRows], n_outputs: int, device: Any) -> tuple[Any, Any, Any]:
-    """Return tensors of the inputs' positions, targets and weights: (networks, inputs, ...).
-
-    Equal inputs are one; their target is the weight of each class, or the mean of the numbers.
-    Networks with fewer inputs are filled up with rows of weight 0.
-    """
-    torch = import_torch()
-    distinct = [np.unique(row.inputs, return_inverse=True) for row in rows]
-    shape = (len(rows), max(len(inputs) for inputs, _ in distinct))
-    index = np.zeros(shape, dtype=np.int64)
-    target = np.zeros((*shape, n_outputs), dtype=np.float32)
-    weight = np.zeros((*shape, 1), dtype=np.float32)
-    for i, (weighted, (inputs, position)) in enumerate(zip(rows, distinct, strict=True)):
-        index[i, : len(inputs)] = inputs
-        weight[i, : len(inputs), 0] = np.bincount(position, weighted.weight)
-        if weighted.target.dtype.kind == "i":
-            target[i, position, weighted.target] = weighted.weight
-        else:
-            target[i, : len(inputs), 0] = weighted.target
-    index, target, weight = (
-        torch.tensor(array, device=device) for array in (index, target, weight)
-    )
-    return index, target, weight
+    n, stacks = max(len(its.weight) for its in rows), []
+    modes: Any = ("edge", "edge", "constant")
+    for i, mode in enumerate(modes):
+        array = np.stack([np.pad(its[i], (0, n - len(its[i])), mode) for its in rows])
+        number = torch.float32 if array.dtype.kind == "f" else torch.int64
+        stacks.append(torch.tensor(array, dtype=number, device=device))
+    return stacks
 
 
 def _drawn_steps(
-    pool: Any,
-    rows: Sequence[WeightedRows],
-    n_outputs: int,
-    rngs: Sequence[np.random.Generator],
-    n_steps: int,
-    size: int,
-) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Yield inputs, targets, weights and number of rows of one step after another, without end."""
-    torch = import_torch()
-    device, embedding = pool.device, torch.nn.functional.embedding
-    # The rows of all networks end to end, so that one look-up serves all.
-    starts = np.cumsum([0, *(len(row.inputs) for row in rows[:-1])])
-    inputs = torch.tensor(np.concatenate([row.inputs for row in rows]), device=device)
-    targets = torch.tensor(np.concatenate([row.target for row in rows]), device=device)
-    if targets.is_floating_point():
-        targets = targets.float()[:, None]
-    else:
-        targets = torch.eye(n_outputs, device=device)[targets] / size
-    weight = torch.full((1, size, 1), 1 / size, device=device)
-    n_rows = torch.tensor(size, device=device)
+    pool: Any, rows: Sequence[WeightedRows], seeds: Sequence[Any], n_steps: int, size: int
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield inputs, targets and weight of `size` rows of each network, step after step."""
+    torch, device = import_torch(), pool.device
+    inputs, target, _ = _stacked(rows, device)
+    # A generator for each network: its draws do not depend on the networks beside it.
+    rngs = [np.random.default_rng(seed) for seed in seeds]
     while True:
         # An epoch at a time: in it every row comes as often as its weight says.
-        drawn = np.stack(
-            [
-                start + draw_rows(network_rows.weight, n_steps * size, rng)
-                for start, network_rows, rng in zip(starts, rows, rngs, strict=True)
-            ]
-        )
-        for part in torch.tensor(drawn, device=device).split(size, dim=1):
-            # An embedding is the fastest look-up of short rows.
-            yield embedding(inputs[part], pool), embedding(part, targets), weight, n_rows
+        each = zip(rows, rngs, strict=True)
+        drawn = np.stack([draw_rows(its.weight, n_steps * size, rng) for its, rng in each])
+        position = torch.tensor(drawn, device=device)
+        parts = (values.gather(1, position).split(size, dim=1) for values in (inputs, target))
+        for batch, its in zip(*parts, strict=True):
+            yield pool[batch], its, 1 / size

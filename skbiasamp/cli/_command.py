@@ -118,7 +118,7 @@ def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespac
         return None
     files = [text.partition("=") for text in options.test]
     lacking = len(prediction) > 1 or options.train is None
-    if lacking or options.given or not all(model and path for model, _, path in files):
+    if lacking or not all(model and path for model, _, path in files):
         command_line.error(
             "argument --prediction: must be a model's name and its column, such as "
             f"champion=predicted; got {prediction[None][0]!r}. Models with rows of their own need "

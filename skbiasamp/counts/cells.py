@@ -69,10 +69,11 @@ class Cells(Weighted):
         self._counts: dict[SideName, Array] = {}
         self._ordered: Any = None
         self._of_tasks: dict[int, Cells] = {}
+        self._associations: dict[Any, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Stored models need none of it, and skops cannot store pairs as keys.
-        kept = {"_joints", "_counts", "_ordered", "_of_tasks"}
+        kept = {"_joints", "_counts", "_ordered", "_of_tasks", "_associations"}
         return {name: value for name, value in self.__dict__.items() if name not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -56,6 +56,26 @@ class Weighted:
         return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
 
     @cached_property
+    def unit_weight(self) -> Array:
+        """What each independent row of a cell weighs.
+
+        Whole weights are that many rows, also beside a few fractional ones. The more weights are
+        fractional, the more does each weigh one row: no single weight decides it.
+        """
+        each = self.row_weight
+        if self.whole:
+            return each
+        whole = each == np.rint(each)
+        counts = max(0.0, 2 * float(self.rows[whole].sum() / max(self.rows.sum(), 1)) - 1)
+        return np.where(whole & (each > 1), counts + (1 - counts) * each, each)
+
+    @cached_property
+    def units(self) -> Array:
+        """How many independent rows each cell is."""
+        none = np.array(self.rows, dtype=float)
+        return np.divide(self.weight, self.unit_weight, out=none, where=self.unit_weight > 0)
+
+    @cached_property
     def rows_per_weight(self) -> float:
         """How many rows a unit of weight is worth: 1 where weights are repetitions.
 
@@ -63,7 +83,7 @@ class Weighted:
         """
         if self.whole:
             return 1.0
-        return float(self.weight.sum() / (self.weight @ self.row_weight))
+        return float(self.weight.sum() / (self.weight @ self.unit_weight))
 
     @cached_property
     def units_per_weight(self) -> float:

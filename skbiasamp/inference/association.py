@@ -53,7 +53,7 @@ class Term:
 
         One number a condition if all rows weigh the same, else cells × conditions.
         """
-        weight = self.cells.row_weight
+        weight = self.cells.unit_weight
         plain = bool(len(weight)) and bool((weight == weight[0]).all())
         row: Any = weight[0] if plain else weight[:, None]
         return np.asarray(1 / np.sqrt(1 - np.minimum(row * self.share, 0.5)))
@@ -128,7 +128,7 @@ class Term:
         The conditions of both are the same.
         """
         cells = self.cells
-        unit = float(cells.row_weight[0])
+        unit = float(cells.unit_weight[0])
         if not self.outcome.soft and are_same(self.outcome, other.outcome):
             both: Labels = self.outcome
         elif self.outcome.soft or other.outcome.soft:
@@ -190,7 +190,7 @@ class Sample(NamedTuple):
     def jackknife(self) -> float:
         """The factor of n independent rows, or clusters: n / (n − 1)."""
         cells = self.cells
-        n = float(cells.rows.sum() if cells.clusters is None else cells.clusters.total)
+        n = float(cells.units.sum() if cells.clusters is None else cells.clusters.total)
         return n / max(n - 1, 1e-9) if n > 1 else 1.0
 
 
@@ -313,7 +313,7 @@ class Association:
         for cells, terms in self.samples:
             term = terms[0][1]
             squares = pair_sums(
-                everywhere(cells.n_cells), term.given, cells.weight * cells.row_weight
+                everywhere(cells.n_cells), term.given, cells.weight * cells.unit_weight
             )[0]
             unseen += self.oriented(((squares * term.share**2) ** 2)[:, None] * np.ones((1, 1)))
         return unseen
@@ -536,6 +536,24 @@ def associate(
     -------
     association : Association
     """
+    if not (isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0):
+        return _associated(cells, outcome, given, by_group, centre, times)
+    # Labels are counted once for all audits that are compared with them.
+    key = outcome, given, by_group, centre
+    if key not in cells._associations:
+        cells._associations[key] = _associated(cells, outcome, given, by_group, centre, times)
+    known: Association = cells._associations[key]
+    return known
+
+
+def _associated(
+    cells: Any,
+    outcome: SideName | Labels,
+    given: SideName | Labels,
+    by_group: bool | None,
+    centre: bool,
+    times: Any,
+) -> Association:
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
     if cells.summed == "tasks":

@@ -11,7 +11,6 @@ from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
-from skbiasamp.inference.intervals import interval_p_value
 
 ADJUSTMENTS = ("holm", "fdr", None)
 
@@ -105,57 +104,6 @@ def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     holm[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     adjusted[defined] = holm
     return adjusted
-
-
-def bounds_and_tests(
-    moved: Array,
-    ends: Array,
-    slopes: Array,
-    changed: tuple[Array, Array, Array] | None,
-    confidence_level: float,
-    n_resamples: int | None = None,
-) -> tuple[Array, Array]:
-    """Return bounds, and p-values that are below α exactly where these exclude 0.
-
-    `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
-    pair gained and lost, of how many, if these are independent whole rows: the test is then
-    McNemar's exact one. If the bounds of resamples disagree with it, the end at 0 is that of the
-    exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
-    the p-value is that of the interval.
-    """
-    low, high = ends
-    if changed is None:
-        p_value = interval_p_value(moved, ends, confidence_level, n_resamples)
-        return ends, np.where(slopes == 0, np.nan, p_value)
-    gained, lost, n = changed
-    p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
-    significant = p_value < round(1 - confidence_level, 12)
-    wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
-    if not wrong.any():
-        return ends, p_value
-    tail, every = (1 - confidence_level) / 2, gained + lost
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
-        most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
-        exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
-    exact = np.sort(exact, axis=0)
-    below = np.where(significant, exact[0], np.minimum(exact[0], 0.0))
-    above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
-    low = np.where(wrong & (moved > 0), below, low)
-    high = np.where(wrong & (moved < 0), above, high)
-    return np.stack([low, high]), p_value
-
-
-def normal_test(estimate: Any, variance: Any) -> Any:
-    """Test that estimates are 0, by the delta method; NaN if there is no variance."""
-    # If no row differs, sums of fractional weights leave rounding errors, in both.
-    estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
-    variance = np.where(variance <= 1e-24, 0.0, variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(estimate) / np.sqrt(variance)
-    # Without any variation there is nothing to test with, unless nothing moved.
-    p_values = np.where(np.isfinite(z), 2 * special.ndtr(-z), np.nan)
-    return np.where((variance == 0) & (np.abs(estimate) == 0), 1.0, p_values)
 
 
 def significant(p_adjusted: Any, low: Any, high: Any, confidence_level: float) -> Array:

@@ -20,7 +20,7 @@ def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
     """
     influences = within_poststrata(cells, influences)
     if cells.clusters is None:
-        return influences * cells.row_weight, cells.rows
+        return influences * cells.unit_weight, cells.units
     of, n = cells.clusters
     inside = (cells.clusters.each(cells.weight), (np.arange(cells.n_cells), of))
     return influences @ sparse.csr_array(inside, shape=(len(of), len(n))), n

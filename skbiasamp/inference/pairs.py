@@ -205,14 +205,18 @@ class Pairs:
         """What labels say of the directions of the changes."""
         return Direction(self.reference, self.predicted, self.change, self.signs)
 
-    def verdict(self, number: Estimate, *, published: bool = False) -> str:
-        """Return what an interval of the value, or of the published one, says of the model."""
+    def verdict(self, number: Estimate, *, published: bool = False, n_tests: int = 1) -> str:
+        """Return what an interval of the value, or of the published one, says of the model.
+
+        `n_tests`: how many models are tested together.
+        """
         if not published:
-            return self.direction.verdict(number)
+            return self.direction.verdict(number, n_tests=n_tests)
         if isinstance(self.aggregate, MeanSize):
             return NOT_MEASURED  # a size has no direction
         signs = Signs.known(self.sign)
-        return replace(self.direction, change=self.moved, signs=signs).verdict(number)
+        direction = replace(self.direction, change=self.moved, signs=signs)
+        return direction.verdict(number, n_tests=n_tests)
 
     @property
     def is_reliable(self) -> Array:

@@ -58,9 +58,12 @@ class Signs:
     @property
     def sd(self) -> Array:
         """By how much signs that labels leave open may be others."""
-        if self.above:
-            return np.sqrt(np.maximum(self.values * (1 - self.values), 0.0))
-        return np.sqrt(np.maximum(1 - self.values**2, 0.0))
+        if self.source is None:
+            return np.sqrt(np.maximum(1 - self.values**2, 0.0))
+        # 1 − erf² without its rounding errors.
+        rest = special.erfc(np.abs(known_or_zero(self.source.z)))
+        open_ = np.where(self.source.variance > 0, np.sqrt(rest * (2 - rest)), 1.0)
+        return open_ / 2 if self.above else open_
 
     @property
     def slope(self) -> Array:
@@ -141,7 +144,7 @@ def estimate(
         error = math.sqrt(squares)
         df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
         low, high, p_value = interval(value, error, df, confidence_level)
-        low, high = max(low, -bound), min(high, bound)
+        low, high = float(max(low, -bound)), float(min(high, bound))
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 
@@ -208,7 +211,9 @@ def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
     assert signs.source is not None
     spread = signs.source.gram(pairs)
     sd = np.sqrt(np.diag(spread))
-    angle = 2 / np.pi * np.arcsin(np.clip(spread / np.outer(sd, sd), -1, 1))
+    correlation = np.clip(spread / np.outer(sd, sd), -1, 1)
+    np.fill_diagonal(correlation, 1.0)  # near 1 the angle has large rounding errors
+    angle = 2 / np.pi * np.arcsin(correlation)
     open_ = (signs.sd * weights).ravel()[pairs]
     return np.asarray(np.outer(open_, open_) * angle)
 
@@ -235,16 +240,6 @@ def margin_of(correlation: Array, level: float) -> float:
 def _independent_margin(n: int, level: float) -> float:
     """Return the same of independent numbers; no correlation needs more (Sidak)."""
     return float(-special.ndtri((1 - level ** (1 / max(n, 1))) / 2))
-
-
-def largest_p_value(association: Association, z: float) -> float:
-    """Return the probability that some pair is more than `z` standard errors from its mean."""
-    pairs = _varying(association)
-    independent = float(1 - (1 - 2 * special.ndtr(-z)) ** max(len(pairs), 1))
-    if len(pairs) < 2 or not _is_joint(association, pairs):
-        return independent
-    above = (_largest_deviations(_correlation(association, pairs)) > z).sum()
-    return min(float((1 + above) / (1 + _N_DRAWS)), independent)
 
 
 def _varying(association: Association) -> Array:
@@ -320,10 +315,13 @@ class Direction:
             return np.asarray(self.signs.values != 0)
         return np.asarray(np.abs(known_or_zero(self.labels.z)) > CLEAR)
 
-    def verdict(self, number: Estimate, part: Association | None = None) -> str:
+    def verdict(
+        self, number: Estimate, part: Association | None = None, *, n_tests: int = 1
+    ) -> str:
         """Return what an interval says, with the name that its direction allows.
 
-        `part` is the change that the number is of, if it is a part of this one.
+        `part` is the change that the number is of, if it is a part of this one. `n_tests`: how
+        many models, whose largest changes are tested together.
         """
         if math.isnan(number.value) or math.isnan(number.low):
             return words.NOT_MEASURED
@@ -331,7 +329,7 @@ class Direction:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.95 if self.signs.source is not None else 0.99
             change = self.change if part is None else part
-            adds = not self.is_known and are_joint(change, level)
+            adds = not self.is_known and are_joint(change, 1 - (1 - level) / n_tests)
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         carried = parts[self.clear & (parts != 0)].sum() / number.value

@@ -313,6 +313,8 @@ class CooccurrenceAuditor(BaseAuditor):
     ) -> ComparisonResult:
         """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
+        if self._uses_groups and not differ_in_group(cells):
+            level = None
 
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]
@@ -330,6 +332,11 @@ class CooccurrenceAuditor(BaseAuditor):
                 low, high, p_value = interval(change.value, change.sd, change.units(), level)
                 columns |= {"low": low, "high": high, "p_value": p_value}
                 columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
+                together = margin(change, level) * change.sd
+                columns |= {
+                    "low_simultaneous": change.value - together,
+                    "high_simultaneous": change.value + together,
+                }
             flat = {key: np.ravel(values) for key, values in columns.items()}
             gap = Mean(number.value, number.low, number.high, number.p_value)
             return gap, pair_names(own.groups, own.tasks) | flat
@@ -342,21 +349,24 @@ class CooccurrenceAuditor(BaseAuditor):
             self, cells, reference, numbers, difference_of, same_rows=same_rows
         )
         verdicts = {
-            name: self._verdict_of_difference(models[name], models[reference], result.judged(name))
+            name: self._verdict_of_difference(
+                models[name], models[reference], result.judged(name), len(result.models)
+            )
             for name in result.models
         }
         table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
         return replace(result, table=table)
 
     def _verdict_of_difference(
-        self, own: Pairs, other: Pairs, judged: tuple[float, float, float]
+        self, own: Pairs, other: Pairs, judged: tuple[float, float, float], n_models: int
     ) -> str:
         """Return what the interval of the difference to another model says."""
         between = own.beside(other)
         number = self._number(between, None)
         value, low, high = judged
         known = replace(number, value=value, low=low, high=high)
-        verdict = between.verdict(known, published=self.formula == "published")
+        judges = self.formula == "published"
+        verdict = between.verdict(known, published=judges, n_tests=n_models)
         if verdict == words.ADDS:
             sizes = [np.nansum(np.abs(pairs.change.value)) for pairs in (own, other)]
             return words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS

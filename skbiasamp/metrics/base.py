@@ -251,7 +251,7 @@ class BaseAuditor(Declaration):
     ) -> AuditResult:
         """Measure several training runs of one model on the same rows.
 
-        Models that differ only in their seed can differ in their amplification. The estimate is
+        Models that differ only in their seed can differ in their amplification. The value is
         the mean over runs. Its interval includes how other runs would differ, and how other
         rows would.
 
@@ -268,16 +268,16 @@ class BaseAuditor(Declaration):
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
         clusters : array-like of shape (n_samples,), optional
-            One id per row; rows of one cluster are resampled together.
-        method : {"t", "normal"}, default="t"
-            "t": Student's t with as many degrees of freedom as runs less one. "normal": 1.96
-            standard errors, as in the papers.
+            One id per row: rows of one person or image share it.
+        method : {"t", "runs"}, default="t"
+            "t": Student's t, with the variance of runs and that of rows. "runs": Student's t over
+            runs alone, as in the papers; other rows would differ by more.
 
         Returns
         -------
         result : AuditResult
             The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
-            estimate) and ``data_standard_error``: the error of the mean by the audited rows.
+            value) and ``data_standard_error``: the error of the mean by the audited rows.
         """
         labels = chosen(locals(), "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
@@ -424,7 +424,7 @@ class BaseAuditor(Declaration):
         """
         self._check_read(reference)
         learned = self._with_reference(reference)
-        if learned.get_params(deep=False).get("random_state", random_state) is None:
+        if learned.get_params(deep=False).get("random_state", 0) is None:
             learned.set_params(random_state=random_state)
         learned._validate_params()
         learned._check(reference)

@@ -169,7 +169,7 @@ def comparison_result(
 ) -> ComparisonResult:
     """Return the result of a comparison: models measured, and how many rows differ between them.
 
-    `models` have their value, estimate and interval; `difference_of` returns a model's difference
+    `models` have their value and interval; `difference_of` returns a model's difference
     to the reference, and the columns of its table of pairs. `runs` are the models of each training
     procedure, if these are compared: rows that differ are then means over the pairs of their runs.
     Models that do not have the `same_rows` have none that differ.

@@ -19,7 +19,7 @@ from skbiasamp._utils.formatting import NOT_MEASURED, group_of, task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, Mapped, associate
 from skbiasamp.inference.pairs import MeanChange, Pairs
-from skbiasamp.inference.value import Estimate, Signs, largest_p_value, margin
+from skbiasamp.inference.value import Estimate, Signs, interval, margin
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import is_one_label
@@ -250,8 +250,9 @@ def _largest(values: Array) -> float:
 class LargestChange(MeanChange):
     """The value is by how much the largest pair grows.
 
-    The largest of many is too large on average. Intervals that hold for all pairs at once hold
-    for the largest too, whichever pairs that may be.
+    The largest grows at least as much as the pair that is largest in the labels, and at most as
+    much as the pair that is largest in the predictions. So the interval goes from the lowest end of
+    all pairs that may be the first, to the highest end of all that may be the second.
     """
 
     before: Any = None
@@ -271,22 +272,19 @@ class LargestChange(MeanChange):
         nothing = Estimate(value, nan, nan, nan, nan, nan, parts, parts)
         if confidence_level is None or not math.isfinite(value):
             return nothing
-        reach = margin(change, confidence_level)
+        low, high, p_values = interval(change.value, change.sd, change.units(), confidence_level)
         first, last = (
             _may_be_largest(ratios, confidence_level) for ratios in (self.before, self.after)
         )
-        # From below, the pair that is largest in the labels; from above, that in the predictions.
-        low = float((change.value - reach * change.sd)[first].min())
-        high = float((change.value + reach * change.sd)[last].max())
         side, pairs = (1, first) if value > 0 else (-1, last)
-        away = float((side * change.value / change.sd)[pairs].min())
-        p_value = largest_p_value(change, away) if away > 0 else 1.0
-        alpha = 1 - confidence_level
-        p_value = (
-            min(p_value, np.nextafter(alpha, 0)) if low > 0 or high < 0 else max(p_value, alpha)
+        p_value = float(p_values[pairs].max()) if (side * change.value[pairs] > 0).all() else 1.0
+        return replace(
+            nothing,
+            low=float(low[first].min()),
+            high=float(high[last].max()),
+            p_value=p_value,
+            standard_error=float(change.sd[first].max()),
         )
-        error = float(change.sd[first].max())
-        return replace(nothing, low=low, high=high, p_value=p_value, standard_error=error)
 
 
 def _may_be_largest(ratios: Association, confidence_level: float) -> Array:

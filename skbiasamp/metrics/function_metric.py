@@ -87,7 +87,7 @@ class FunctionAuditor(BaseAuditor):
     columns = {"amplification": "Number"}  # noqa: RUF012
     pair_of = ("number", "task")
     function: Callable[[Array, Array, Array], Any] = PositionalOption(callable, kw_only=False)
-    percent: bool = PositionalOption("boolean", kw_only=True)  # type: ignore[assignment]
+    percent: bool = PositionalOption("boolean", kw_only=True)
     n_resamples: Any = None
     n_jobs: Any = None
 

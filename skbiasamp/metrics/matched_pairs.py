@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import to_native
@@ -24,10 +23,7 @@ from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.random import chunks, generator
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.frames import read_labels
-from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
-from skbiasamp.inference.intervals import agreeing
-from skbiasamp.inference.student import skewed_reach
-from skbiasamp.inference.two_way import TwoWay
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
 from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.render.document import Document, Text
 from skbiasamp.results import AuditResult
@@ -50,13 +46,6 @@ _NUMBERS = ["n_pairs", "n_unmatched", "higher", "lower", "mean", "mean_other", "
 
 class _Differences(AuditResult):
     """Differences of two groups within pairs, in place of pairs of group and task."""
-
-    @cached_property
-    def verdict(self) -> str:
-        """What the interval of the value says."""
-        known = {"above": "adds a difference", "below": "adds a difference"}
-        known |= {"across": words.NO_EFFECT, "zero": words.NO_EFFECT}
-        return known.get(words.side_of_zero(*self.judged), words.NOT_MEASURED)
 
     def strongest(self, n: int = 10) -> pd.DataFrame:
         """Return the `n` largest differences."""
@@ -229,6 +218,7 @@ class MatchedPairsAuditor(WithOptions):
             value=float(own["difference"]),
             low=float(own["low"]),
             high=float(own["high"]),
+            verdict=_verdict(own),
             confidence_level=level,
             p_value=float(min(len(each) * own["p_value"], 1.0)),
             n_samples=float(rows.weight[rows.pair].sum()),
@@ -269,7 +259,7 @@ class MatchedPairsAuditor(WithOptions):
         at, side, x = (np.cumsum(both) - 1)[rows.pair[chosen]], 1 * sides[1, chosen], x[chosen]
         influence = (1 - 2 * side) * (x - (means @ w / total)[side]) / n[side, at] / total
         clusters = None if rows.clusters is None else rows.clusters[chosen]
-        units = TwoWay(rows.pair[chosen], rows.weight, clusters)
+        units = _TwoWay(rows.pair[chosen], rows.weight, clusters)
         variance, df = units.variance(influence)
         se, reach = np.sqrt(variance), stats.t.isf((1 - level) / 2, df) if df else np.nan
         stretch = 1.0
@@ -295,14 +285,16 @@ class MatchedPairsAuditor(WithOptions):
             if rows.are_binary and (n == 1).all():
                 test, slope = "McNemar", np.array(1.0)
                 known = np.array(value), np.array([low, high]), slope, (gained, lost, total), level
-                (low, high), exact = bounds_and_tests(*known)
+                (low, high), exact = _bounds_and_tests(*known)
                 p_value = float(exact)
             else:
                 test = "sign swaps"
                 if se > 1e-12 and not rows.are_binary:
-                    below, above = skewed_reach(d - value, w, reach)
+                    below, above = _skewed_reach(d - value, w, reach)
                     low, high = value - below * se, value + above * se
-                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), (low, high), level))
+                p_value = float(
+                    _agreeing(_swapped(d, w, self.n_resamples, rng), (low, high), level)
+                )
         row |= {"low": low, "high": high, "p_value": p_value, "test": test}
         if other > 0 and x.min() >= 0:
             row["ratio"] = mean / other
@@ -311,6 +303,149 @@ class MatchedPairsAuditor(WithOptions):
                 times = np.exp(reach * np.sqrt(units.variance(influence)[0]))
                 row |= {"ratio_low": row["ratio"] / times, "ratio_high": row["ratio"] * times}
         return row
+
+
+class _TwoWay(NamedTuple):
+    """The pair of each row, how often each pair is there, and the second cluster of each row."""
+
+    pair: Array
+    weight: Array
+    cluster: Array | None
+
+    def variance(self, influence: Array, by_cluster: Array | None = None) -> tuple[float, int]:
+        """Return the variance of a sum of influences of rows, and its degrees of freedom.
+
+        `by_cluster` are those that clusters sum, if these are others.
+        """
+        pair, cluster = self.pair, self.cluster
+        of_pairs, n = _by(pair, influence, self.weight)
+        if cluster is None:
+            return of_pairs, n - 1
+        times = self.weight[pair]
+        summed = influence if by_cluster is None else by_cluster
+        _, first, cell = np.unique(
+            pair * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
+        )
+        of_clusters, m = _by(cluster, summed * times, np.ones(cluster.max() + 1))
+        of_both, _ = _by(cell, influence, times[first])
+        return max(of_pairs, of_pairs + of_clusters - of_both), min(n, m) - 1
+
+    def jackknife_reach(self, influence: Array, share: Array, side: Array, level: float) -> float:
+        """Return how far the interval reaches if clusters are few, or some are much of their group.
+
+        Such a cluster draws the mean of its group to itself, so that it seems to vary less than it
+        does: the jackknife leaves it out. The degrees of freedom are those of as many clusters of
+        one size (Kish). `share` is what each row counts in the mean of its group, or `side`. It is
+        0 without clusters.
+        """
+        if self.cluster is None:
+            return 0.0
+        own = 2 * self.cluster + side
+        shares = np.bincount(own, share * self.weight[self.pair])
+        m, n = len(np.unique(self.cluster)), self.weight[np.unique(self.pair)].sum()
+        left_out = influence * np.sqrt(1 - 1 / m) / np.maximum(1 - shares[own], 1e-9)
+        df = min(max(4 / (shares @ shares) - 2, 1), n - 1)
+        variance, _ = self.variance(influence, left_out)
+        return float(stats.t.isf((1 - level) / 2, df) * np.sqrt(variance))
+
+
+def _by(code: Array, influence: Array, times: Array) -> tuple[float, int]:
+    """Return the variance of sums by clusters that are there so many times, and their number."""
+    sums = np.bincount(code, influence, len(times))
+    n = int(times[np.unique(code)].sum())
+    return (float(times @ sums**2) * n / (n - 1) if n > 1 else np.nan), n
+
+
+def _bounds_and_tests(
+    moved: Array,
+    ends: Array,
+    slopes: Array,
+    changed: tuple[Array, Array, Array] | None,
+    confidence_level: float,
+    n_resamples: int | None = None,
+) -> tuple[Array, Array]:
+    """Return bounds, and p-values that are below α exactly where these exclude 0.
+
+    `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
+    pair gained and lost, of how many, if these are independent whole rows: the test is then
+    McNemar's exact one. If the bounds of resamples disagree with it, the end at 0 is that of the
+    exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
+    the p-value is that of the interval.
+    """
+    low, high = ends
+    if changed is None:
+        p_value = _interval_p_value(moved, ends, confidence_level, n_resamples)
+        return ends, np.where(slopes == 0, np.nan, p_value)
+    gained, lost, n = changed
+    p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
+    significant = p_value < round(1 - confidence_level, 12)
+    wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
+    if not wrong.any():
+        return ends, p_value
+    tail, every = (1 - confidence_level) / 2, gained + lost
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
+        most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
+        exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
+    exact = np.sort(exact, axis=0)
+    below = np.where(significant, exact[0], np.minimum(exact[0], 0.0))
+    above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
+    low = np.where(wrong & (moved > 0), below, low)
+    high = np.where(wrong & (moved < 0), above, high)
+    return np.stack([low, high]), p_value
+
+
+def _interval_p_value(
+    value: Any, ends: Any, confidence_level: float, n_resamples: int | None = None
+) -> Any:
+    """Return the p-value that a number is 0, which is below α where its interval excludes 0.
+
+    It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
+    do not know of smaller chances than one in their number.
+    """
+    value, low, high = (np.asarray(number, dtype=float) for number in (value, *ends))
+    z = float(special.ndtri((1 + confidence_level) / 2))
+    reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = 2 * special.ndtr(-z * np.abs(value) / reach)
+    least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
+    if least < round(1 - confidence_level, 12):
+        p_values = np.maximum(p_values, least)
+    p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
+    return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
+
+
+def _agreeing(p_values: Any, ends: Any, confidence_level: float) -> Any:
+    """Return p-values of draws that are below α exactly where the interval excludes 0.
+
+    Few draws, or few rows that widen the interval, may put the two on different sides.
+    """
+    alpha = round(1 - confidence_level, 12)
+    below = np.minimum(p_values, np.nextafter(alpha, 0))
+    excluded = (np.asarray(ends[0]) > 0) | (np.asarray(ends[1]) < 0)
+    return np.where(excluded, below, np.maximum(p_values, alpha))
+
+
+def _skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
+    """Return how many standard errors below and above a mean reaches, if numbers are skewed.
+
+    `apart` are the numbers less their mean. Each is Student's reach or, if that is further, its
+    correction for skewness (Hall 1992), which is too short if tails are heavy on both sides.
+    """
+    n, square, cube = (weight @ apart**power for power in (0, 2, 3))
+    part = cube / (square**3 / n) ** 0.5 / (6 * n**0.5)
+    ends = np.array([reach, -reach])
+    if abs(part) > 1e-9:  # else the limit is Student's
+        ends = (np.cbrt(1 + 6 * part * (ends - part)) - 1) / (2 * part)
+    return np.maximum(reach, ends * [1, -1])
+
+
+def _verdict(row: Any) -> str:
+    """Return what the interval of a difference says."""
+    side = words.side_of_zero(row["difference"], row["low"], row["high"])
+    known = {"across": words.NO_EFFECT, "zero": words.NO_EFFECT}
+    known |= dict.fromkeys(("above", "below"), words.ADDS)
+    return known.get(side, words.NOT_MEASURED)
 
 
 class _Rows(NamedTuple):

@@ -247,8 +247,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _about_values(self, result: AuditResult) -> str:
         return (
-            f" The rates of sets of tasks change by {points(result.value)} on average (variance "
-            f"{result.statistics['variance']:.3g}); this is a size and has no direction."
+            f" The rates of sets of tasks change by {points(result.published)} on average "
+            f"(variance {result.statistics['variance']:.3g}); this is a size and has no direction."
         )
 
 

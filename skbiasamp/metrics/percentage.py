@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import special
 
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import points
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.association import Association, associate, known_or_zero
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
@@ -131,10 +132,14 @@ class PercentageAuditor(CooccurrenceAuditor):
 
 
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
-    """Return how far the groups' shares are from equal."""
+    """Return how far the groups' shares are from equal.
+
+    The nearer a share is to equal, the less a row moves its distance: on which side it is may be
+    chance.
+    """
     shares = associate(cells, outcome, given=given, centre=False)
     distance = shares.rate - equal
-    side = np.where(distance < 0, -1.0, 1.0)
+    side = special.erf(known_or_zero(distance) / np.maximum(shares.sd, 1e-12))
     return replace(shares * side, value=np.abs(distance))
 
 

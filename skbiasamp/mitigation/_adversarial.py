@@ -1,4 +1,4 @@
-"""AdversarialClassifier: a network trained against adversaries that predict the group."""
+"""AdversarialClassifier: a network trained against an adversary that predicts the group."""
 
 from __future__ import annotations
 
@@ -13,43 +13,49 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skbiasamp._input.checks import Array, check_count, check_instance
+from skbiasamp._input.checks import Array, Names, check_count
 from skbiasamp._input.coding import as_numbers
+from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
-from skbiasamp._utils.compat import Interval, StrOptions
+from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers.optional_torch import find_device, import_torch, seeded
-from skbiasamp.compose.sensitive import SENSITIVE
-from skbiasamp.metrics import LeakageAuditor
-from skbiasamp.mitigation._adversarial_networks import (
-    Networks,
-    build,
-    build_adversaries,
-    check_parameter_groups,
-    outputs_of,
+from skbiasamp._utils.warnings import warn
+from skbiasamp.attackers.networks import (
+    check_total,
+    find_device,
+    import_torch,
+    seeded,
 )
-from skbiasamp.mitigation._adversarial_rows import RowsReader, is_stream, parts_of
-from skbiasamp.mitigation._adversarial_training import Training
+from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
+from skbiasamp.metrics import LeakageAuditor
+from skbiasamp.mitigation._adversarial_training import (
+    Networks,
+    Training,
+    TrainingRows,
+    build,
+)
+from skbiasamp.mitigation._pairs import checked_data, input_errors, read_pairs
 
-_HISTORY = ["phase", "loss", "adversary_loss", "valid_loss", "valid_adversary_loss"]
+_AT_ONCE = 4096  # rows of features whose outputs are computed together
 
 
 @filling
 class AdversarialClassifier(
-    RowsReader,
+    SensitiveColumns,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     TransformerMixin,
     WithOptions,
 ):
-    """Adversarial training: a network that learns to hide the sensitive feature from adversaries.
+    """Adversarial training: a network that learns to hide the sensitive feature from an adversary.
 
-    Adversaries learn to predict the sensitive feature from layers of the network. The network
-    learns its task and learns to make them fail, so that it reveals less about the group [1]_. The
+    The adversary learns to predict the sensitive feature from a layer of the network. The network
+    learns its task and learns to make it fail, so that it reveals less about the group [1]_. The
     sensitive feature is needed in training only.
 
     .. versionadded:: 0.1
@@ -57,21 +63,20 @@ class AdversarialClassifier(
     Parameters
     ----------
     adversary_weight : float, default=1.0
-        λ, the weight of the adversaries' loss. A larger value hides more and costs more accuracy.
+        λ, the weight of the adversary's loss. A larger value hides more and costs more accuracy.
         0 trains the network alone, without a sensitive feature.
     module : torch.nn.Module or callable, default=None
         The network. A module is copied with its weights. A callable, such as a class, is called
         as ``module(n_features, n_outputs)`` and returns a module. It takes float32 rows of `X`,
         which may have more than two dimensions. It returns logits: one for each class (also of
         two), or for each task of a multilabel `y`. None: an MLP of ``encoder`` and ``head``.
-    layer : str or list of str, default=None
-        The submodule whose output is the adversary's input, such as "encoder" or "layers.3". Each
-        layer of a list gets its own adversary. None: "encoder", or the masked inputs if there is a
-        `mask`.
-    adversary : torch.nn.Module, callable or list of these, default=None
-        One adversary for each layer: a module, or a callable that is called as
-        ``adversary(n_inputs, n_groups)``. It takes the layer's output and returns logits of the
-        groups. None: an MLP with 64 hidden units that standardises its inputs, except masked ones.
+    layer : str, default=None
+        The submodule whose output is the adversary's input, such as "encoder" or "layers.3". None:
+        "encoder", or the masked inputs if there is a `mask`.
+    adversary : torch.nn.Module or callable, default=None
+        A module, or a callable that is called as ``adversary(n_inputs, n_groups)``. It takes the
+        layer's output and returns logits of the groups. None: an MLP with 64 hidden units that
+        standardises its inputs, except masked ones.
     mask : bool, torch.nn.Module or callable, default=False
         A network whose output is multiplied with the inputs, for adversarial training on images.
         True: an autoencoder. A callable is called as ``mask(shape)`` with the shape of a row.
@@ -81,28 +86,20 @@ class AdversarialClassifier(
     hidden_layer_sizes : tuple of int, default=(64,)
         Hidden layers of the default network.
     learning_rate : float, default=1e-2
-        Learning rate of Adam, for network and adversaries.
+        Learning rate of Adam, for network and adversary.
     batch_size : int, default=128
         Minimum number of rows in a step. If there are no more distinct rows than this, every step
         uses all of them, weighted.
     pretrain_epochs, adversary_epochs : int, default=30, 10
-        Epochs of the network alone, and then of the adversaries alone.
+        Epochs of the network alone, and then of the adversary alone.
     max_epochs : int, default=50
-        Epochs of the network in turns with the adversaries.
+        Epochs of the network in turns with the adversary.
     adversary_steps : int, default=2
-        Steps of the adversaries for each step of the network.
-    param_groups : list of (str, dict), default=()
-        Options of Adam for some parameters of the network, as of skorch's optimizers: a pattern of
-        names, such as "encoder.*", and options, such as ``{"lr": 1e-4}``. A parameter is in the
-        first group whose pattern it matches. ``{"frozen_epochs": 5}`` freezes them, with the
-        running means of their layers, for the first 5 epochs of the network.
-    mixed_precision : bool, default=False
-        True trains with bfloat16 in the operations that torch regards as safe (autocast). It is
-        faster on GPUs and CPUs that support it. Predictions use float32.
+        Steps of the adversary for each step of the network.
     balance : {"group", "class"}, default="group"
-        How adversaries weight the groups. "group": equally, as in the paper; the network must then
-        also hide a label that is associated with the group. "class": equally within each class;
-        the network then hides only what reveals more than the label does.
+        How the adversary weights the groups. "group": equally, as in the paper; the network must
+        then also hide a label that is associated with the group. "class": equally within each
+        class; the network then hides only what reveals more than the label does.
     %(sensitive)s
     drop_sensitive : bool, default=False
         True hides these columns from the network; data frames to predict may then lack them.
@@ -121,21 +118,16 @@ class AdversarialClassifier(
         The groups.
     module_, mask_ : torch.nn.Module
         The trained networks, on the CPU; `mask_` is None without a mask.
-    adversaries_ : list of torch.nn.Module
-        The trained adversaries.
-    layers_ : tuple of str
-        Their layers; empty for masked inputs.
+    adversary_ : torch.nn.Module or None
+        The trained adversary.
+    layer_ : str or None
+        Its layer; None for masked inputs.
     history_ : DataFrame
         One row for each epoch: ``phase`` ("predictor", "adversary" or "alternating"), the mean
         ``loss`` of the task and the mean ``adversary_loss``. An adversary that ignores its input
         has a loss of ``log(len(groups_))``.
-        With `validation`, it has ``valid_loss`` and ``valid_adversary_loss`` too.
     n_iter_ : int
         Epochs of the network.
-    best_epoch_ : int or None
-        With `validation`, the row of `history_` whose networks are kept, among the epochs of the
-        last phase: the smallest ``valid_loss`` plus, for each adversary, `adversary_weight` times
-        the distance of ``valid_adversary_loss`` from ``log(len(groups_))``, the loss of a guess.
     n_features_in_, feature_names_in_
         Those of the network's columns.
 
@@ -146,17 +138,17 @@ class AdversarialClassifier(
 
     Notes
     -----
-    Adversaries minimise the cross-entropy ``L_c(c(h), g)``. The network minimises
-    ``L(p(x), y) − λ Σ L_c``. Adversaries' batches have equally many rows of each group, and the
+    The adversary minimises the cross-entropy ``L_c(c(h), g)``. The network minimises
+    ``L(p(x), y) − λ L_c``. The adversary's batches have equally many rows of each group, and the
     groups have equal weight in the network's batches. With a mask M, ``x̂ = M(x) · x`` replaces x
     and ``β |x − x̂|`` is added. A mask can only darken an image: the rest may still reveal the
     group.
 
-    Adversaries of masked inputs soon make no error, and the gradient of ``−L_c`` is then 0: a mask
-    trained with it hides nothing. The mask is therefore trained with the cross-entropy between the
-    adversary's probabilities and equal ones, whose gradient is largest where the adversary is sure.
-    Their default adversary does not standardise, since it would read dark pixels as well as bright
-    ones. If a `layer` is named, the formula above is used.
+    An adversary of masked inputs soon makes no error, and the gradient of ``−L_c`` is then 0: a
+    mask trained with it hides nothing. The mask is therefore trained with the cross-entropy between
+    the adversary's probabilities and equal ones, whose gradient is largest where the adversary is
+    sure. The default adversary does not standardise here, since it would read dark pixels as well
+    as bright ones. If a `layer` is named, the formula above is used.
 
     The cost is accuracy. It grows with λ and with the association of label and group. Stronger
     attackers may still predict the group. Measure with a new attacker: `transform` returns the
@@ -195,13 +187,14 @@ class AdversarialClassifier(
     """
 
     __metadata_request__fit: ClassVar = {"sensitive_features": True}
+    groups_: Names
 
     adversary_weight: float = PositionalOption(
         Interval(Real, 0, None, closed="left"), default=1.0, kw_only=False
     )
     module: Any = Option(None, callable, None)
-    layer: Any = Option(None, str, list, tuple, None)
-    adversary: Any = Option(None, callable, list, tuple, None)
+    layer: str | None = Option(None, str, None)
+    adversary: Any = Option(None, callable, None)
     mask: Any = Option(False, "boolean", callable)
     reconstruction_weight: float = Option(1.0, Interval(Real, 0, None, closed="left"))
     hidden_layer_sizes: Any = Option((64,), "array-like")
@@ -211,8 +204,6 @@ class AdversarialClassifier(
     adversary_epochs: int = Option(10, Interval(Integral, 0, None, closed="left"))
     max_epochs: int = Option(50, Interval(Integral, 0, None, closed="left"))
     adversary_steps: int = Option(2, Interval(Integral, 1, None, closed="left"))
-    param_groups: Any = Option((), list, tuple)
-    mixed_precision: bool = Option(False, "boolean")
     balance: str = Option("group", StrOptions({"group", "class"}))
     sensitive: Any = Option(None, *SENSITIVE)
     drop_sensitive: bool = Option(False, "boolean")
@@ -220,68 +211,43 @@ class AdversarialClassifier(
     random_state: Any = Option(None, "random_state")
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        sensitive_features: Any = None,
-        validation: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> Self:
-        """Train the network and its adversaries.
+        """Train the network and its adversary.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features), Dataset or DataLoader
-            Training data; of more dimensions if `module` takes them. A torch Dataset is read batch
-            by batch, here and by all methods that take `X`, and its rows are not compared. Its rows
-            are x, (x, y) or (x, y, sensitive), and it has ``__getitem__``. Of a DataLoader its
-            Dataset is read, with its workers and its `collate_fn`; `batch_size` is this
-            classifier's.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks), default=None
-            Labels: classes, or 0/1 indicator columns. None: those of a Dataset, which is read once
-            for them. Pass labels to save this.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Training data; of more dimensions if `module` takes them.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels: classes, or 0/1 indicator columns.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights, for network and adversaries; rows of weight 0 are left out.
+            Weights, for network and adversary; rows of weight 0 are left out.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
-            The sensitive feature, if `sensitive` does not name it and no Dataset holds it.
-        validation : tuple (X, y) or (X, y, sensitive_features), or Dataset, default=None
-            Rows that choose the epoch, see `best_epoch_`. None: the last epoch.
+            The sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
         self : object
         """
         self._validate_params()
-        check_parameter_groups(self.param_groups)
         torch = import_torch("AdversarialClassifier")
         device = find_device(self.device, needed=True)
-        start, adversaries_start, order, *reading = np.random.SeedSequence(
-            int(check_random_state(self.random_state).randint(2**31))
-        ).spawn(5)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        *seeds, order = np.random.SeedSequence(seed).spawn(3)
+        start, adversary_start = (int(seed.generate_state(1)[0]) for seed in seeds)
         # The caller may have switched gradients off.
-        with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start), device):
-            seed = _number(reading[0])
-            rows = self._training_rows(X, y, sample_weight, sensitive_features, device, seed)
-            judged = None
-            if validation is not None:
-                judged = self._validation_rows(validation, device, _number(reading[1]))
-            networks, n_seen = build(rows.first(2), len(self.classes_), self)
-            if rows.group is not None:
-                masked = not networks.layers
-                with seeded(_number(adversaries_start), device):
-                    networks.adversaries = build_adversaries(
-                        n_seen, rows.n_groups, self.adversary, device, masked=masked
-                    )
-            training = Training(networks, rows, self, order, judged)
+        with torch.inference_mode(False), torch.enable_grad(), seeded(start):
+            rows = self._training_rows(X, y, sample_weight, sensitive_features, device)
+            networks, n_seen = build(rows, len(self.classes_), self, adversary_start)
+            training = Training(networks, rows, self, order)
             with progress("epochs", training.n_epochs) as step:
                 epochs = []
                 for epoch in training.epochs():
                     epochs.append(epoch)
                     step.advance()
-        self.history_ = pd.DataFrame(epochs, columns=_HISTORY[: 3 if judged is None else 5])
+        self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
-        self.best_epoch_ = None if judged is None else training.best[1]
         tensors = [tensor for net in networks.every for tensor in net.state_dict().values()]
         if not all(torch.isfinite(tensor).all() for tensor in tensors):
             raise InputError(
@@ -291,8 +257,8 @@ class AdversarialClassifier(
         for network in networks.every:
             network.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
-        self.adversaries_, self.layers_ = networks.adversaries, networks.layers
-        self._n_features_out = sum(n_seen)
+        self.adversary_, self.layer_ = networks.adversary, networks.layer
+        self._n_features_out = n_seen
         return self
 
     @filling
@@ -330,7 +296,7 @@ class AdversarialClassifier(
         return logits[:, 1] - logits[:, 0] if binary else logits
 
     def transform(self, X: Any) -> Array:
-        """Return the representation, which is the adversaries' input.
+        """Return the representation, which is the adversary's input.
 
         Parameters
         ----------
@@ -340,7 +306,7 @@ class AdversarialClassifier(
         Returns
         -------
         representation : ndarray of shape (n_samples, n_outputs)
-            The outputs of the layers, flat and side by side; or the masked inputs.
+            The outputs of the layer, flat; or the masked inputs.
         """
         return self._outputs(X, representation=True)
 
@@ -379,17 +345,12 @@ class AdversarialClassifier(
         Returns
         -------
         path : DataFrame
-            One row for each weight and measure ("accuracy" and "leakage"): ``mitigation`` (the name
-            of the weight), ``weight``, ``measure``, ``value`` (mean over seeds), ``std`` over
-            seeds, ``low`` and ``high`` (one standard deviation from the mean), and ``seeds``.
+            One row for each ``weight`` and ``measure`` ("accuracy" and "leakage"): ``value`` (mean
+            over seeds), ``std`` over seeds, and ``seeds``.
         """
         check_count("seeds", seeds)
-        if is_stream(X):
-            raise InputError("{X} is a Dataset, and path splits arrays. Call fit for each weight.")
-        if auditor is not None:
-            text = "auditor must be an auditor, such as LeakageAuditor()"
-            check_instance(auditor, ("audit", "set_params"), text)
-        auditor = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
+        if auditor is None:
+            auditor = LeakageAuditor(equalize="f1", n_draws=3)
         attribute = self._sensitive(X, sensitive_features, "path")
         values, rows = np.ravel(as_numbers(weights, "weights")).tolist(), []
         with progress("adversarial training", seeds * len(values)) as step:
@@ -403,18 +364,13 @@ class AdversarialClassifier(
                     passed = train if self.sensitive is None else None
                     trained.fit(X_train, y_train, sensitive_features=passed)
                     logits = trained.decision_function(X_test)
-                    numbers = {
-                        "accuracy": trained.score(X_test, y_test),
-                        "leakage": measure.score(y_test, logits, sensitive_features=test),
-                    }
-                    rows += [(f"λ = {weight:g}", weight, *of) for of in numbers.items()]
+                    leakage = measure.score(y_test, logits, sensitive_features=test)
+                    rows.append((weight, "accuracy", trained.score(X_test, y_test)))
+                    rows.append((weight, "leakage", leakage))
                     step.advance()
-        columns = ["mitigation", "weight", "measure"]
-        frame = pd.DataFrame(rows, columns=[*columns, "value"])
-        values_of = frame.groupby(columns, sort=False)["value"]
-        table = values_of.agg(value="mean", std="std").reset_index()
-        spread = table["std"].fillna(0)
-        return table.assign(low=table["value"] - spread, high=table["value"] + spread, seeds=seeds)
+        frame = pd.DataFrame(rows, columns=["weight", "measure", "value"])
+        values_of = frame.groupby(["weight", "measure"], sort=False)["value"]
+        return values_of.agg(value="mean", std="std").reset_index().assign(seeds=seeds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -423,6 +379,42 @@ class AdversarialClassifier(
         return tags
 
     # ------------------------------------------------------------------ inside
+
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, attribute: Any, device: Any
+    ) -> TrainingRows:
+        """Return the rows to learn from; keep their shape, classes and groups."""
+        hides = self.sensitive is not None or attribute is not None or self.adversary_weight > 0
+        features = self._hide(X)
+        with self._noting(X):
+            least = 2 if hides else 1  # a row of each group
+            inputs, y = self._numbers(features, y, multi_output=True, ensure_min_samples=least)
+        if hides:
+            attribute = to_native(self._sensitive(X, attribute, "fit"), "sensitive_features")
+            check_lengths({"X": inputs, "sensitive_features": attribute})
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        weight = check_sample_weight(
+            sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
+        )
+        with np.errstate(over="ignore"):
+            check_total(float(weight.sum()))
+        rows = np.flatnonzero(weight)
+        self.classes_, target, self._one_label = read_classes(y[rows])
+        group, self.groups_ = None, ()
+        if hides:
+            group, self.groups_ = read_members(
+                self.classes_[target] if self._one_label else target,
+                take_rows(attribute, rows),
+                within_classes=self.balance == "class",
+            )
+        self._shape = inputs.shape[1:]
+        return TrainingRows(inputs[rows], target, group, weight[rows], device)
+
+    def _numbers(self, features: Any, *y: Any, **how: Any) -> Any:
+        """Return what scikit-learn reads; images need a network that takes them."""
+        allow_nd = self.module is not None
+        return checked_data(self, features, *y, dtype=np.float32, allow_nd=allow_nd, **how)
 
     def _outputs(self, X: Any, *, representation: bool = False) -> Array:
         check_is_fitted(self)
@@ -433,16 +425,66 @@ class AdversarialClassifier(
         # may not be made for it.
         own = self.module is None and isinstance(self.mask, bool)
         dtype = torch.float64 if own else torch.float32
+        inputs = self._numbers(self._features(X), reset=False)
+        if inputs.shape[1:] != self._shape:
+            raise InputError(
+                "{X} has rows of shape {shape}, and fit saw rows of {known}. Pass rows like those "
+                "of the training data.",
+                shape=inputs.shape[1:],
+                known=self._shape,
+            )
         networks = Networks(
             deepcopy(self.module_).to(device, dtype),
             None if self.mask_ is None else deepcopy(self.mask_).to(device, dtype),
-            self.layers_,
+            self.layer_,
         )
-        with seeded(0, device):  # a Dataset may draw random numbers
-            inputs = self._rows(X)
-            parts = parts_of(inputs, self.batch_size, dtype=dtype, device=device)
-            return outputs_of(networks, parts, len(inputs), representation=representation)
+        networks.train(False)
+        # Features are small: with more at once they are done sooner.
+        size = self.batch_size if inputs.ndim > 2 else max(self.batch_size, _AT_ONCE)
+        outputs: list[Array] = []
+        with torch.inference_mode():
+            for part in np.array_split(inputs, -(-len(inputs) // size)):
+                logits, _, seen = networks(torch.as_tensor(part).to(device, dtype))
+                shown = seen if representation else logits
+                outputs.append(shown.flatten(1).double().cpu().numpy())
+        return np.concatenate(outputs)
 
 
-def _number(seed: np.random.SeedSequence) -> int:
-    return int(seed.generate_state(1)[0])
+def read_classes(y: Array) -> tuple[Array, Array, bool]:
+    """Return classes or positions of tasks, codes or an indicator matrix, and if it is codes."""
+    with input_errors():
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y")
+    if kind == "multilabel-indicator":
+        given: Any = y
+        target = (given.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
+        return np.arange(target.shape[1]), target, False
+    if kind not in ("binary", "multiclass"):
+        raise InputError(
+            "{y} is {kind}: pass one column of classes, or 0/1 columns, one a task.", kind=kind
+        )
+    classes, target = np.unique(y, return_inverse=True)
+    return classes, target.reshape(-1), True
+
+
+def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Array, Names]:
+    """Return codes and names of groups; warn or raise if a class reveals them."""
+    pairs = read_pairs(y, attribute)
+    pairs.require_classes()
+    if within_classes:
+        if not pairs.one_label:
+            raise InputError(
+                "{balance='class'} balances groups within classes, and {y} is multilabel: pass "
+                "{balance='group'}."
+            )
+        pairs.require_all(
+            why="balance='class' weighs groups the same in each class. Leave that class out, "
+            "merge groups or classes, or pass balance='group'."
+        )
+    elif pairs.one_label and (pairs.counts == 0).any():
+        a, t = np.argwhere(pairs.counts == 0)[0]
+        warn(
+            f"There are no rows of group {pairs.groups[a]!r} with class {pairs.tasks[t]!r}: "
+            "the class reveals the group, so no network can predict one and hide the other."
+        )
+    return pairs.group, pairs.groups

@@ -1,251 +1,339 @@
-"""A network and its adversaries, trained in turns.
+"""The networks of an `AdversarialClassifier`, trained in turns.
 
-Adversaries learn to predict the group from what layers of the network give. The network learns
-its task, and to make them fail. Random numbers of the network do not depend on the adversaries:
-with an adversary weight of 0 it is the network trained alone.
+The adversary learns to predict the group from what a layer of the network gives. The network
+learns its task, and to make it fail. Its random numbers do not depend on the adversary: with an
+adversary weight of 0 it is the network trained alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
-from itertools import islice
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, pairwise, repeat
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError
-from skbiasamp.attackers.networks import draw_rows
-from skbiasamp.attackers.optional_torch import import_torch, seeded
-from skbiasamp.mitigation._adversarial_networks import Networks, parameter_groups
-from skbiasamp.mitigation._adversarial_rows import TrainingRows, consecutive
+from skbiasamp._input.checks import Array, check_count
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp.attackers.networks import (
+    check_outputs,
+    distinct_inputs,
+    draw_rows,
+    import_torch,
+    make_module,
+    seeded,
+)
+
+_ADVERSARY_WIDTH = 64
 
 
-class Training:
-    """Training in three phases, with the settings of an `AdversarialClassifier`.
+@dataclass(eq=False)
+class Networks:
+    """The predictor, the mask before it or None, and the adversary of a layer, or None.
 
-    With validation rows, the networks end as they were in the best epoch of the last phase.
+    Without a layer, the adversary sees the masked inputs.
+    """
+
+    predictor: Any
+    mask: Any
+    layer: str | None
+    adversary: Any = None
+
+    @property
+    def learners(self) -> list[Any]:
+        """The networks that learn the task."""
+        return [self.predictor] if self.mask is None else [self.mask, self.predictor]
+
+    @property
+    def every(self) -> list[Any]:
+        """All networks."""
+        return self.learners if self.adversary is None else [*self.learners, self.adversary]
+
+    def __call__(self, inputs: Any) -> tuple[Any, Any, Any]:
+        """Return logits, masked inputs and what the adversary sees."""
+        masked = inputs if self.mask is None else self.mask(inputs) * inputs
+        if self.layer is None:
+            return self.predictor(masked), masked, masked
+        seen: list[Any] = []
+        layer = self.predictor.get_submodule(self.layer)
+        hook = layer.register_forward_hook(lambda *called: seen.append(called[2]))
+        try:
+            logits = self.predictor(masked)
+        finally:
+            hook.remove()
+        return logits, masked, seen[-1] if seen else None
+
+    def train(self, learning: bool) -> None:
+        """Set the predictor to training and the adversary to evaluation, or the other way round."""
+        for network in self.every:
+            network.train(learning != (network is self.adversary))
+
+
+def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple[Networks, int]:
+    """Return networks for rows, and how many numbers the adversary sees of each.
+
+    The settings are those of an `AdversarialClassifier`, and the seed is for the adversary.
+    """
+    first = rows.inputs[:2]
+    shape, device = tuple(first.shape[1:]), first.device
+    module, mask = settings.module, None
+    if module is None:
+        hidden = tuple(np.ravel(settings.hidden_layer_sizes).tolist())
+        for width in hidden:
+            check_count("each of hidden_layer_sizes", width)
+        if not hidden:
+            # Without a hidden layer there is no representation.
+            raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
+        module = partial(default_predictor, hidden=hidden)
+    predictor = make_module("module", module, shape[0], n_outputs).to(device)
+    if settings.mask is not False:
+        mask = default_mask if settings.mask is True else settings.mask
+        mask = make_module("mask", mask, shape).to(device)
+    layer = settings.layer or ("encoder" if mask is None else None)
+    names = [name for name, _ in predictor.named_modules() if name]
+    if layer is not None and layer not in names:
+        raise InputError(
+            "{layer}={setting}, and module has no submodule {wanted!r}. It has {names}.",
+            setting="None means 'encoder'" if settings.layer is None else repr(layer),
+            wanted=layer,
+            names=quote(names, most=20) if names else "none with a name",
+        )
+    networks = Networks(predictor, mask, layer)
+    networks.train(False)
+    with import_torch().no_grad():
+        logits, _, seen = networks(first)
+    n, of_layer = len(first), tuple(getattr(seen, "shape", ()))
+    if len(of_layer) < 2 or of_layer[0] != n:
+        gave = "was never called" if seen is None else f"returned a {type(seen).__name__}"
+        raise InputError(
+            "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
+            "returns one tensor with a row for each row of {X}.",
+            called=layer,
+            gave=f"{gave} of shape {of_layer}" if of_layer else gave,
+        )
+    check_outputs(logits, n, n_outputs)
+    n_seen = prod(of_layer[1:])
+    if rows.group is not None:
+        adversary = settings.adversary
+        if adversary is None:
+            adversary = partial(default_adversary, standardised=layer is not None)
+        with seeded(seed):
+            adversary = make_module("adversary", adversary, n_seen, rows.n_groups)
+        networks.adversary = adversary.to(device)
+    return networks, n_seen
+
+
+# --------------------------------------------------------------------------- by default
+
+
+def linear_layers(*widths: int) -> list[Any]:
+    """Return linear layers with ReLU between them."""
+    nn = import_torch().nn
+    return [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())][:-1]
+
+
+def default_predictor(n_inputs: int, n_outputs: int, *, hidden: Sequence[int]) -> Any:
+    """Return hidden layers, named encoder, and a linear head."""
+    nn = import_torch().nn
+    net = nn.Sequential()
+    net.add_module("encoder", nn.Sequential(*linear_layers(n_inputs, *hidden), nn.ReLU()))
+    net.add_module("head", nn.Linear(hidden[-1], n_outputs))
+    return net
+
+
+def default_adversary(n_inputs: int, n_groups: int, *, standardised: bool = True) -> Any:
+    """Return an MLP that standardises its inputs, or takes them as they are."""
+    nn = import_torch().nn
+    layers = [nn.Flatten()]
+    if standardised:
+        # Over the batch: else the network could hide the group by small numbers. A mask has to do
+        # just that, and learns nothing from an adversary to which dark and bright are the same.
+        layers.append(nn.BatchNorm1d(n_inputs, affine=False, track_running_stats=False))
+    return nn.Sequential(*layers, *linear_layers(n_inputs, _ADVERSARY_WIDTH, n_groups))
+
+
+def default_mask(shape: tuple[int, ...]) -> Any:
+    """Return an autoencoder whose mask starts nearly open."""
+    nn = import_torch().nn
+    n_inputs = prod(shape)
+    layers = linear_layers(n_inputs, max(1, n_inputs // 4), n_inputs)
+    nn.init.constant_(layers[-1].bias, 3.0)
+    return nn.Sequential(nn.Flatten(), *layers, nn.Sigmoid(), nn.Unflatten(1, shape))
+
+
+# --------------------------------------------------------------------------- training
+
+
+class TrainingRows:
+    """Distinct rows, in an order of their own, and what share of all rows each stands for.
+
+    `group` holds codes of `n_groups` groups, or is None.
     """
 
     def __init__(
-        self,
-        networks: Networks,
-        rows: TrainingRows,
-        settings: Any,
-        seed: np.random.SeedSequence,
-        validation: TrainingRows | None = None,
+        self, inputs: Array, target: Array, codes: Array | None, weight: Array, device: Any
     ) -> None:
-        adam = import_torch().optim.Adam
+        torch, n = import_torch(), len(inputs)
+        columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
+        columns += [] if codes is None else [codes.reshape(n, 1)]
+        code = distinct_inputs(np.hstack(columns).astype(np.float32))[1]
+        first, total = np.unique(code, return_index=True)[1], np.bincount(code, weight)
+        self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
+        self.target = torch.as_tensor(target[first], device=device)
+        self.codes = np.zeros(len(first), int) if codes is None else codes[first]
+        self.group: Any = None if codes is None else torch.as_tensor(self.codes, device=device)
+        self.n_groups, self.weight = int(self.codes.max()) + 1, total / total.sum()
+        whole = bool((weight == np.rint(weight)).all())
+        self.n_rows = int(total.sum()) if whole else n
+
+    def balanced(self, *, within_classes: bool) -> Array:
+        """Return factors of the weights with which all groups weigh the same."""
+        stratum = self.target.cpu().numpy() if within_classes else np.zeros_like(self.codes)
+        cell = stratum * self.n_groups + self.codes
+        share = np.bincount(cell, self.weight)[cell]
+        return np.bincount(stratum, self.weight)[stratum] / (self.n_groups * share)
+
+
+class Training:
+    """Training in three phases, with the settings of an `AdversarialClassifier`."""
+
+    def __init__(
+        self, networks: Networks, rows: TrainingRows, settings: Any, seed: np.random.SeedSequence
+    ) -> None:
         # What is drawn for the adversaries does not change what is drawn for the predictor.
         self.rng, self.adversary_rng = map(np.random.default_rng, seed.spawn(2))
         self.networks, self.rows, self.settings = networks, rows, settings
-        self.validation = validation
-        self.best = float("inf"), 0  # the value of validation rows, and its epoch
-        self.state: list[Any] = []
         self.batch_size = int(settings.batch_size)  # small integers of NumPy overflow
         self.steps = max(1, rows.n_rows // self.batch_size)
-        self.device = rows.target.device
-        groups, self.frozen = parameter_groups(networks, settings.param_groups)
-        self.weights = [p for group in groups for p in group["params"]]
-        self._thaw(0)
-        self.optimizer = adam(groups, settings.learning_rate)
-        if networks.adversaries:
-            weights = [p for adversary in networks.adversaries for p in adversary.parameters()]
-            self.adversary_optimizer = adam(weights, settings.learning_rate)
-            self.group = self._codes(rows)
+        adam, rate = import_torch().optim.Adam, settings.learning_rate
+        self.weights = [
+            weights
+            for network in networks.learners
+            for weights in network.parameters()
+            if weights.requires_grad  # the user may have frozen some
+        ]
+        if not self.weights:
+            raise InputError("All parameters of {module} are frozen, so that it learns nothing.")
+        self.optimizer = adam(self.weights, rate)
+        if networks.adversary is not None:
+            self.adversary_optimizer = adam(networks.adversary.parameters(), rate)
             self.balance = rows.balanced(within_classes=settings.balance == "class")
-            self.factor = self._tensor(self.balance)
 
     @property
     def n_epochs(self) -> int:
         """How many epochs `epochs` trains."""
         settings = self.settings
-        adversarial = settings.adversary_epochs if self.networks.adversaries else 0
+        adversarial = settings.adversary_epochs * (self.networks.adversary is not None)
         return int(settings.pretrain_epochs + adversarial + settings.max_epochs)
 
-    def epochs(self) -> Iterator[tuple[Any, ...]]:
-        """Train, and yield phase, loss, adversaries' mean loss and validation losses of epochs."""
-        settings, nan = self.settings, float("nan")
-        for epoch in range(settings.pretrain_epochs):
-            self._thaw(epoch)
-            losses = self._epoch(0, 0)
-            yield "predictor", *losses, *self._validate(epoch, last=not settings.max_epochs)
+    def epochs(self) -> Iterator[tuple[str, float, float]]:
+        """Train, and yield phase, loss and the adversary's loss of epochs."""
+        settings = self.settings
+        for _ in range(settings.pretrain_epochs):
+            yield "predictor", *self._epoch(0, 0)
         # Alone, too: only an adversary that has learned something is worth hiding from.
-        for _ in range(settings.adversary_epochs if self.networks.adversaries else 0):
-            batches = self.rows.loaded(self._adversary_batches(1))
-            adversary_losses = [self._step_adversaries(batch) for batch in batches]
-            unknown = () if self.validation is None else (nan, nan)
-            yield "adversary", nan, _mean(adversary_losses), *unknown
-        for epoch in range(settings.max_epochs):
-            self._thaw(settings.pretrain_epochs + epoch)
+        for _ in range(self.n_epochs - settings.pretrain_epochs - settings.max_epochs):
+            alone = [self._step_adversary(*batch) for batch in self._adversary_batches(1)]
+            yield "adversary", float("nan"), _mean(alone)
+        for _ in range(settings.max_epochs):
             losses = self._epoch(settings.adversary_weight, settings.adversary_steps)
-            epoch += self.n_epochs - settings.max_epochs
-            yield "alternating", *losses, *self._validate(epoch)
-        self._thaw(np.inf)
-        for network, state in zip(self.networks.every, self.state, strict=False):
-            network.load_state_dict(state)
+            yield "alternating", *losses
 
     def _epoch(self, adversary_weight: float, adversary_steps: int) -> tuple[float, float]:
-        """Train the network in turns with adversaries; return its loss and their mean loss."""
-        turns = adversary_steps if self.networks.adversaries else 0
-        adversary_batches = self.rows.loaded(self._adversary_batches(turns) if turns else ())
+        """Train the network in turns with the adversary; return the loss of each."""
+        turns = 0 if self.networks.adversary is None else adversary_steps
+        adversary_batches = self._adversary_batches(turns) if turns else iter(())
         losses: list[Any] = []
         adversary_losses: list[Any] = []
-        for batch in self.rows.loaded(self._batches()):
-            adversary_losses += map(self._step_adversaries, islice(adversary_batches, turns))
-            losses.append(self._step(batch, adversary_weight))
+        for batch in self._batches():
+            for adversary_batch in islice(adversary_batches, turns):
+                adversary_losses.append(self._step_adversary(*adversary_batch))
+            losses.append(self._step(*batch, adversary_weight))
         return _mean(losses), _mean(adversary_losses)
 
-    def _thaw(self, epoch: float) -> None:
-        """Let the parameters learn that are no longer frozen in an epoch of the network."""
-        for n_epochs, parameters in self.frozen:
-            for parameter in parameters:
-                parameter.requires_grad_(epoch >= n_epochs)
-        self.learning = [p for p in self.weights if p.requires_grad]
-        if not self.learning:
-            raise InputError(
-                "All parameters of {module} are frozen in epoch {epoch}, so it learns nothing. "
-                "Leave some out of {param_groups}, or set their requires_grad.",
-                epoch=epoch + 1,
-            )
+    def _batches(self) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights of an epoch's steps."""
+        rows = self.rows
+        all_alike = np.zeros_like(rows.weight)
+        return self._drawn(rows.weight, all_alike, rows.n_rows, self.steps, self.rng)
 
-    def _validate(self, epoch: int, *, last: bool = True) -> tuple[float, ...]:
-        """Return the loss and the adversaries' mean loss on validation rows; keep the best epoch.
+    def _adversary_batches(self, n_epochs: int) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights in which groups are equal, of one epoch or several."""
+        rows, steps = self.rows, n_epochs * self.steps
+        n = steps * -(-self.batch_size // rows.n_groups)
+        weight = rows.weight * self.balance
+        return self._drawn(weight, rows.codes, n, steps, self.adversary_rng)
 
-        Only an epoch of the last phase can be the best.
+    def _drawn(
+        self, weight: Array, codes: Any, n: int, steps: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights of steps, with n rows of each code in all of them together.
+
+        Few distinct rows are in all steps.
         """
-        rows, settings = self.validation, self.settings
-        if rows is None:
-            return ()
-        torch, adversaries = import_torch(), self.networks.adversaries
-        task, hidden = torch.zeros(2, device=self.device)
-        weight = self._tensor(rows.weight)
-        outputs: list[list[Any]] = []  # what adversaries see of each batch
-        for network in self.networks.every:
-            network.eval()
-        with torch.no_grad(), self._autocast():
-            every = consecutive(len(weight), self.batch_size)
-            for inputs, index, share in rows.loaded((part, weight[part]) for part in every):
-                logits, _, adversary_inputs = self.networks(inputs)
-                task += _loss(logits, rows.target[index], share)
-                outputs.append(adversary_inputs)
-            if adversaries:
-                # All at once: adversaries standardise, and rows in memory are sorted.
-                features = [torch.cat(parts) for parts in zip(*outputs, strict=True)]
-                balance = rows.balanced(within_classes=settings.balance == "class")
-                balanced = weight * self._tensor(balance)
-                hidden = self._adversary_loss(features, self._codes(rows), balanced)
-        loss, adversary_loss = task.item(), hidden.item() / max(1, len(adversaries))
-        # An adversary that is worse than a guess knows the group, with the signs changed.
-        known = abs(adversary_loss - float(np.log(max(1, rows.n_groups)))) * len(adversaries)
-        if last and (value := loss + settings.adversary_weight * known) < self.best[0]:
-            self.best = value, epoch
-            self.state = [deepcopy(network.state_dict()) for network in self.networks.every]
-        return loss, adversary_loss if adversaries else float("nan")
-
-    def _codes(self, rows: TrainingRows) -> Any:
-        return import_torch().as_tensor(rows.group, device=self.device)
-
-    def _autocast(self) -> Any:
-        torch = import_torch()
-        enabled = self.settings.mixed_precision
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=enabled)
-
-    def _tensor(self, weight: Array) -> Any:
-        torch = import_torch()
-        return torch.as_tensor(weight, dtype=torch.float32, device=self.device)
-
-    def _batches(self) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and weights of an epoch's steps; few distinct rows are in all of them."""
-        weight = self.rows.weight
         if len(weight) <= self.batch_size:
-            yield from self._every(weight, self.steps)
-            return
-        drawn = draw_rows(weight, self.rows.n_rows, self.rng)
-        yield from map(self._equal, np.array_split(drawn, self.steps))
-
-    def _adversary_batches(self, n_epochs: int) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and weights in which groups are equal, of one epoch or several."""
-        weight, group = self.rows.weight * self.balance, self.rows.group
-        steps = n_epochs * self.steps
-        if len(weight) <= self.batch_size:
-            yield from self._every(weight, steps)
-            return
-        size = -(-self.batch_size // self.rows.n_groups)
-        parts = []
-        for label in range(self.rows.n_groups):
-            members = np.flatnonzero(group == label)
+            return repeat((np.arange(len(weight)), weight), steps)
+        drawn = []
+        for code in np.unique(codes):
+            members = np.flatnonzero(codes == code)
             share = weight[members] / weight[members].sum()
-            drawn = draw_rows(share, steps * size, self.adversary_rng)
-            parts.append(members[drawn].reshape(steps, size))
-        yield from map(self._equal, np.concatenate(parts, axis=1))
+            drawn.append(np.array_split(members[draw_rows(share, n, rng)], steps))
+        batches = map(np.concatenate, zip(*drawn, strict=True))
+        return ((rows, np.full(len(rows), 1 / len(rows))) for rows in batches)
 
-    def _every(self, weight: Array, steps: int) -> list[tuple[Any, Any]]:
-        rows = import_torch().arange(len(weight), device=self.device)
-        return [(rows, self._tensor(weight))] * steps
+    def _tensor(self, numbers: Array) -> Any:
+        torch, device = import_torch(), self.rows.target.device
+        return torch.as_tensor(numbers, dtype=torch.float32, device=device)
 
-    def _equal(self, rows: Array) -> tuple[Any, Any]:
-        return import_torch().as_tensor(rows, device=self.device), 1 / len(rows)
-
-    def _step(self, batch: tuple[Any, Any, Any], adversary_weight: float) -> Any:
+    def _step(self, index: Array, share: Array, adversary_weight: float) -> Any:
         """Take a step of the predictor, and return the loss of its task."""
-        inputs, index, weight = batch
-        networks = self.networks
+        networks, rows, weight = self.networks, self.rows, self._tensor(share)
+        inputs = rows.inputs[index]
         networks.train(True)
-        with self._autocast():
-            logits, masked, adversary_inputs = networks(inputs)
-            loss = task = _loss(logits, self.rows.target[index], weight)
-            if networks.mask is not None:
-                lost = (inputs - masked).abs().flatten(1).mean(dim=1)
-                loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
-            if adversary_weight and networks.adversaries:
-                balanced = weight * self.factor[index]
-                if networks.layers:
-                    against = self._adversary_loss(adversary_inputs, self.group[index], balanced)
-                    loss = loss - adversary_weight * against
-                else:
-                    loss = loss + adversary_weight * self._certainty(adversary_inputs, balanced)
+        logits, masked, seen = networks(inputs)
+        loss = task = _loss(logits, rows.target[index], weight)
+        if networks.mask is not None:
+            lost = (inputs - masked).abs().flatten(1).mean(dim=1)
+            loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
+        if adversary_weight and networks.adversary is not None:
+            balanced = weight * self._tensor(self.balance[index])
+            group = None if networks.layer is None else rows.group[index]
+            loss = loss - adversary_weight * self._hidden(seen, group, balanced)
         self.optimizer.zero_grad()
-        loss.backward(inputs=self.learning)
+        loss.backward(inputs=self.weights)
         self.optimizer.step()
         return task.detach()
 
-    def _step_adversaries(self, batch: tuple[Any, Any, Any]) -> Any:
-        """Take a step of the adversaries, and return their mean loss."""
-        torch = import_torch()
-        inputs, index, weight = batch
-        with seeded(int(self.adversary_rng.integers(2**63)), self.device):
+    def _step_adversary(self, index: Array, share: Array) -> Any:
+        """Take a step of the adversary, and return its loss."""
+        with seeded(int(self.adversary_rng.integers(2**63))):
             self.networks.train(False)
-            with self._autocast():
-                with torch.no_grad():
-                    adversary_inputs = self.networks(inputs)[2]
-                loss = self._adversary_loss(adversary_inputs, self.group[index], weight)
+            with import_torch().no_grad():
+                seen = self.networks(self.rows.inputs[index])[2]
+            loss = self._hidden(seen, self.rows.group[index], self._tensor(share))
             self.adversary_optimizer.zero_grad()
             loss.backward()
             self.adversary_optimizer.step()
-        return loss.detach() / len(self.networks.adversaries)
+        return loss.detach()
 
-    def _adversary_loss(self, adversary_inputs: Sequence[Any], group: Any, weight: Any) -> Any:
-        """Return the sum of the adversaries' losses."""
-        pairs = zip(self.networks.adversaries, adversary_inputs, strict=True)
-        return sum(_loss(adversary(features), group, weight) for adversary, features in pairs)
+    def _hidden(self, seen: Any, group: Any, weight: Any) -> Any:
+        """Return how well the group is hidden: the adversary's loss.
 
-    def _certainty(self, adversary_inputs: Sequence[Any], weight: Any) -> Any:
-        """Return how far adversaries are from guessing: the cross-entropy to equal probabilities.
-
-        Unlike the negative loss of an adversary that is always right, it has a gradient.
+        Without groups it is minus its cross-entropy to equal probabilities. Unlike the loss of an
+        adversary that is always right, it has a gradient.
         """
-        pairs = zip(self.networks.adversaries, adversary_inputs, strict=True)
-        return sum(
-            -(weight * adversary(features).float().log_softmax(dim=1).mean(dim=1)).sum()
-            for adversary, features in pairs
-        )
+        logits = self.networks.adversary(seen)
+        if group is None:
+            return (weight * logits.log_softmax(dim=1).mean(dim=1)).sum()
+        return _loss(logits, group, weight)
 
 
 def _loss(logits: Any, target: Any, weight: Any) -> Any:
     """Return cross-entropy, of several tasks their mean; weights sum to 1."""
-    functional, logits = import_torch().nn.functional, logits.float()
+    functional = import_torch().nn.functional
     if target.ndim == 1:
         each = functional.cross_entropy(logits, target, reduction="none")
     else:

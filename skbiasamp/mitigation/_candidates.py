@@ -21,9 +21,9 @@ from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
 from skbiasamp.mitigation._domains import DomainIndependentClassifier
 from skbiasamp.mitigation._mixture import MixedClassifier
 from skbiasamp.mitigation._operating import score_of
-from skbiasamp.mitigation._oversample import GroupOverSampler
 from skbiasamp.mitigation._parity import AmplificationParity
 from skbiasamp.mitigation._repair import DataRepair
+from skbiasamp.mitigation._samplers import GroupOverSampler
 from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
 from skbiasamp.model_selection import BaseRateThresholdClassifier
 

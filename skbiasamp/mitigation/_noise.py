@@ -8,18 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval
 from skbiasamp.mitigation._pairs import checked_data
-
-_NUMBERS, _FRAME = "numbers", "a data frame with columns that are not numbers"
 
 
 class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
@@ -34,10 +32,9 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
     ----------
     scale : float, default=1.0
         Standard deviation of the Gaussian noise, in standard deviations of each feature. 0 adds no
-        noise. Values of text, categories, booleans, dates and sparse matrices are replaced by
-        random training values of the same feature, with probability
-        ``1 - 1 / sqrt(1 + scale**2)``. The correlation with the original is then the same as for
-        numbers.
+        noise. Values of text, categories, booleans and dates are replaced by random training
+        values of the same feature, with probability ``1 - 1 / sqrt(1 + scale**2)``. The correlation
+        with the original is then the same as for numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the noise.
 
@@ -55,7 +52,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
     Notes
     -----
     The same data get the same noise again, so predictions can be repeated. Other data, or a part
-    of the data, get other noise. Equal rows get different noise. Sparse matrices stay sparse.
+    of the data, get other noise. Equal rows get different noise.
 
     References
     ----------
@@ -87,7 +84,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features)
             Training data.
         y : Ignored
             Here for pipelines.
@@ -98,14 +95,12 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         """
         self._validate_params()
         data = self._read(X, reset=True)
-        self._training: Any = data if not isinstance(data, np.ndarray) else None
-        if isinstance(data, np.ndarray):
-            self.scale_ = self.scale * data.std(axis=0)
-        elif isinstance(data, pd.DataFrame):
+        self._training: Any = data if isinstance(data, pd.DataFrame) else None
+        if isinstance(data, pd.DataFrame):
             numbers = _numbers_of(data).std(ddof=0)
             self.scale_ = self.scale * numbers.reindex(data.columns).to_numpy(float)
         else:
-            self.scale_ = np.full(data.shape[1], np.nan)
+            self.scale_ = self.scale * data.std(axis=0)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
         return self
 
@@ -114,29 +109,28 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features)
             Data.
 
         Returns
         -------
-        X_noisy : ndarray, sparse matrix or data frame of shape (n_samples, n_features)
+        X_noisy : ndarray or data frame of shape (n_samples, n_features)
             A data frame if `X` has columns that are not numbers.
         """
         check_is_fitted(self)
         data = self._read(X, reset=False)
-        known, kind = _kind(self._training), _kind(data)
         # Noise on numbers suits booleans as well, so that a frame may take the place of numbers.
-        if known != kind and (known, kind) != (_NUMBERS, _FRAME):
-            text = "{X} must be {known}, as the training data; got {seen}."
-            raise InputError(text, known=known, seen=kind)
+        if self._training is not None and not isinstance(data, pd.DataFrame):
+            raise InputError(
+                "{X} must be a data frame with columns that are not numbers, as the training data; "
+                "got numbers."
+            )
         # Not the same for rows at the same place of other data: a model that has memorised the
         # noise of its training rows would recognise them.
-        rng = np.random.default_rng([self._seed, zlib.crc32(_bytes(data))])
-        keep = 1 / np.sqrt(1 + self.scale**2)
         if isinstance(data, pd.DataFrame):
-            return self._noisy_frame(data, keep, rng)
-        if sparse.issparse(data):
-            return self._noisy_sparse(data, keep, rng)
+            hashes = pd.util.hash_pandas_object(data, index=False).to_numpy()
+            return self._noisy_frame(data, self._rng(hashes))
+        rng = self._rng(data)
         noise = self.scale_ * rng.standard_normal(data.shape)
         return (data + noise).astype(data.dtype, copy=False)
 
@@ -144,22 +138,24 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True  # of single rows; all of them are noisy alike
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        """Return a matrix of numbers, dense or sparse, or a frame if some columns are not."""
+        """Return numbers, or a frame if some columns are not."""
         frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
         if frame is None or _numbers_of(frame).shape == frame.shape:
             dtypes = [np.float64, np.float32]
-            return checked_data(self, X, reset=reset, dtype=dtypes, accept_sparse="csc")
+            return checked_data(self, X, reset=reset, dtype=dtypes)
         checked_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return frame
 
-    def _noisy_frame(self, data: pd.DataFrame, keep: float, rng: np.random.Generator) -> Any:
-        n, noisy = len(data), data.copy()
+    def _rng(self, data: Array) -> np.random.Generator:
+        return np.random.default_rng([self._seed, zlib.crc32(data.tobytes())])
+
+    def _noisy_frame(self, data: pd.DataFrame, rng: np.random.Generator) -> Any:
+        n, noisy, keep = len(data), data.copy(), 1 / np.sqrt(1 + self.scale**2)
         for at, scale in enumerate(self.scale_):
             column = data.iloc[:, at]
             if np.isnan(scale):
@@ -169,38 +165,6 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, WithOptions):
                 noisy.isetitem(at, (column + scale * rng.standard_normal(n)).array)
         return noisy
 
-    def _noisy_sparse(self, data: Any, keep: float, rng: np.random.Generator) -> Any:
-        cells, known, n = data.tocoo(), self._training, data.shape[0]
-        n_stored = np.diff(known.indptr)
-        # How often a cell is replaced by a stored value; else it is kept, or replaced by 0.
-        rate = (1 - keep) * n_stored / known.shape[0]
-        luck = rng.random(cells.nnz)
-        kept = luck < keep
-        drawn = ~kept & (luck < keep + rate[cells.col])
-        filled = [rng.choice(n, k, replace=False) for k in rng.binomial(n, rate)]
-        row = np.concatenate(filled).astype(int)
-        column = np.repeat(np.arange(len(rate)), list(map(len, filled)))
-        empty = ~np.isin(row * len(rate) + column, cells.row.astype(int) * len(rate) + cells.col)
-        rows = np.concatenate([cells.row[kept], cells.row[drawn], row[empty]])
-        columns = np.concatenate([cells.col[kept], cells.col[drawn], column[empty]])
-        new = columns[kept.sum() :]
-        values = known.data[known.indptr[new] + rng.integers(n_stored[new])]
-        made = sparse.csr_array if isinstance(data, sparse.sparray) else sparse.csr_matrix
-        return made((np.append(cells.data[kept], values), (rows, columns)), shape=data.shape)
-
 
 def _numbers_of(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.select_dtypes("number", exclude="timedelta")
-
-
-def _kind(data: Any) -> str:
-    if sparse.issparse(data):
-        return "a sparse matrix"
-    return _FRAME if isinstance(data, pd.DataFrame) else _NUMBERS
-
-
-def _bytes(data: Any) -> bytes:
-    if isinstance(data, pd.DataFrame):
-        return pd.util.hash_pandas_object(data, index=False).to_numpy().tobytes()
-    parts = [data.data, data.indices, data.indptr] if hasattr(data, "indptr") else [data]
-    return b"".join(part.tobytes() for part in parts)

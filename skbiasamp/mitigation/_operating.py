@@ -123,6 +123,11 @@ class ScoredRows:
         above = passed(self.scores, member, self.positive, self.weight, thresholds)
         return Operating(above, self.sign)
 
+    def amplification(self, decided: Array) -> float:
+        """Return directional A→T of decisions, at the signs."""
+        share = self.at(np.array([-np.inf])).share
+        return float((self.weight * share[self.group]) @ (decided.astype(float) - self.positive))
+
     def audit(self, decided: Array, confidence_level: float) -> AuditResult:
         """Audit decisions."""
         auditor = DirectionalAuditor(

@@ -16,12 +16,7 @@ from skbiasamp.model_selection.folds import over_folds, pooled_comparison
 from skbiasamp.results import ComparisonResult
 from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED
 
-# What a comparison says of a model.
-_PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
-_NUMBERS = (
-    *("value", "low", "high", "change", "change_low", "change_high"),
-    *("rows_changed", *_PAIRED),
-)
+_NUMBERS = ("value", "low", "high", "change", "change_low", "change_high", "rows_changed")
 _PLACES = [WITHIN, INCONCLUSIVE, OUTSIDE, STOPPED, FAILED]
 _CHOICE = "the choice"  # name of what is chosen in each fold
 
@@ -65,7 +60,7 @@ class Ranking:
                 )
                 row = {"value": audit.value, "low": audit.low, "high": audit.high}
                 audits.append(pd.DataFrame([row], index=[BASELINE]))
-        measures = self._measures(folds, ends, comparisons)
+        measures = self._measures(folds, ends)
         return self._ranked(folds, ends, measures, audits[0]), measures, comparisons
 
     def winner(self, table: pd.DataFrame) -> str | None:
@@ -87,12 +82,7 @@ class Ranking:
         row: Any = table.set_index("candidate").drop(columns=["seconds", "status"]).loc[_CHOICE]
         return {name: float(value) for name, value in row.items()}
 
-    def _measures(
-        self,
-        folds: dict[str, list[Fold]],
-        ends: Mapping[str, str],
-        comparisons: dict[str, ComparisonResult],
-    ) -> pd.DataFrame:
+    def _measures(self, folds: dict[str, list[Fold]], ends: Mapping[str, str]) -> pd.DataFrame:
         """Return a row for each candidate and measure."""
         first = folds[BASELINE]
         rows: list[dict[str, Any]] = []
@@ -109,11 +99,8 @@ class Ranking:
                 numbers = [
                     over_folds(part, measure, self.confidence_level)[:3] for part in (table, change)
                 ]
-                row |= dict(zip(_NUMBERS[:6], np.ravel(numbers), strict=True))
-                row["rows_changed"] = _share_changed(own, first)
-                if measure in comparisons and name != BASELINE and name not in ends:
-                    paired: Any = comparisons[measure].table.set_index("model")
-                    row |= {column: paired.loc[name, column] for column in _PAIRED}
+                every = [*np.ravel(numbers), _share_changed(own, first)]
+                row |= dict(zip(_NUMBERS, every, strict=True))
         return pd.DataFrame(rows)
 
     def _ranked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,10 +14,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
@@ -35,7 +33,6 @@ from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.metrics.functions import lacks
 from skbiasamp.mitigation._candidates import auto_candidates
-from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._ranking import Fold, Ranking
 from skbiasamp.model_selection.folds import (
     STRATIFY,
@@ -63,11 +60,8 @@ _SURE = 0.999  # level of the interval that stops a candidate after the first fo
     {
         "limit": [Interval(Real, 0, None, closed="neither"), None],
         "cv": ["cv_object"],
-        "noise": ["array-like"],
         "stratify": [StrOptions(set(STRATIFY))],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "n_jobs": N_JOBS,
-        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 )
@@ -82,13 +76,10 @@ def search(
     candidates: Any = "auto",
     auditor: Any = None,
     sensitive_estimator: Any = None,
-    noise: Iterable[float] = (),
     cv: Any = 5,
     stratify: str = "task",
     groups: Any = None,
-    confidence_level: float = 0.95,
     n_jobs: int | None = None,
-    verbose: int = 0,
     random_state: Any = None,
 ) -> MitigationSearch:
     """Search for a mitigation that brings bias amplification within a limit at the least cost.
@@ -122,13 +113,11 @@ def search(
         package around `estimator` that fit the labels, in two settings or three; and Fairlearn's,
         if it is installed.
     auditor : auditor or list of auditors, default=None
-        The metrics; the first decides. None: ``DirectionalAuditor()``.
+        The metrics; the first decides, and gives the level of the intervals. None:
+        ``DirectionalAuditor()``.
     sensitive_estimator : classifier, default=None
         Classifier that learns to predict the sensitive feature, for metrics of direction "T->A".
         It is trained on the rows of each candidate's sampler.
-    noise : sequence of float, default=()
-        Scales of `NoiseRandomizer`, put before the last step of `estimator`, as further candidates.
-        A mitigation should do better than noise [1]_.
     cv : int, cross-validation splitter or iterable of splits, default=5
         The folds. An integer is a number of shuffled folds.
     stratify : {"task", "joint"}, default="task"
@@ -137,12 +126,8 @@ def search(
     groups : array-like of shape (n_samples,), default=None
         As in scikit-learn: groups of rows that splitters such as ``GroupKFold`` keep together. The
         auditor's `groups` says how several sensitive columns make groups.
-    confidence_level : float, default=0.95
-        Level of the confidence intervals.
     n_jobs : int, default=None
         Number of models that are trained in parallel. Results do not depend on it.
-    verbose : int, default=0
-        1 shows progress in logs, too. 0 shows it at a terminal only.
     random_state : int, RandomState instance or None, default=None
         Seed of folds, estimators and auditors.
 
@@ -163,10 +148,6 @@ def search(
     candidate whose amplification is nearest to 0. ``change`` is the change of the size of the
     amplification, ``|candidate| - |none|``. Its interval holds for all candidates together
     (Bonferroni).
-
-    References
-    ----------
-    .. [1] Wang, Zhao, Yatskar, Chang, Ordonez. Balanced datasets are not enough. ICCV 2019, Fig. 5.
 
     Examples
     --------
@@ -190,10 +171,10 @@ def search(
     ...     random_state=0,
     ... )
     >>> result.table[["candidate", "value", "low", "high", "status"]].round(3)
-      candidate  value    low   high            status
-    0     mixed     0.004 -0.014  0.023  within the limit
-    1      none     0.156  0.139  0.172   outside the limit
-    2  balanced       NaN    NaN    NaN     stopped early
+      candidate  value    low   high             status
+    0     mixed  0.008 -0.011  0.026   within the limit
+    1      none  0.156  0.139  0.173  outside the limit
+    2  balanced    NaN    NaN    NaN      stopped early
     >>> result.best, type(result.best_).__name__
     ('mixed', 'MixedClassifier')
     """
@@ -202,13 +183,8 @@ def search(
     check_lengths({"X": range(_n_rows(X)), **read})
     scoring = _scorers(scoring)
     models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, scoring)}
-    noises = np.ravel(as_numbers(noise, "noise"))
-    if not (noises >= 0).all():
-        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
-    scales = {f"noise {scale:g}": scale for scale in noises.tolist()}
     parts = {name: _parts(name, model) for name, model in models.items()}
-    sampler, model = parts[BASELINE]
-    parts |= {name: (sampler, _noisy(model, scale)) for name, scale in scales.items()}
+    model = parts[BASELINE][1]
     named = named_auditors(
         AuditedClassifier(model, auditor=auditor, sensitive_estimator=sensitive_estimator)
     )
@@ -220,27 +196,29 @@ def search(
     plain = [clone(metric).set_params(interval=None) for metric in named.values()]
     seed = rng.randint(2**31 - 1)
     data = RowData(X, sensitive_features)
-    whole = {}
-    for name, metric in named.items():
-        levelled = clone(metric).set_params(confidence_level=confidence_level)
-        whole[name] = fitted_auditor(levelled, rng, y, sensitive_features)
+    whole = {
+        name: fitted_auditor(metric, rng, y, sensitive_features) for name, metric in named.items()
+    }
+    decides = next(iter(whole.values()))
     trial = _Trial(parts, data, y, plain, whole, sensitive_estimator, scoring, seed)
-    kept = {BASELINE, *scales} if limit is not None else set(parts)
-    sure = copy.copy(next(iter(whole.values()))).set_params(confidence_level=_SURE)
+    sure = copy.copy(decides).set_params(confidence_level=_SURE)
 
     def is_hopeless(name: str, first: Fold) -> bool:
-        return not (name in kept or first.lacks) and _is_outside(sure, first, limit or 0)
+        if limit is None or name == BASELINE or first.lacks:
+            return False
+        with collected():
+            result = sure.audit(**first.held_out)
+        return bool(result.low > limit or result.high < -limit)
 
-    folds, ends = trial.race(splits, is_hopeless, n_jobs=n_jobs, verbose=verbose)
+    folds, ends = trial.race(splits, is_hopeless, n_jobs)
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warn(text, FitFailedWarning)
     metrics = {name: of_held_out(metric, splits) for name, metric in whole.items()}
-    ranking = Ranking(metrics, limit, confidence_level)
+    ranking = Ranking(metrics, limit, decides.confidence_level)
     table, measures, comparisons = ranking.of(folds, ends)
-    measures.insert(1, "noise", measures["mitigation"].map(scales).astype(float))
     table["needs_group"] = [_needs_group(parts[name][1]) for name in table["candidate"]]
     best, validated = ranking.winner(table), {}
     if best not in (None, BASELINE) and len(splits) > 1:
@@ -252,7 +230,7 @@ def search(
         scores=list(scoring),
         amplifications=list(named),
         limit=limit,
-        confidence_level=confidence_level,
+        confidence_level=decides.confidence_level,
         best=best,
         validated=validated,
         best_=None if best is None else trial.fitted(best),
@@ -276,15 +254,13 @@ class _Trial(NamedTuple):
         self,
         splits: list[Any],
         is_hopeless: Callable[[str, Fold], bool],
-        *,
         n_jobs: int | None,
-        verbose: int,
     ) -> tuple[dict[str, list[Fold]], dict[str, str]]:
         """Return the folds of each candidate, and why some have no more."""
         folds: dict[str, list[Fold]] = {name: [] for name in self.parts}
         ends: dict[str, str] = {}
         total = len(self.parts) * len(splits)
-        with progress("mitigations", total, verbose=verbose, wait=0.0) as step:
+        with progress("mitigations", total, wait=0.0) as step:
 
             def try_all(splits: list[Any]) -> None:
                 calls = [(name, split) for split in splits for name in folds if name not in ends]
@@ -341,13 +317,6 @@ class _Trial(NamedTuple):
         return RowClassifier(estimator, data=self.data, sampler=sampler)
 
 
-def _is_outside(auditor: Any, fold: Fold, limit: float) -> bool:
-    """Return whether a fold shows that a candidate is outside the limit."""
-    with collected():
-        result = auditor.audit(**fold.held_out)
-    return bool(result.low > limit or result.high < -limit)
-
-
 def _needs_group(estimator: Any) -> bool:
     """Return whether a classifier needs the group at prediction, passed or as a column."""
     if not getattr(estimator, "by_group", True) or getattr(estimator, "joint", False):
@@ -391,15 +360,6 @@ def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
             seen=mitigation,
         )
     return pair
-
-
-def _noisy(model: Any, scale: float) -> Any:
-    """Return the same with noise before the last step."""
-    noise = NoiseRandomizer(scale)
-    if not isinstance(model, Pipeline):
-        return make_pipeline(noise, model)
-    steps = [*model.steps[:-1], ("noiserandomizer", noise), model.steps[-1]]
-    return clone(model).set_params(steps=steps)
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:

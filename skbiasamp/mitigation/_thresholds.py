@@ -184,11 +184,11 @@ class AmplificationThresholdClassifier(SensitivePredictor):
             thresholds = self._chosen(fitted, score)[0]
             every = rows.scores >= thresholds[rows.group]
             own = every[others]
-            apparent.append([fitted.audit(own, level).value, fitted.scored(own, score)[0]])
+            apparent.append([fitted.amplification(own), fitted.scored(own, score)[0]])
             decided[fold] = every[fold]
         # What the choice takes from the rows that it is made on, new rows do not give: an amount
         # that varies about as much.
-        beyond = rows.audit(decided, level).value, rows.scored(decided, score)[0]
+        beyond = rows.amplification(decided), rows.scored(decided, score)[0]
         flattery = np.mean(apparent, axis=0) - beyond
         positive = rows.scores >= self._thresholds[rows.group]
         result, (scored, error) = rows.audit(positive, level), rows.scored(positive, score)

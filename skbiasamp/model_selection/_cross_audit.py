@@ -136,14 +136,11 @@ def cross_audit(
     Nadeau and Bengio's correction [1]_: the variance of the folds times ``1 / k + n_test /
     n_train``, for `k` folds. Folds share training rows and signs, so that their values correlate.
     They vary at least as much as all held-out rows make them (if the auditor has an `interval`): a
-    few folds that agree by chance do not shorten the interval. In simulations of constant models,
-    trees and logistic models with 2 to 6 groups that do not matter, and 3 to 30 % positives, at
-    most 4 % of these intervals excluded 0; without the correction, 5 to 20 %. Repeats estimate that variance better but bring no new rows, so the interval does not shrink
-    with their number. If it did, a nominal 95 % interval would cover about 67 %.
-
-    Estimators that need the sensitive feature to predict, such as `CorpusConstraintClassifier`, and
-    `amplification_scorer` get it with and without metadata routing. Other scorers then get row
-    numbers in place of `X`.
+    few folds that agree by chance do not shorten the interval. In simulations of constant models
+    and trees, with 2 to 6 groups that do not matter and 3 to 30 % positives, at most 4 % of these
+    intervals excluded 0; without the correction, 5 to 20 %. Repeats estimate the variance better
+    but bring no new rows, so the interval does not shrink with their number. If it did, a nominal
+    95 % interval would cover about 67 %.
 
     If test folds overlap, as with `ShuffleSplit`, the pooled result has no interval.
 

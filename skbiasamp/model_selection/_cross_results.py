@@ -31,7 +31,7 @@ class CrossAuditResult(Exported):
         One for each fold of each repeat; None if its training rows lack a group. Means leave such
         folds out, and those whose held-out rows are all of one group.
     pooled : AuditResult
-        Audit of all held-out predictions together, against the correlations of all labels. Its
+        Audit of all held-out predictions together, with the signs of these rows' labels. Its
         interval describes the choice of rows. With several repeats, value and interval are those
         of the mean over repeats.
     value, low, high : float
@@ -64,14 +64,14 @@ class CrossAuditResult(Exported):
     ...     random_state=0,
     ... )
     >>> result
-    directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
-     repeat  fold  n_train  n_test  estimate     low   high  p_value  score
-          0     0      480     120    0.0547 -0.0434 0.1510   0.2747 0.7000
-          0     1      480     120    0.1490  0.0637 0.2330   0.0010 0.7750
-          0     2      480     120    0.1629  0.0564 0.2639   0.0027 0.6667
-          0     3      480     120    0.0755 -0.0139 0.1663   0.0978 0.7667
-          0     4      480     120   -0.0279 -0.1163 0.0564   0.5165 0.7917
-    pooled directional A->T: +0.0820 [+0.0412, +0.1241], p = 0.001 (600 rows, 2 groups x 1 task)
+    directional A->T: +0.0828 [-0.0326, +0.1983] over 5 folds
+     repeat  fold  n_train  n_test   value     low   high  p_value  score
+          0     0      480     120  0.0547 -0.0457 0.1551   0.2775 0.7000
+          0     1      480     120  0.1490  0.0609 0.2371   0.0016 0.7750
+          0     2      480     120  0.1629  0.0570 0.2688   0.0034 0.6667
+          0     3      480     120  0.0755 -0.0187 0.1698   0.1124 0.7667
+          0     4      480     120 -0.0279 -0.1165 0.0607   0.5243 0.7917
+    pooled directional A->T: +0.0820 [+0.0408, +0.1231], p = 0.000124 (600 rows, 2 groups x 1 task)
     """
 
     folds: list[AuditResult | None]
@@ -122,11 +122,11 @@ class CrossComparisonResult(Exported):
     reference : str
         The estimator that the others are compared with.
     table : DataFrame
-        One row an estimator, the reference first: ``model``, its mean over folds ``value``
-        with ``low`` and ``high``, and ``published``; the mean ``difference`` of values to the
-        reference on the same folds with ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
-        correction, ``p_adjusted`` (for the number of estimators), and ``changed``: the share of
-        held-out rows with another prediction than the reference's.
+        One row an estimator, the reference first: ``model``, its mean over folds ``value`` with
+        ``low`` and ``high``, and ``published``; the mean ``difference`` of values to the reference
+        on the same folds with ``difference_low``, ``difference_high`` and ``p_value``,
+        ``p_adjusted`` (for the number of estimators), and ``changed``: the share of held-out rows
+        with another prediction than the reference's.
     folds : DataFrame
         One row for each estimator, repeat and fold: ``model``, ``repeat``, ``fold``, ``n_train``,
         ``n_test``, ``value``, ``published``, and the ``difference`` to the reference on that fold.
@@ -156,12 +156,13 @@ class CrossComparisonResult(Exported):
     ... )
     >>> result
     directional A->T over 5 folds, compared with 'tree'
-     model  estimate     low   high  difference  difference_low  difference_high  p_value  changed
-      tree   -0.0227 -0.0454 0.0000           -               -                -        -        -
-    linear    0.0411  0.0033 0.0789      0.0638          0.0052           0.1224   0.0328   0.2417
+     model   value     low   high  difference  difference_low  difference_high  p_value  changed
+      tree -0.0227 -0.0914 0.0460           -               -                -        -        -
+    linear  0.0411 -0.0173 0.0996      0.0638          0.0037           0.1239   0.0375   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
     ...
-    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0228 to ...
+    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0239 to
+    ...
     """
 
     reference: str

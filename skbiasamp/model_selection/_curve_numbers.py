@@ -91,7 +91,7 @@ class Scored:
         """Return what a positive adds to what signs and changes have in common."""
         cells, term, centre = self.cells, self.term, self._centre
         every = np.arange(len(cells.tasks))
-        times = self.pairs.labelled.samples[0].jackknife * cells.rows * cells.row_weight**2
+        times = self.pairs.labelled.samples[0].jackknife * cells.units * cells.unit_weight**2
         own = cells.weight[:, None]
         shared = np.zeros(self.ranks.shape)
         for group, factor in enumerate(self.weights * self.signs.slope):
@@ -170,7 +170,7 @@ class Scored:
     def _steps(self) -> _Steps:
         """Return kinds of rows, and at which thresholds rows are of which kind."""
         n_tasks = self.ranks.shape[1]
-        row_weight, inside = self.cells.row_weight, self.inside
+        row_weight, inside = self.cells.unit_weight, self.inside
         own = row_weight
         if self.term.leverage.ndim == 2 and self.member.sum(axis=1).max(initial=0) <= 1:
             inside = self.member * self.term.share
@@ -183,14 +183,14 @@ class Scored:
         starts, ends = starts.T.ravel(), ends.T.ravel()
         kept = starts < ends
         rows, starts, ends = rows[kept], starts[kept], ends[kept]
-        change = (self.ranks[rows] >= starts[:, None]) - self.labels[rows]
+        change: Array = (self.ranks[rows] >= starts[:, None]) - self.labels[rows]
         kinds, kind = np.unique(
             np.concatenate([inside[rows], change], axis=1), axis=0, return_inverse=True
         )
         rest = row_weight * self._centre
         powers = [own**2, own * rest, rest**2]
         powers += [own ** (4 - power) * rest**power for power in range(5)]
-        added = (self.cells.rows * np.stack(powers)).T[rows]
+        added = (self.cells.units * np.stack(powers)).T[rows]
         n_groups = inside.shape[1]
         at, kind = np.concatenate([starts, ends]), np.tile(kind.reshape(-1), 2)
         order = np.argsort(at, kind="stable")

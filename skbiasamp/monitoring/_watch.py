@@ -15,7 +15,7 @@ from skbiasamp._utils.random import chunks
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.draws import divided, resampled_like
 from skbiasamp.counts.merging import merged
-from skbiasamp.inference.sequential import Evidence, adjusted, evidence, normal_scores
+from skbiasamp.monitoring._sequential import Evidence, adjusted, evidence, normal_scores
 from skbiasamp.results.timeline import PAIR_COLUMNS, PERIOD_COLUMNS
 
 _HALF = 0.5  # of the error rate is the value's, the other half is shared by the pairs

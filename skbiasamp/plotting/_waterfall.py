@@ -101,7 +101,11 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         chosen = known[0] if table is None else table
         check_option("table", chosen, known)
         columns = explanation.context["given"] if chosen == "strata" else ()
-        of = {"title": chosen, "part_columns": columns, "total": SUMS.get(chosen, "value")}
+        of: dict[str, Any] = {
+            "title": chosen,
+            "part_columns": columns,
+            "total": SUMS.get(chosen, "value"),
+        }
         display = cls(explanation.tables[chosen], **of)
         return display.plot(ax, **how)
 

@@ -79,7 +79,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Figures:
-    """A verdict beside its numbers, the estimate first."""
+    """A verdict beside its numbers, the value first."""
 
     verdict: str
     side: str

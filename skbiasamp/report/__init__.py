@@ -18,7 +18,6 @@ from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
     allowed,
-    at_once,
     read_training,
     require_reference,
     run_each,
@@ -263,7 +262,7 @@ def _auditors_of(
     """Return the auditors with their training and audited rows, and what their names end with."""
     if own is not None:
         return [(auditor, train, test, "") for auditor in own]
-    chosen = [(at_once(auditor), train, test, "") for auditor in allowed(test)]
+    chosen = [(auditor, train, test, "") for auditor in allowed(test)]
     if scored is None:
         return chosen
     of_scores = allowed(scored, scores=True)

@@ -27,7 +27,7 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import covariances_of
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, Signs, estimate
-from skbiasamp.inference.value_parts import (
+from skbiasamp.report._value_parts import (
     DECISION,
     LABEL,
     StrataRows,
@@ -170,13 +170,13 @@ def of_features(change: Association, signs: Signs, names: list[Any]) -> pd.DataF
 # --------------------------------------------------------------------------- calibration
 
 
-def _calibration(cells: Contingency, score: Labels) -> pd.DataFrame:
+def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
     """Return mean score and rate of the label in bins of each task, and the test that they agree.
 
     A label varies as its score says it does, times what weights and clusters make of it. Bins have
     equal shares of this variance, so that none has too few labels for the test.
     """
-    labels, scores = numbers_of(cells, LABEL), numbers_of(cells, score)
+    labels, scores = numbers_of(cells, LABEL), numbers_of(cells, predicted)
     tables = []
     for task, label, score in zip(cells.tasks, labels.T, scores.T, strict=True):
         order = np.argsort(score, kind="stable")
@@ -276,7 +276,7 @@ def _reversals(rows: StrataRows, groups: list[str], tasks: Names, given: Names) 
     pairs, column = _compared(rows), name_of(list(given))
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
         numbers = numbers_of(rows.cells, stage)
-        found = []
+        found: list[tuple[Any, ...]] = []
         for own, other in pairs:
             for i, task in enumerate(tasks):
                 both = [
@@ -286,6 +286,6 @@ def _reversals(rows: StrataRows, groups: list[str], tasks: Names, given: Names) 
                 least = min(abs(each.z(rows.cells)) for each in both)
                 found.append((least, task, own, other, *(each.value for each in both)))
         p_values = adjust_p_values(2 * stats.norm.sf([each[0] for each in found]), "holm")
-        for p, (_, task, own, other, whole, within) in zip(p_values, found, strict=True):
-            if p < 1 - LEVEL and whole * within < 0:
-                yield reversal(task, [groups[own], groups[other]], of, whole, within, column)
+        for p, (_, name, first, second, whole, part) in zip(p_values, found, strict=True):
+            if p < 1 - LEVEL and whole * part < 0:
+                yield reversal(name, [groups[first], groups[second]], of, whole, part, column)

@@ -39,13 +39,6 @@ def _classes() -> list[type[BaseAuditor]]:
     return [value for value in every if isinstance(value, type) and issubclass(value, BaseAuditor)]
 
 
-def at_once(auditor: Any) -> Any:
-    """Return an auditor whose table has intervals that hold for all pairs, if it can have them."""
-    if "simultaneous" in auditor.get_params(deep=False) and auditor.interval == "bootstrap":
-        auditor.set_params(simultaneous=True)
-    return auditor
-
-
 def checked(auditors: Any) -> list[Any]:
     """Return the auditors that the user chose, one or several."""
     own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
@@ -94,7 +87,7 @@ def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
     """
     auditor = copy.copy(auditor)
     params = auditor.get_params(deep=False)
-    if params.get("random_state", random_state) is None:
+    if params.get("random_state", 0) is None:
         auditor.set_params(random_state=random_state)
     if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
         auditor.set_params(reference="test")

@@ -25,12 +25,12 @@ from skbiasamp.counts.cells import distinct, labels_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.association import associate
-from skbiasamp.inference.subgroups import assess_subgroups, subgroups_of
 from skbiasamp.inference.value import Signs
-from skbiasamp.inference.value_parts import StrataRows, StrataSums
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.inputs import require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
+from skbiasamp.report._subgroups import assess_subgroups, subgroups_of
+from skbiasamp.report._value_parts import StrataRows, StrataSums
 from skbiasamp.report._value_tables import (
     LEVEL,
     Whole,
@@ -277,10 +277,11 @@ def _parts_of(rows: Strata, train: Contingency | None) -> tuple[Whole, dict[str,
     scored = bool(rows.cells.models)
     # Parts and value are of the same cells, so that what they share is known.
     cells = of_model(rows.cells, _DECISION) if scored else rows.cells
+    test = rows.cells.model(_DECISION) if scored else distinct(cells)
     require_reference(cells, train)
     if scored and cells.soft("task_pred"):
         raise InputError("{y_pred} must hold predicted labels if {y_score} is passed.")
-    whole = _whole_of(_auditor_of(train), cells)
+    whole = _whole_of(_auditor_of(train), test, cells)
     tables: dict[str, Any] = of_change(whole, cells.tasks)
     findings = list[str]()
     if scored:
@@ -294,7 +295,7 @@ def _parts_of(rows: Strata, train: Contingency | None) -> tuple[Whole, dict[str,
         if sums.shared.any():  # an audit within strata says the same
             fine = distinct(of_model(rows.fine, _DECISION) if scored else rows.fine)
             inside = standardised(strata_of(fine, rows.given, train))
-            within = _whole_of(_auditor_of(None), inside)
+            within = _whole_of(_auditor_of(None), inside, inside)
         names = cells.groups, cells.tasks, rows.names
         in_strata = StrataRows(cells, group, stratum, sums)
         of_parts, more = of_strata(in_strata, whole, within, names, rows.columns, rows.given)
@@ -302,10 +303,10 @@ def _parts_of(rows: Strata, train: Contingency | None) -> tuple[Whole, dict[str,
     return whole, tables | {"findings": findings}
 
 
-def _whole_of(auditor: Any, cells: Contingency) -> Whole:
-    """Return the value of rows."""
+def _whole_of(auditor: Any, test: Contingency, cells: Contingency) -> Whole:
+    """Return the value of rows, as an audit of them says it; `cells` are these rows, kept apart."""
     with collected():  # its table flags pairs that are uncertain
-        audit = auditor.audit(cells)
+        audit = auditor.audit(test)
     return Whole.of(audit, auditor.pairs_of(cells)[1])
 
 

@@ -17,8 +17,8 @@ from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of, open_frame
 from skbiasamp.inference.value import FEWEST_ROWS
-from skbiasamp.inference.value_parts import weights_within
 from skbiasamp.metrics.inputs import count_labels
+from skbiasamp.report._value_parts import weights_within
 
 _UNNAMED = "group"
 # Fewer rows a stratum on average: a number that was not binned, or an id.

@@ -210,9 +210,14 @@ def _how_sure(result: AuditResult, stated: str) -> str:
     """Return value, interval and test; `stated` is what the sentence has of the first two."""
     if result.confidence_level is None:
         return f"value {number(result.value)} without an interval, so chance cannot be ruled out."
+    rows, p = f"{count(result.n_samples)} rows.", p_value(result.p_value)
+    if result.verdict == words.ADDS:
+        return (
+            f"measured from {rows} The interval of this change holds for all pairs together. "
+            "The value has a direction, and these labels show none."
+        )
     # A metric of a user's own file may say it in another way.
     stated = stated or (f"value {number(result.value)}, confidence interval {interval_of(result)}")
-    rows, p = f"{count(result.n_samples)} rows.", p_value(result.p_value)
     tested = f"measured from {rows}"
     if p != "–":
         tested = f"p-value {p} (how often chance alone shows so large a change), from {rows}"
@@ -232,7 +237,8 @@ def _of_limit(report: AuditReport, result: AuditResult) -> str:
         text += f" It lets the difference between the groups change by {points(2 * limit)}."
     if not is_half_of_gap(result):  # the change of the difference has its interval
         interval = ends(compared.low, compared.high) or "–"
-        text += f" Value and interval: {number(compared.value)} ({interval})."
+        judged = "Largest change" if compared.verdict == words.ADDS else "Value"
+        text += f" {judged} and interval: {number(compared.value)} ({interval})."
     return text
 
 

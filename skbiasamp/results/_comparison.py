@@ -23,6 +23,7 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import Document
 from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._json import OfMetric
+from skbiasamp.results._sentences import largest_change, more_for
 from skbiasamp.results._shown import Shown, of_frame
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import row_of, without_equal_values
@@ -62,7 +63,8 @@ class ComparisonResult(Shown, OfMetric):
         One row for each model, group and task: the rate in the predictions of the ``reference``
         and of the model (``observed``), their ``difference``, ``change`` (the difference compared
         with that of all rows) with ``low``, ``high``, ``p_value`` (Student's t test) and
-        ``p_adjusted`` for the number of pairs of this model, not of all models, and
+        ``p_adjusted`` for the number of pairs of this model, not of all models,
+        ``low_simultaneous`` and ``high_simultaneous`` (of `change`, for all pairs at once), and
         ``amplification`` (what the pair adds to the difference of the values). For attackers: the
         quality that an attacker reaches from the predictions of either.
     churn : DataFrame
@@ -185,12 +187,13 @@ class ComparisonResult(Shown, OfMetric):
         if side in ("undefined", "unknown"):
             return words.NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
-        p_value = float(row["p_adjusted"])
+        p_value, named = float(row["p_adjusted"]), row.get("difference_verdict")
+        if side == "across" and named in (words.ADDS_MORE, words.ADDS_LESS):
+            return named  # by the changes of pairs, tested for all models together
         if not (math.isnan(p_value) or p_value < round(1 - level, 12)):
             return words.NO_DIFFERENCE
         if words.REVERSES == self.own_verdict(model) != self.own_verdict(self.reference):
             return words.REVERSES
-        named = row.get("difference_verdict")
         return named if isinstance(named, str) else self.kind.verdict_of_difference(side)
 
     def own_verdict(self, model: str) -> str:
@@ -233,11 +236,13 @@ class ComparisonResult(Shown, OfMetric):
         value, low, high = self.judged(model)
         verdict, row = self.verdict(model), self._row(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
-        shown = f"{self.kind.mean}{number(value)}" + f" {self.unit}" * bool(self.unit)
-        interval = interval_in_words(self.confidence_level, low, high)
+        shown = f"{number(value)}" + f" {self.unit}" * bool(self.unit)
+        interval, changed = interval_in_words(self.confidence_level, low, high), ""
+        if not math.isnan(row["changed"]):
+            changed = f" {rate(row['changed'])} of the predictions differ."
         if verdict == words.NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
-            text = f"{name} is not measured: {self.kind.mean}difference {number(value)}, {reason}."
+            text = f"{name} is not measured: difference {number(value)}, {reason}."
         elif verdict == words.NO_DIFFERENCE:
             if low > 0 or high < 0:
                 p_value = row["p_adjusted"]
@@ -249,15 +254,24 @@ class ComparisonResult(Shown, OfMetric):
                 f"The model {name} reverses the association, and {reference} does not: {shown} "
                 f"({interval}). Its value is {number(own)}, that of {reference} {number(other)}."
             )
+        elif verdict in (words.ADDS_MORE, words.ADDS_LESS):
+            return f"The model {name} {verdict} than {reference}.{changed}{self._added(model)}"
         else:
             about = " about the group" * self.kind.has_attacker
             text = f"The model {name} {verdict}{about} than {reference}: {shown} ({interval})."
-        if not math.isnan(row["changed"]):
-            text += f" {rate(row['changed'])} of the predictions differ."
-        return text + self._most_affected(model)
+        return text + changed + self._most_affected(model)
+
+    def _added(self, model: str) -> str:
+        """Return which group gets more by a model than by the reference."""
+        pair = largest_change(self.pairs[self.pairs["model"] == model])
+        if pair is None or "low_simultaneous" not in pair or not self.percent:
+            return ""
+        group, task = group_of(pair["group"], self.group_columns), f"'{task_of(pair['task'])}'"
+        by, than = (f"by '{name_of(each)}'" for each in (model, self.reference))
+        return " " + more_for(pair, group, task, self, than, f" {by}")
 
     def _most_affected(self, model: str) -> str:
-        """Return whose rates differ most, if rows were gained and lost."""
+        """Return whose rates differ most."""
         if "change" not in self.pairs:
             return ""
         pairs: Any = self.pairs[self.pairs["model"] == model].dropna(subset=["difference"])

@@ -51,7 +51,6 @@ from skbiasamp.results._content import (
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results.gate import MOST_ROWS, round_up, rows_to_find
 
 _MOST_NAMED = 6
 _RATES = {
@@ -144,14 +143,7 @@ def _step(report: ComparisonReport, primary: ComparisonResult, model: str) -> Te
         text = f"'{name}' turns the association around: this is no reduction."
         return Text(text, "Reversal.", "Check its predictions, and do not use it.")
     if verdict == words.NO_DIFFERENCE:
-        value, low, high = primary.judged(model)
         text = f"These rows do not separate '{name}' from '{reference}'."
-        rows = rows_to_find(primary, abs(value), (low, high))
-        if primary.n_samples < rows < MOST_ROWS:
-            text += (
-                f" About {round_up(rows):,} rows like these would find a difference of "
-                f"{abs(value):.4f} with a probability of 80 %."
-            )
         others = "" if report.context.get("data_kind") == "texts" else ", or decide by accuracy"
         return Text(text, "Precision.", f"Audit more rows{others}.")
     of_model = {row["model"]: row for row in report._accuracies}.get(model, {})
@@ -176,7 +168,7 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
     """Return whose predictions changed, and how."""
     # Whose rates changed: of the first metric whose pairs count rows.
     counted = [
-        result for result in report.values() if "gained" in result.pairs and len(result.pairs)
+        result for result in report.values() if "change" in result.pairs and len(result.pairs)
     ]
     first = min(counted, key=lambda result: (result.direction is None, result.rank), default=None)
     return Section(
@@ -192,20 +184,18 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
 
 def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     """Return the rates of both models, the largest change first."""
+    percent = result.percent
     rows = [row for row in records(result.pairs) if row["model"] == model]
-    # Means have units of their own, and one axis has one unit: that of the value.
-    percent, size = result.percent, "difference" if result.percent else "amplification"
-    rows.sort(key=lambda row: -abs(row[size] or 0))
-    rows = [row | _change(row, percent=percent) for row in rows]
+    rows.sort(key=lambda row: -abs(row["change"] or 0))
+    rows = [row | _drawn(*map(row.get, ("change", "low", "high")), percent=percent) for row in rows]
     heading, named = naming_of_pairs(result.pairs, result.group_columns)
     form, signs = (rate, "+.2f") if percent else (amount, "+.4f")
     labels = "Labelled so" if percent else "Labels"
     if has_own_rows := result.churn.empty:
         labels = "Training rows"
-    change = ", ".join(filter(None, ("Change", result.unit or "percentage points" * percent)))
-    counts = {"Rows gained": shown("gained", count), "Rows lost": shown("lost", count)}
-    if all(row["gained"] is None for row in rows):  # numbers are neither gained nor lost
-        counts = {}
+    # Means have units of their own, and the change that of the value.
+    unit = result.unit or "percentage points" * percent
+    change = f"Change, {unit}" * bool(unit) or "Change"
     rates = {
         labels: shown("base", form),
         "Reference": shown("reference", form),
@@ -220,22 +210,15 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     }[result.direction]
     return _changes_table(
         rows,
-        table_columns("Rows", rates, counts, "Adjusted p"),
+        table_columns("Rows", rates, "Adjusted p"),
         lambda row: {"name": named(row)},
         id=table_id,
-        caption=f"{name_of(model)}: {explained}, the largest change first",
+        caption=f"{name_of(model)}: {explained}, the largest change first. A "
+        "change is that of the group less that of all rows, and has the interval",
         first=heading,
         marks="Change and interval",
         only="page",
     )
-
-
-def _change(row: dict[str, Any], *, percent: bool) -> dict[str, float | None]:
-    """Return the change of a pair and its interval, which follows the sign of the association."""
-    sign, ends = row.get("sign") or 0, (row["low"], row["high"])
-    value = row["difference"] if percent else (row["amplification"] or 0) * sign
-    known = sign and None not in ends
-    return _drawn(value, *(sorted(sign * end for end in ends) if known else ()), percent=percent)
 
 
 def _drawn(*change: float | None, percent: bool = True) -> dict[str, float | None]:
@@ -396,7 +379,7 @@ def _differences(report: ComparisonReport) -> list[Item | None]:
         first="Metric and model",
         marks="Difference and interval",
         balanced=True,
-        brief=("Estimate", "Difference", "Interval", "Verdict"),
+        brief=("Value", "Difference", "Interval", "Verdict"),
     )
     footnote = "* not significant: p, adjusted for the number of models, is not below 0.05"
     own_scale = (

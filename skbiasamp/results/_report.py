@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from skbiasamp._utils.formatting import AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
+from skbiasamp._utils.formatting import ADDS, AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
@@ -102,7 +102,7 @@ class Report(Paged, Stored, Mapping[str, R]):
         on : str or list of str, default=None
             What is checked: a metric ("leakage"), a result ("DPA A->T"), "all", or "worst" (of an
             audit, the worst pair of group and task). None: the first metric of the report, and the
-            one that its verdict is about if the first cannot amplify or is not measured.
+            one that its verdict is about if the first is not measured.
         one_sided : bool, default=False
             False: what the model adds or takes must lie within ±limit. True: only what it adds is
             limited.
@@ -294,7 +294,9 @@ def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:
     """Return the verdict of one of several results, by a p-value that allows for the others."""
     _, low, high = result.judged
     sure = significant(p_adjusted, low, high, result.confidence_level or 0.95)
-    return result.verdict if sure or result.verdict not in DIRECTION_OF else NO_EFFECT
+    # If the value's interval includes 0, the changes of pairs were tested.
+    by_value = result.verdict in DIRECTION_OF or (result.verdict == ADDS and not low <= 0 <= high)
+    return result.verdict if sure or not by_value else NO_EFFECT
 
 
 def columns_alone(report: AuditReport) -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 from skbiasamp.results.sensitivity import label_errors
 
 # What a result says of the pair that is affected most.
-_OF_PAIR = (*COLUMNS[:7], "sign", "low", "high", "p_adjusted")
+_OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted", "sign")
 
 
 class _Later:

@@ -15,6 +15,7 @@ from skbiasamp.results.pair_tables import uncounted
 
 _MOST = 10  # pairs
 _FLAGS = {
+    "direction_clear": "no clear direction in the labels",
     "reliable": "fewer than 10 rows",
 }
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import growth, level_of, number, points, task_of
 from skbiasamp.results._content import interval_in_words
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results.pair_tables import row_of
 
 FEWEST_ROWS = 30  # of an attack
 
@@ -65,11 +68,7 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str) -> str
             )
         return f"{words.NO_EFFECT.capitalize()}: {shown} (the {interval} includes 0)"
     if verdict == words.ADDS:
-        return (
-            f"The model {verdict}: groups differ in the predictions, and the "
-            f"{reference_labels(result)} show no clear difference (value {number(value)}, "
-            f"{interval})"
-        )
+        return f"The model {verdict}: the {reference_labels(result)} show no clear one"
     about = f"about {result.about}" if result.kind.has_attacker else what
     return f"The model {verdict} {about}: {shown} ({interval})"
 
@@ -90,27 +89,71 @@ def _why_no_interval(result: AuditResult) -> str:
 def _added(result: AuditResult) -> str:
     """Return which group gets more, by how many percentage points, with its interval."""
     table = result.table
-    changes = result._column("change", math.nan)
-    if "low_simultaneous" not in table or np.isnan(changes).all() or not result.percent:
+    if "low_simultaneous" not in table or not result.percent:
         return ""
-    at = int(np.nanargmax(np.abs(changes)))
-    pair = {name: table[name].iloc[at] for name in ("group", "task", "change")}
-    ends = sorted(abs(float(table[f"{end}_simultaneous"].iloc[at])) for end in ("low", "high"))
-    low, high = (number(100 * end, ".1f") for end in ends)
-    if table["low_simultaneous"].iloc[at] < 0 < table["high_simultaneous"].iloc[at]:
-        low = number(-100 * ends[0], ".1f")
-    more = "more" if pair["change"] > 0 else "less"
+    pair = largest_change(table)
+    if pair is None:
+        return ""
     group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+    if _gap(result) is None:
+        than = {"T->A": "it occurs there", None: "of the rows labelled so"}
+        of = than.get(result.direction, "it is labelled so")
+        return " " + more_for(pair, group, task, result, of)
+    # The changes of two groups mirror each other.
+    at = list(map(str, table["group"])).index(str(pair["group"]))
+    other = result.group_name(table["group"].iloc[1 - at])
+    times = (pair["change"] - table["change"].iloc[1 - at]) / pair["change"]
     text = (
-        f" Compared with all rows, the model predicts {task} {points(pair['change'])} {more} often "
-        f"for the group {group} than the labels do "
+        f"Compared with the {_compared_with(result)}, the group {group} is predicted {task} "
+        f"{points(times * pair['change'])} more often than the group {other}"
     )
+    return f" {text} ({_in_points(pair, result.confidence_level, times)})."
+
+
+def largest_change(table: pd.DataFrame) -> dict[str, Any] | None:
+    """Return the pair that changes most; of two that mirror each other, the one that gets more."""
+    size = np.abs(np.asarray(table["change"], dtype=float))
+    if np.isnan(size).all():
+        return None
+    more = np.asarray(table["change"], dtype=float) > 0
+    return row_of(table, int(np.nanargmax(size + 1e-12 * more)))
+
+
+def more_for(
+    pair: Mapping[str, Any], group: str, task: str, result: Any, than: str, of: str = ""
+) -> str:
+    """Return by how much a group gets more, or less, than labels or another model give it."""
+    change = pair["change"]
+    size = f"{points(change)} {'more' if change > 0 else 'less'}"
+    text = f"the group {group} is predicted {task} {size} often{of} than {than}"
     if result.direction == "T->A":
         text = (
-            f" Compared with all rows, the group {group} is predicted {points(pair['change'])} "
-            f"{more} often for rows labelled {task} than it occurs "
+            f"the group {group} is predicted {size} often{of} for rows labelled {task} than {than}"
         )
-    return f"{text}({level_of(result.confidence_level or 0.95)} interval {low} to {high})."
+    elif result.direction is None:
+        text = f"the group {group} makes up {size} of the rows predicted {task}{of} than {than}"
+    text = f"Compared with all rows, {text} ({_in_points(pair, result.confidence_level)})."
+    apart = pair.get("delta", pair.get("difference"))
+    if points(apart) == points(change):  # it is the same for all rows together
+        text = text.removeprefix("Compared with all rows, ")
+    return text[0].upper() + text[1:]
+
+
+def _in_points(pair: Mapping[str, Any], level: float | None, times: float = 1.0) -> str:
+    """Return the interval of the size of a change, in percentage points."""
+    scale = 100 * times * math.copysign(1, pair["change"])
+    ends = sorted(scale * pair[f"{end}_simultaneous"] for end in ("low", "high"))
+    low, high = (number(end, ".1f") for end in ends)
+    return f"{level_of(level or 0.95)} interval {low} to {high}"
+
+
+def _compared_with(result: AuditResult) -> str:
+    """Return what predictions are compared with."""
+    if not result.labelled:
+        return "reference rows"
+    base = result.params.get("base", "test")
+    known = {"test": "labels", "train": "training labels"}
+    return known.get(base, "given base rates") if isinstance(base, str) else "given base rates"
 
 
 def published(result: AuditResult) -> str:

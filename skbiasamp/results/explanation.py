@@ -371,7 +371,7 @@ def _interval(explanation: Explanation, row: Mapping[str, Any], form: Any = numb
 def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> str:
     part, value, proxy = row["part"], row["value"], ""
     side = side_of_zero(value, row["low"], row["high"])
-    verdict = row.get("verdict")
+    verdict: Any = row.get("verdict")
     verb = f"{verdict}, " if isinstance(verdict, str) else ""
     if row.get("proxy"):
         proxy = (

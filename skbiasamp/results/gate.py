@@ -14,6 +14,7 @@ from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, rows_of
 from skbiasamp._utils.formatting import (
     ADDS,
+    ADDS_LESS,
     ADDS_MORE,
     INCONCLUSIVE,
     NOT_MEASURED,
@@ -375,7 +376,9 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     """Yield the check of a result, or of each model that is compared."""
     limit.check_reached(name, result)
     if not isinstance(result, ComparisonResult):
-        check = _added(name, result, limit) if result.verdict == ADDS else None
+        check = None
+        if result.verdict == ADDS:
+            check = _added(name, result, result.table, ADDS, result.sentence, limit)
         if check is None:
             clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
             sure = result.low <= 0 or clear
@@ -388,6 +391,14 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     clear_word = result.kind.verdict_of_difference("above")
     for model, verdict in result.verdicts.items():
         judged = result.judged(model)
+        # What a model adds less is within a limit on one side.
+        if verdict == ADDS_MORE or (verdict == ADDS_LESS and not limit.one_sided):
+            pairs = result.pairs[result.pairs["model"] == model]
+            own = (verdict, result.sentence(model))
+            added = _added(f"{name}, {name_of(model)}", result, pairs, *own, limit)
+            if added is not None:
+                yield added
+                continue
         # Above the limit by its interval alone: the test that is adjusted for several models finds
         # no difference.
         sure = judged[1] <= 0 or verdict in (clear_word, ADDS_MORE)
@@ -395,12 +406,13 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         yield _checked(title, result, judged, verdict, result.sentence(model), limit, sure=sure)
 
 
-def _added(name: str, result: Any, limit: Limit) -> GateCheck | None:
+def _added(
+    name: str, result: Any, table: pd.DataFrame, verdict: str, sentence: str, limit: Limit
+) -> GateCheck | None:
     """Return the check of a model that adds a difference: of the changes, not of the value.
 
     The labels show no direction in which a value could be small.
     """
-    table = result.table
     if "low_simultaneous" not in table or table["change"].isna().all():
         return None
     both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
@@ -410,7 +422,7 @@ def _added(name: str, result: Any, limit: Limit) -> GateCheck | None:
     at = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
     row = table.iloc[at]
     judged = tuple(float(row[key]) for key in ("change", "low_simultaneous", "high_simultaneous"))
-    check = _checked(name, result, judged, result.verdict, result.sentence, both)
+    check = _checked(name, result, judged, verdict, sentence, both)
     return replace(check, outcome=_worst(outcomes))
 
 
@@ -482,7 +494,9 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
     """Yield the checks of single pairs, each by its own interval and adjusted p-value."""
     level = result.confidence_level or 0.95
     for pair in table.to_dict("records"):
-        judged = tuple(float(pair[name]) for name in ("change", "low", "high"))
+        sign = pair["sign"] or 1  # along the association, as a limit on one side asks
+        change, *ends = (sign * float(pair[name]) for name in ("change", "low", "high"))
+        judged = change, min(ends), max(ends)
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
         verdict = REVERSES if result.verdict == REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.

@@ -60,15 +60,11 @@ class MitigationSearch(Paged):
         is outside on either side), "stopped early" or "failed"; ``needs_group``: whether it needs
         the sensitive feature to predict.
     measures : DataFrame
-        One row for each candidate and measure. ``mitigation``; ``noise``: its scale, NaN if it is
-        not noise; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
-        interval; ``change``, ``change_low``, ``change_high``: difference from "none" on the same
-        folds and its confidence interval; ``rows_changed``: share of held-out rows whose
-        prediction differs from that of "none"; ``difference``, ``difference_low``,
-        ``difference_high``, ``p_value``, ``p_adjusted`` (for the number of candidates): difference
-        of the amplification from that of "none" in all held-out predictions together, with its
-        paired interval and test, NaN for scores; ``error``: why it was not trained on all folds,
-        else None.
+        One row for each candidate and measure. ``mitigation``; ``measure``; ``value``, ``low``,
+        ``high``: mean over folds and its confidence interval; ``change``, ``change_low``,
+        ``change_high``: difference from "none" on the same folds and its confidence interval;
+        ``rows_changed``: share of held-out rows whose prediction differs from that of "none";
+        ``error``: why it was not trained on all folds, else None.
     scores, amplifications : list of str
         Names of the measures that are scores, and of those that are amplifications. The first of
         each decides.
@@ -109,9 +105,9 @@ class MitigationSearch(Paged):
     >>> changes = result.measures[result.measures["mitigation"] == "balanced"]
     >>> changes[["measure", "change", "change_low", "change_high"]].round(2)
                 measure  change  change_low  change_high
-    3          accuracy   -0.04       -0.06        -0.01
-    4                f1   -0.03       -0.06        -0.01
-    5  directional A->T   -0.12       -0.17        -0.07
+    3          accuracy   -0.03       -0.07         0.01
+    4                f1   -0.03       -0.07         0.01
+    5  directional A->T   -0.12       -0.18        -0.05
     """
 
     table: pd.DataFrame

@@ -12,10 +12,10 @@ from skbiasamp.results.gate import FAILED, MOST_ROWS, round_up
 
 @check("mitigation", rank=85, place="next")
 def mitigation(audited: Audited) -> Findings:
-    """The model adds to the bias of its labels."""
+    """The model adds to the bias of its labels, or adds a difference of its own."""
     verdict = None if audited.primary is None else audited.primary.verdict
     alone = columns_alone(audited.report).get(words.AMPLIFIES)
-    if verdict not in (words.AMPLIFIES, words.REVEALS_MORE) and not alone:
+    if verdict not in (words.AMPLIFIES, words.ADDS, words.REVEALS_MORE) and not alone:
         return
     rows = "rows that the audit does not use (skbiasamp.mitigation.search)"
     by = f", with {listed(alone)} as the sensitive feature" if alone else ""
@@ -28,7 +28,12 @@ def mitigation(audited: Audited) -> Findings:
 @check("reversal", rank=24, place="next")
 def reversed_association(audited: Audited) -> Findings:
     """The model turns the association of its labels around."""
-    names = audited.names(lambda result: result.verdict == words.REVERSES)
+    # If MALS counts groups that are not associated with their task, its sign is no direction.
+    names = audited.names(
+        lambda result: (
+            result.verdict == words.REVERSES and not result.statistics.get("n_unassociated")
+        )
+    )
     labels, advice = "labels", "Check that predictions, labels and groups belong to the same rows"
     if audited.train is not None and audited.report.primary not in names:
         labels = "training labels"
@@ -53,6 +58,8 @@ def of_limit(audited: Audited) -> Findings:
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
     value, low, high = map(number, (of_primary.value, of_primary.low, of_primary.high))
     ends, limit = f"{value} ({low} to {high})", limit_of(report.limit)
+    if of_primary.verdict == words.ADDS:
+        ends = f"the largest change of a pair is {ends}"
     if of_primary.outcome == FAILED:
         yield (
             f"The model does not keep the limit of {limit}: {ends}.",
@@ -89,6 +96,20 @@ def precision(audited: Audited) -> Findings:
         f"agree with these rows ({report.primary}).",
         "Audit more rows if a value in this range would matter.",
     )
+
+
+@check("unassociated groups", rank=105, place="next", reads=PAIRS)
+def unassociated_groups(audited: Audited) -> Findings:
+    """MALS counts groups that are not associated with their task, or leaves out one that is."""
+    name, n = "MALS", int(audited.most("n_unassociated"))
+    if n and name in audited.report:
+        pairs = "1 pair" if n == 1 else f"{n} pairs"
+        yield (
+            f"MALS reads {pairs} of {len(audited.report[name].table)} against the association of "
+            "group and task: it compares a group's share of a task with an equal share, and not "
+            "with the group's share of all rows.",
+            "Do not conclude from its sign. Directional amplification respects these shares.",
+        )
 
 
 @check("directions", rank=180)

@@ -25,8 +25,6 @@ from skbiasamp.inference.influence import unit_sums
 from skbiasamp.inference.value import interval
 
 LABEL, DECISION = "task", "task_pred"
-# Rows near a threshold: within so many standard errors of the number of rows above it.
-_NEAR = 2.0
 
 
 def numbers_of(cells: Contingency, labels: Labels | str) -> Array:
@@ -71,8 +69,12 @@ def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array
     before = np.cumsum(inside) - inside
     part = np.divide(need - before, inside, out=np.zeros(len(inside)), where=inside > 0)
     rounded = np.clip(part, 0, 1)[level]
-    reach = _NEAR * math.sqrt(float((weight * cells.row_weight) @ (label - rounded) ** 2))
-    near = ((before <= need + reach) & (before + inside >= need - reach))[level].astype(float)
+    reach = math.sqrt(float((weight * cells.unit_weight) @ (label - rounded) ** 2))
+    reach = max(reach, 1e-9 * cells.total)
+    # Of each level, as much as is within a standard error of the last row that is predicted.
+    first, last = np.maximum(before, need - reach), np.minimum(before + inside, need + reach)
+    within = np.maximum(last - first, 0)
+    near = np.divide(within, inside, out=np.zeros(len(inside)), where=inside > 0)[level]
     return rounded, near / (weight @ near)
 
 
@@ -300,4 +302,4 @@ class StrataRows:
 
 def _leverage(cells: Contingency, rows: Array, n: Any) -> Array:
     """Return by how much rows count more since they move their own rate (HC2)."""
-    return np.asarray(1 / np.sqrt(1 - np.minimum(cells.row_weight[rows] / n, 0.5)))
+    return np.asarray(1 / np.sqrt(1 - np.minimum(cells.unit_weight[rows] / n, 0.5)))

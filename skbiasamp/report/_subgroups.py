@@ -18,7 +18,7 @@ from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.inference.association import Association
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, estimate, interval, margin_of
-from skbiasamp.inference.value_parts import within_rows
+from skbiasamp.report._value_parts import within_rows
 
 
 class Subgroup(NamedTuple):

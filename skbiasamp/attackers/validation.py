@@ -33,13 +33,15 @@ def read_validation(given: Any, X: Array, classes: Array | None, *, used: Any) -
             kind=type(given).__name__,
         )
     with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
-        inputs = check_array(given[0], dtype=np.float32, input_name="X of validation")
+        inputs = check_array(
+            given[0], dtype=np.float32, input_name="X of validation", allow_nd=X.ndim > 2
+        )
     dtype = np.float64 if classes is None else None
     y = check_array(given[1], dtype=dtype, ensure_2d=False, input_name="y of validation")
-    if inputs.shape[1] != X.shape[1] or y.shape != (len(inputs),):
+    if inputs.shape[1:] != X.shape[1:] or y.shape != (len(inputs),):
         raise InputError(
             "{validation} must hold X of shape (n, {width}) and y of shape (n,); got {shapes}.",
-            width=X.shape[1],
+            width=", ".join(map(str, X.shape[1:])),
             shapes=f"{inputs.shape} and {y.shape}",
         )
     weight = check_sample_weight(

@@ -1,0 +1,458 @@
+"""One number and two statements: intervals follow from rows, and verdicts do not touch them.
+
+Values, intervals and verdicts are compared with the formulas in dense matrices of rows and pairs.
+Then single rows are removed, and an end moves little; and worlds are drawn whose truth is known.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import special, stats
+
+from skbiasamp.metrics import DirectionalAuditor, MALSAuditor, Pairs, associate
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
+NONE, ADDS = "no clear effect", "adds a difference"
+
+
+def audit(y, q, g, *, train=None, **how):
+    """Audit group → task; `train` are labels and groups of training rows."""
+    auditor = DirectionalAuditor(reference="test")
+    if train is not None:
+        auditor = DirectionalAuditor().fit(train[0], sensitive_features=train[1])
+    return auditor.audit(y, q, sensitive_features=g, **how)
+
+
+def ends(result):
+    return np.array([result.low, result.high])
+
+
+def column(n, positive):
+    return np.repeat([1, 0], [positive, n - positive])
+
+
+# --------------------------------------------------------------------------- dense formulas
+
+
+def moved_by_rows(v, g, weights=None, clusters=None):
+    """Return the associations of all pairs, and what every row or cluster adds to them."""
+    v = np.asarray(v, float).reshape(len(g), -1)
+    weights = np.ones(len(g)) if weights is None else weights
+    overall, parts, values = weights @ v / weights.sum(), [], []
+    for group in range(g.max() + 1):
+        inside = weights * (g == group) / weights[g == group].sum()
+        rate = inside @ v
+        fewer = 1 / np.sqrt(1 - np.minimum(inside, 0.5))
+        own = (inside * fewer)[:, None] * (v - rate)
+        parts.append(own - weights[:, None] / weights.sum() * (v - overall))
+        values.append(rate - overall)
+    moved = np.concatenate(parts, axis=1)
+    if clusters is not None:
+        moved = np.array([moved[clusters == name].sum(axis=0) for name in np.unique(clusters)])
+    return moved, np.concatenate(values)
+
+
+def half_rows(g, weights, n_tasks):
+    """Return the variance of half a row gained and half a row lost in each group."""
+    weights = np.ones(len(g)) if weights is None else weights
+    totals = [weights[g == group] for group in range(g.max() + 1)]
+    return np.repeat([((w**2).sum() / w.sum() ** 2) ** 2 for w in totals], n_tasks)
+
+
+def some_pair_differs(moved, values, extra, level):
+    sd = np.sqrt((moved**2).sum(axis=0) + extra)
+    shape = (moved / sd).T @ (moved / sd) + np.diag(extra / sd**2 + 1e-9)
+    draws = np.random.default_rng(0).normal(size=(1_000, len(sd))) @ np.linalg.cholesky(shape).T
+    return (np.abs(values) / sd).max() > np.quantile(np.abs(draws).max(axis=1), level)
+
+
+def expected(y, q, g, train=None, weights=None, clusters=None):
+    """Return the value, its ends and the verdict, by the formulas."""
+    y, q = (np.asarray(side, float).reshape(len(g), -1) for side in (y, q))
+    of_labels, labels = moved_by_rows(y, g, weights, clusters)
+    of_change, change = moved_by_rows(q - y, g, weights, clusters)
+    of_predicted, predicted = moved_by_rows(q, g, weights, clusters)
+    extra, pairs = half_rows(g, weights, y.shape[1]), len(labels)
+    factor = len(of_change) / (len(of_change) - 1)
+    if train is None:
+        squares = (of_labels**2).sum(axis=0)
+        sd = np.sqrt(factor * squares + extra)
+        z, counts, first = labels / sd, squares > 0, (of_labels, labels, extra)
+        sign = np.where(counts, special.erf(z), 0)
+        common = factor * (of_labels * of_change).sum(axis=0) / sd
+        shared = 2 / math.sqrt(math.pi) * np.exp(-(z**2)) * common
+        size = np.sqrt(np.where(counts, squares, 1))
+        angle = np.arcsin(np.clip(of_labels.T @ of_labels / np.outer(size, size), -1, 1))
+        unsure = np.sqrt(1 - sign**2)
+        both = np.outer(sign, sign) + np.outer(unsure, unsure) * angle * 2 / np.pi
+    else:
+        of_train, trained = moved_by_rows(*train)
+        first = (of_train, trained, half_rows(train[1], None, y.shape[1]))
+        z = trained / np.sqrt((of_train**2).sum(axis=0) + first[2])
+        sign, shared = np.sign(np.where(np.abs(trained) < 1e-14, 0, trained)), 0
+        counts, both = sign != 0, np.outer(sign, sign)
+    parts = counts * (sign * change - shared) / pairs
+    value = parts.sum()
+    each = factor * ((of_change @ (both * np.outer(counts, counts))) * of_change).sum(axis=1)
+    each = np.r_[each, np.repeat(extra[counts] / 2, 2)] / pairs**2
+    df = max(each.sum() ** 2 / (each**2).sum(), 1)
+    reach = stats.t.ppf(0.975, df) * math.sqrt(each.sum())
+    low, high = max(value - reach, -1), min(value + reach, 1)
+    clear, differ = (np.abs(z) > 2) & counts, some_pair_differs(*first, 0.95)
+    if low <= 0 <= high:
+        level = 0.95 if train is None else 0.99
+        adds = not differ and some_pair_differs(of_change, change, extra, level)
+        return value, low, high, ADDS if adds else NONE
+    if not differ or parts[clear].sum() / value < 0.5:
+        return value, low, high, ADDS
+    along = np.where(clear, np.sign(z), 0)
+    against = along @ predicted < stats.norm.ppf(0.05) * np.linalg.norm(of_predicted @ along)
+    return value, low, high, "amplifies" if low > 0 else "reverses" if against else "reduces"
+
+
+def drawn(seed, groups=3, tasks=2, n=400):
+    """Return labels, predictions and groups; the model changes some of the rates."""
+    rng = np.random.default_rng(seed)
+    g = np.r_[np.arange(groups), rng.integers(0, groups, n - groups)]
+    rates = rng.uniform(0.15, 0.6, (groups, tasks))
+    y = rng.random((n, tasks)) < rates[g]
+    redrawn = rng.random((n, tasks)) < np.clip(rates + rng.normal(0, 0.1, rates.shape), 0, 1)[g]
+    q = np.where(rng.random((n, tasks)) < 0.6, y, redrawn)
+    return y.astype(int), q.astype(int), g, rng
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", ["plain", "train", "weights", "clusters", "all"])
+def test_values_intervals_and_verdicts_are_those_of_the_formulas(seed, kind):
+    y, q, g, rng = drawn(seed, groups=2 + seed % 4, tasks=1 + seed % 3)
+    how, train = {}, None
+    if kind in ("train", "all"):
+        train = (rng.random((600, y.shape[1])) < 0.3).astype(int), rng.integers(0, g.max() + 1, 600)
+    if kind in ("weights", "all"):
+        how["weights"] = rng.lognormal(size=len(g))
+    if kind in ("clusters", "all"):
+        how["clusters"] = rng.integers(0, 60, len(g))
+    value, low, high, verdict = expected(y, q, g, train, **how)
+    given_ = {"sample_weight": how.get("weights"), "clusters": how.get("clusters")}
+    result = audit(y, q, g, train=train, **{k: v for k, v in given_.items() if v is not None})
+    assert result.value == pytest.approx(value, abs=1e-12)
+    # Signs that are wrong once in a million times are taken as certain.
+    assert_allclose(ends(result), [low, high], atol=2e-8)
+    assert result.verdict == verdict
+
+
+def test_own_pairs_have_the_interval_of_the_auditor():
+    y, q, g, _ = drawn(3)
+    result = audit(y, q, g)
+    auditor = DirectionalAuditor(reference="test")
+    cells = auditor.count_audited(y, q, sensitive_features=g)
+    labelled = associate(cells, "task", given="group")
+    predicted = associate(cells, "task_pred", given="group")
+    pairs = Pairs(
+        cells.groups, cells.tasks, labelled=labelled, predicted=predicted, reference=labelled
+    )
+    number = pairs.measured(0.95)
+    assert_allclose([number.value, number.low, number.high], [result.value, *ends(result)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    counts=st.lists(st.integers(0, 30), min_size=8, max_size=8),
+    level=st.sampled_from([0.8, 0.9, 0.95, 0.99]),
+    trained=st.booleans(),
+)
+def test_a_p_value_is_small_exactly_where_the_interval_excludes_0(counts, level, trained):
+    cells = np.repeat(np.arange(8), np.array(counts) + 1)
+    g, y, q = cells // 4, cells // 2 % 2, cells % 2
+    auditor = DirectionalAuditor(reference="test", confidence_level=level)
+    if trained:
+        auditor.set_params(reference="train").fit(
+            column(200, 50), sensitive_features=np.tile([0, 1], 100)
+        )
+    result = auditor.audit(y, q, sensitive_features=g)
+    assert (result.p_value < 1 - level) == (result.low > 0 or result.high < 0)
+    table = result.table
+    excludes = (table["low"] > 0) | (table["high"] < 0)
+    assert ((table["p_value"] < 1 - level) == excludes).all()
+
+
+# --------------------------------------------------------------------------- continuity
+
+
+def largest_move(y, q, g, train=None, weights=None, clusters=None):
+    """Return by how many half-widths an end moves at most if any one row is removed."""
+    how = {"sample_weight": weights, "clusters": clusters}
+    how = {name: values for name, values in how.items() if values is not None}
+    before = ends(audit(y, q, g, train=train, **how))
+    reach, largest = (before[1] - before[0]) / 2, 0.0
+    rows = np.column_stack([g, y, q, *how.values()])
+    # Equal rows move an interval equally.
+    for row in np.unique(rows, axis=0, return_index=True)[1]:
+        if (g == g[row]).sum() == 1:
+            continue
+        kept = np.delete(np.arange(len(g)), row)
+        less = {name: values[kept] for name, values in how.items()}
+        after = ends(audit(y[kept], q[kept], g[kept], train=train, **less))
+        largest = max(largest, np.abs(after - before).max() / reach)
+    return largest
+
+
+def sized(seed, sizes, keep=None):
+    """Return one task in groups of these sizes."""
+    rng = np.random.default_rng(seed)
+    g = np.repeat(np.arange(len(sizes)), sizes)
+    rates = rng.uniform(0.2, 0.6, len(sizes))
+    y = rng.random(len(g)) < rates[g]
+    redrawn = rng.random(len(g)) < (rates + rng.uniform(-0.1, 0.1, len(sizes)))[g]
+    copied = rng.random(len(g)) < (rng.uniform(0.2, 0.8) if keep is None else keep)
+    return y.astype(int), np.where(copied, y, redrawn).astype(int), g
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_removing_a_row_moves_an_end_by_a_third_of_a_half_width(part):
+    moves = []
+    for seed in range(40 * part, 40 * part + 40):
+        rng = np.random.default_rng(1_000 + seed)
+        # Every second data set has a group of 30 rows, which becomes one of 29.
+        sizes = [*rng.integers(40, 300, 2), 30 if seed % 2 else rng.integers(20, 100)]
+        moves.append(largest_move(*sized(seed, sizes)))
+    # A row of a group of 30 may move its sign too, if the group's rate changes much.
+    assert np.quantile(moves, 0.95) < 0.35
+    assert max(moves) < 0.5
+
+
+@pytest.mark.parametrize("kind", ["few rows", "few changes"])
+def test_removing_one_of_few_rows_moves_an_end_by_less_than_its_half_width(kind):
+    moves = []
+    for seed in range(40):
+        rng = np.random.default_rng(2_000 + seed)
+        if kind == "few rows":
+            y, q, g = sized(seed, [*rng.integers(60, 200, 2), rng.integers(2, 12)])
+        else:
+            y, q, g = sized(seed, rng.integers(60, 200, 2), keep=1)
+            row = rng.choice(len(g), rng.integers(1, 4), replace=False)
+            q[row] = 1 - q[row]
+        moves.append(largest_move(y, q, g))
+    assert np.quantile(moves, 0.9) < 0.8
+    assert max(moves) < 1
+
+
+@pytest.mark.parametrize("kind", ["training", "clusters", "weights"])
+def test_a_first_repeated_cluster_or_fractional_weight_moves_an_end_little(kind):
+    for seed in range(12):
+        rng = np.random.default_rng(3_000 + seed)
+        y, q, g = sized(seed, rng.integers(30, 80, 2), keep=0.5)
+        clusters = np.arange(len(g))
+        clusters[1] = clusters[0]
+        weights = np.ones(len(g))
+        weights[rng.integers(len(g))] = 1.5
+        how = {
+            "training": {"train": (column(200, 60), np.repeat([0, 1], 100))},
+            "clusters": {"clusters": clusters},
+            "weights": {"weights": weights},
+        }[kind]
+        if kind != "clusters":
+            assert largest_move(y, q, g, **how) < 0.35, seed
+            continue
+        before, after = (
+            ends(audit(y, q, g, clusters=own)) for own in (np.arange(len(g)), clusters)
+        )
+        assert np.abs(after - before).max() < 0.35 * (before[1] - before[0]) / 2, seed
+
+
+# --------------------------------------------------------------------------- numbers turned right
+
+
+def test_a_model_that_adds_ten_points_where_labels_are_equal_adds_a_difference():
+    g, y = np.repeat(["f", "m"], 2_000), np.tile(column(2_000, 600), 2)
+    q = np.r_[column(600, 132), column(1_400, 308), column(600, 192), column(1_400, 448)]
+    result = audit(y, q, g)
+    assert result.verdict == ADDS
+    assert_allclose(result.table["change"], [-0.05, 0.05])
+    assert (result.table["low"] * result.table["high"] > 0).all()
+    sentence = result.sentence
+    # The gap grows by 10 points: the sentence quotes the changes, and not the value.
+    assert "10.0 percentage points more often" in sentence
+    assert "(95 % interval 5.9 to 14.1)" in sentence
+    assert "chance alone" not in sentence
+
+
+def test_a_value_of_three_groups_is_inside_its_interval():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        g = np.r_[0, 1, 2, rng.integers(0, 3, 897)]
+        y = rng.random(900) < np.array([0.2, 0.3, 0.45])[g]
+        q = y | (rng.random(900) < 0.15)  # over-predicted for everybody
+        result = audit(y.astype(int), q.astype(int), g)
+        assert result.low <= result.value <= result.high
+        shift, selection = result.statistics["shift"], result.statistics["selection"]
+        assert result.published == pytest.approx(result.value + shift + selection, abs=1e-12)
+        assert shift != 0
+
+
+def test_the_interval_grows_smoothly_with_the_number_of_changed_rows():
+    g, y = np.repeat([0, 1], 150), np.r_[column(150, 60), column(150, 90)]
+    reach, p_values = [], []
+    for changed in range(1, 41):
+        q = y.copy()
+        q[np.flatnonzero((g == 1) & (y == 0))[:changed]] = 1
+        result = audit(y, q, g)
+        assert result.value == pytest.approx(changed / 300, rel=0.02)
+        reach.append((result.high - result.low) / 2)
+        p_values.append(result.p_value)
+    assert (np.diff(p_values) < 0).all()
+    assert max(p_values[7:]) < 0.05  # of eight changed rows
+    ratios = np.divide(reach[4:], reach[3:-1])
+    assert ratios.min() > 1
+    assert ratios.max() < 1.12
+    assert reach[31] < 0.05
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_third_group_counts_alike_with_29_and_30_rows(trained):
+    results = []
+    for n in (29, 30):
+        g = np.repeat([0, 1, 2], [300, 300, n])
+        y = np.r_[column(300, 120), column(300, 120), column(n, 12)]
+        q = np.where(g == 2, 0, y)
+        train = (
+            np.r_[column(600, 230), column(600, 250), column(60, 25)],
+            np.repeat([0, 1, 2], [600, 600, 60]),
+        )
+        results.append(audit(y, q, g, train=train if trained else None))
+    assert results[0].verdict == results[1].verdict == (ADDS if trained else results[0].verdict)
+    reach = (results[0].high - results[0].low) / 2
+    assert np.abs(ends(results[1]) - ends(results[0])).max() < 0.35 * reach
+    assert (results[0].table["low"].iloc[2], results[0].table["high"].iloc[2]) < (0, 0)
+
+
+def test_one_more_fractional_weight_hardly_changes_the_interval():
+    y, q, g, _ = drawn(5, groups=2, tasks=1)
+    four = np.full(len(g), 4.0)
+    mixed = four.copy()
+    mixed[17] = 4.5
+    plain, other = (audit(y, q, g, sample_weight=weights) for weights in (four, mixed))
+    assert other.high - other.low == pytest.approx(plain.high - plain.low, rel=0.02)
+
+
+def test_two_rows_of_one_cluster_hardly_change_the_interval():
+    y, q, g, _ = drawn(5, groups=2, tasks=1)
+    ids = np.arange(len(g))
+    shared = ids.copy()
+    shared[1] = shared[0]
+    plain, other = (audit(y, q, g, clusters=clusters) for clusters in (ids, shared))
+    assert_allclose(ends(plain), ends(audit(y, q, g)), atol=1e-12)
+    assert other.high - other.low == pytest.approx(plain.high - plain.low, rel=0.02)
+
+
+@pytest.mark.parametrize("large", [100, 2_000, 20_000])
+def test_intervals_of_a_large_cluster_stay_within_what_there_can_be(large):
+    clusters = np.repeat(np.arange(25), [large] + [20] * 24)
+    rng = np.random.default_rng(large)
+    g = np.r_[0, 1, rng.integers(0, 2, len(clusters) - 2)]
+    y, q = ((rng.random(len(g)) < 0.3 + 0.1 * g).astype(int) for _ in range(2))
+    result = audit(y, q, g, clusters=clusters)
+    assert -1 <= result.low <= result.value <= result.high <= 1
+    assert result.statistics["degrees_of_freedom"] >= 1
+
+
+def test_mals_of_eleven_positive_training_labels_says_one_number():
+    train, groups = np.r_[column(100, 8), column(100, 3)], np.repeat(["f", "m"], 100)
+    g, y = np.repeat(["f", "m"], 200), np.r_[column(200, 20), column(200, 10)]
+    q = np.r_[column(200, 40), column(200, 10)]
+    result = MALSAuditor().fit(train, sensitive_features=groups).audit(y, q, sensitive_features=g)
+    assert result.value == pytest.approx(0.8 - 8 / 11)
+    assert result.published == pytest.approx(result.value)
+    for text in (result.sentence, str(result)):
+        assert "0.0000" not in text
+    assert result.low < result.value < result.high
+
+
+def test_mals_of_a_task_without_predictions_is_no_zero():
+    y, g = np.r_[column(100, 8), column(100, 3)], np.repeat(["f", "m"], 100)
+    auditor = MALSAuditor().fit(y, sensitive_features=g)
+    result = auditor.audit(y, np.zeros(200, int), sensitive_features=g)
+    assert math.isnan(result.value)
+    assert result.verdict == "not measured"
+
+
+# --------------------------------------------------------------------------- worlds
+
+
+def verdicts_of(labels, predictions, n, *, repetitions=60, train=False, keep=0.0):
+    """Return the verdicts in data sets whose rates are known, groups × tasks."""
+    labels, predictions = (
+        np.atleast_2d(np.array(rates, float).T).T for rates in (labels, predictions)
+    )
+    verdicts = []
+    for seed in range(repetitions):
+        rng = np.random.default_rng(seed)
+        g = np.r_[np.arange(len(labels)), rng.integers(0, len(labels), n - len(labels))]
+        y = rng.random((n, labels.shape[1])) < labels[g]
+        q = np.where(rng.random(y.shape) < keep, y, rng.random(y.shape) < predictions[g])
+        trained = (rng.random(y.shape) < labels[g], g) if train else None
+        trained = trained and (trained[0].astype(int), g)
+        verdicts.append(audit(y.astype(int), q.astype(int), g, train=trained).verdict)
+    return {name: verdicts.count(name) / repetitions for name in set(verdicts)}
+
+
+# Six of 60 data sets: with 5 % false verdicts, more happen in 3 of 100 such tests.
+MOST = 0.1
+
+
+@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize(
+    "rates", [[0.25, 0.45], [0.25, 0.26], [0.3, 0.3, 0.3], np.full((4, 6), 0.27)]
+)
+def test_a_model_that_changes_nothing_has_no_effect(rates, train):
+    found = verdicts_of(rates, rates, 1_000, train=train)
+    assert found[NONE] >= 1 - MOST
+
+
+def test_a_constant_model_of_equal_labels_has_no_effect():
+    assert verdicts_of([0.3, 0.3], [0, 0], 1_000)[NONE] >= 1 - MOST
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_clear_differences_are_amplified_reduced_and_reversed(train):
+    how = {"n": 2_000, "train": train, "repetitions": 30}
+    assert verdicts_of([0.25, 0.45], [0.15, 0.55], **how) == {"amplifies": 1}
+    assert verdicts_of([0.25, 0.45], [0.35, 0.35], **how).get("reduces", 0) >= 0.8
+    assert verdicts_of([0.25, 0.45], [0.45, 0.25], **how) == {"reverses": 1}
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_a_weak_difference_that_is_reversed_is_never_called_amplified(train):
+    found = verdicts_of([0.3, 0.32], [0.3, 0.22], 1_500, train=train)
+    assert "amplifies" not in found
+    assert found[ADDS] >= 0.5
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_a_difference_that_labels_lack_is_added(train):
+    found = verdicts_of([0.3, 0.3], [0.22, 0.32], 4_000, train=train, repetitions=40)
+    assert found[ADDS] >= 0.85
+
+
+def test_welchs_test_finds_as_much():
+    """Two groups with about 30 changed rows each: the audit has the power of Welch's test."""
+    both = np.zeros((200, 2))
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        g = np.repeat([0, 1], 300)
+        y = rng.random(600) < np.array([0.3, 0.5])[g]
+        redrawn = rng.random(600) < np.array([0.2, 0.6])[g]
+        q = np.where(rng.random(600) < 0.7, y, redrawn)
+        change = q.astype(int) - y
+        welch = stats.ttest_ind(change[g == 0], change[g == 1], equal_var=False)
+        both[seed] = welch.pvalue < 0.05, audit(y.astype(int), q.astype(int), g).verdict != NONE
+    power = both.mean(axis=0)
+    assert 0.2 < power[0] < 0.9
+    assert abs(power[1] - power[0]) <= 0.03
