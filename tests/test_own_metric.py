@@ -34,7 +34,7 @@ from skbiasamp.metrics import (
     LabelAuditor,
     Pairs,
     PercentageAuditor,
-    Rates,
+    associate,
     function_of,
 )
 from skbiasamp.results.kinds import Kind
@@ -61,25 +61,28 @@ class OwnDirectionalAuditor(CooccurrenceAuditor):
     """The package's BiasAmp→, written as a user would."""
 
     metric = "own"
+    percent = True
 
-    def _measure(self, train, test):
-        base, observed = (test.rate(side, given="group") for side in ("task", "task_pred"))
-        n, rates = test.count("group")[..., None], Rates(("task_pred", "group"), ("task", "group"))
-        sign, centre = self._sign(train), self._centre(test)
-        return Pairs(test.groups, test.tasks, n, base, observed, sign, rates=rates, centre=centre)
+    def measure(self, train, test):
+        return Pairs(
+            test.groups,
+            test.tasks,
+            labelled=associate(test, "task", given="group"),
+            predicted=associate(test, "task_pred", given="group"),
+            reference=associate(train, "task", given="group"),
+        )
 
-    def _centre(self, test):
-        total = np.asarray(test.total)[..., None, None]
-        return tuple(test.count(side)[..., None, :] / total for side in ("task", "task_pred"))
 
-
-class UncentredAuditor(OwnDirectionalAuditor):
-    """The same by a user who does not say what its associations are."""
-
-    metric = "uncentred"
-
-    def _centre(self, test):
-        return None
+def test_a_metric_that_does_not_say_its_unit_is_refused():
+    for own in ({}, {"percent": True}, {"percent": False}):
+        body = {"metric": "mute", "measure": lambda self, train, test: None} | own
+        if own:
+            assert type("Mute", (CooccurrenceAuditor,), body).percent is own["percent"]
+            continue
+        with pytest.raises(TypeError, match="Mute must declare percent: True if it compares"):
+            type("Mute", (CooccurrenceAuditor,), body)
+    # What derives from a metric has its unit.
+    assert type("Below", (OwnDirectionalAuditor,), {"measure": None}).percent is True
 
 
 def world(n=400, n_tasks=1, seed=0, n_groups=3):
