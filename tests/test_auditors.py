@@ -347,8 +347,8 @@ def test_a_result_says_what_it_is(auditor):
     assert 0 < result.p_value <= 1
     assert result.confidence_level == 0.95
     assert result.table.columns.tolist() == [
-        *("group", "task", "n", "base", "observed", "delta", "change", "sign", "sign_weight"),
-        *("amplification", "low", "high", "p_value", "p_adjusted", "low_simultaneous"),
+        *("group", "task", "n", "base", "observed", "delta", "change", "low", "high"),
+        *("p_value", "p_adjusted", "sign", "sign_weight", "amplification", "low_simultaneous"),
         *("high_simultaneous", "direction_clear", "reliable"),
     ]
     text = repr(result)
