@@ -75,9 +75,9 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> display = AmplificationHeatmapDisplay(result.table)
     >>> display.values
-           1
-    f  0.100
-    m  0.125
+            1
+    f  0.1125
+    m  0.1125
     >>> display.significant
           1
     f  True
