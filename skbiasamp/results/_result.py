@@ -154,11 +154,13 @@ class AuditResult(Shown, OfMetric):
     >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> round(float(result), 4)
     0.1125
-    >>> result
-    directional A->T: +0.1125 [+0.0901, +0.1349], p = 2.87e-17 (800 rows, 2 groups x 1 task)
-    group  task    n    base  observed    delta   change      low     high  p_value  sign  amplification
-    f         1  400  0.2500    0.1500  -0.1000  -0.1125  -0.1365  -0.0885  7.6e-16    -1         0.1125
-    m         1  400  0.5000    0.6250   0.1250   0.1125   0.0885   0.1365  5.2e-16     1         0.1125
+    >>> result.verdict, round(result.low, 4), round(result.high, 4)
+    ('amplifies', 0.0901, 0.1349)
+    >>> columns = ["group", "base", "observed", "change", "low", "high", "amplification"]
+    >>> result.table[columns].round(4)
+      group  base  observed  change     low    high  amplification
+    0     f  0.25     0.150 -0.1125 -0.1365 -0.0885         0.1125
+    1     m  0.50     0.625  0.1125  0.0885  0.1365         0.1125
     """
 
     _last = ("words", "affected", "table")
