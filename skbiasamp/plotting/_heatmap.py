@@ -46,7 +46,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     Attributes
     ----------
     values : DataFrame of shape (n_groups, n_tasks)
-        The amplifications.
+        The changes along the association in the labels; without changes, the amplifications.
     significant : DataFrame of shape (n_groups, n_tasks) or None
         Which of them are significant, and have a certain sign; None without tests and intervals.
     image_ : AxesImage
