@@ -479,24 +479,6 @@ def test_an_adversary_of_any_layer():
         assert not any(module._forward_hooks for module in one.module_.modules())
 
 
-def test_network_and_adversary_have_learning_rates_of_their_own(biased):
-    """Adam's first step is as long as the learning rate."""
-    once = {"pretrain_epochs": 0, "adversary_epochs": 0, "max_epochs": 1, "adversary_steps": 1}
-    given = {"module": net(3, 2), "adversary": nn.Linear(6, 2), "batch_size": 300}
-    for rates, expected in (((0.02, None), (0.02, 0.02)), ((0.02, 0.5), (0.02, 0.5))):
-        how = dict(zip(("learning_rate", "adversary_learning_rate"), rates, strict=True))
-        model = fitted(biased, **once, **given, **how)
-        for before, after, rate in zip(
-            (given["module"], given["adversary"]),
-            (model.module_, model.adversary_),
-            expected,
-            strict=True,
-        ):
-            pairs = zip(weights_of(before), weights_of(after), strict=True)
-            steps = np.concatenate([np.abs(one - other).ravel() for one, other in pairs])
-            assert steps.max() == pytest.approx(rate, rel=1e-3)
-
-
 def test_a_network_that_was_trained_before_goes_on_from_there(biased):
     given = net(3, 2)
     before = weights_of(given)

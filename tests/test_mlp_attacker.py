@@ -258,7 +258,7 @@ def test_a_module_that_cannot_be_used_is_said(module, error, says):
 
 
 def test_numbers_of_audits_are_what_they_were():
-    """On these rows, over ten seeds, the earlier networks gave 0.066 ± 0.003 and 0.598 ± 0.000."""
+    """On COMPAS, over ten seeds, the networks give 0.088 ± 0.005 (SD); counting gives 0.092."""
     compas = pytest.importorskip("skbiasamp.datasets").load_compas()
     predicted = (compas.decile_score >= 5).astype(int)
     given = {"y_pred": predicted, "sensitive_features": compas.sensitive_features}

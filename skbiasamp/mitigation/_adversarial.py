@@ -85,8 +85,8 @@ class AdversarialClassifier(
         β, the weight of the mean absolute difference between inputs and masked inputs.
     hidden_layer_sizes : tuple of int, default=(64,)
         Hidden layers of the default network.
-    learning_rate, adversary_learning_rate : float, default=1e-2, None
-        Learning rates of Adam. None: that of the network.
+    learning_rate : float, default=1e-2
+        Learning rate of Adam, for network and adversary.
     batch_size : int, default=128
         Minimum number of rows in a step. If there are no more distinct rows than this, every step
         uses all of them, weighted.
@@ -199,9 +199,6 @@ class AdversarialClassifier(
     reconstruction_weight: float = Option(1.0, Interval(Real, 0, None, closed="left"))
     hidden_layer_sizes: Any = Option((64,), "array-like")
     learning_rate: float = Option(1e-2, Interval(Real, 0, None, closed="neither"))
-    adversary_learning_rate: float | None = Option(
-        None, Interval(Real, 0, None, closed="neither"), None
-    )
     batch_size: int = Option(128, Interval(Integral, 2, None, closed="left"))
     pretrain_epochs: int = Option(30, Interval(Integral, 0, None, closed="left"))
     adversary_epochs: int = Option(10, Interval(Integral, 0, None, closed="left"))

@@ -219,7 +219,6 @@ class Training:
             raise InputError("All parameters of {module} are frozen, so that it learns nothing.")
         self.optimizer = adam(self.weights, rate)
         if networks.adversary is not None:
-            rate = settings.adversary_learning_rate or rate
             self.adversary_optimizer = adam(networks.adversary.parameters(), rate)
             self.balance = rows.balanced(within_classes=settings.balance == "class")
 

@@ -171,10 +171,10 @@ def search(
     ...     random_state=0,
     ... )
     >>> result.table[["candidate", "value", "low", "high", "status"]].round(3)
-      candidate  value    low   high            status
-    0     mixed     0.004 -0.014  0.023  within the limit
-    1      none     0.156  0.139  0.172   outside the limit
-    2  balanced       NaN    NaN    NaN     stopped early
+      candidate  value    low   high             status
+    0     mixed  0.008 -0.011  0.026   within the limit
+    1      none  0.156  0.139  0.173  outside the limit
+    2  balanced    NaN    NaN    NaN      stopped early
     >>> result.best, type(result.best_).__name__
     ('mixed', 'MixedClassifier')
     """

@@ -105,9 +105,9 @@ class MitigationSearch(Paged):
     >>> changes = result.measures[result.measures["mitigation"] == "balanced"]
     >>> changes[["measure", "change", "change_low", "change_high"]].round(2)
                 measure  change  change_low  change_high
-    3          accuracy   -0.04       -0.06        -0.01
-    4                f1   -0.03       -0.06        -0.01
-    5  directional A->T   -0.12       -0.17        -0.07
+    3          accuracy   -0.03       -0.07         0.01
+    4                f1   -0.03       -0.07         0.01
+    5  directional A->T   -0.12       -0.18        -0.05
     """
 
     table: pd.DataFrame
