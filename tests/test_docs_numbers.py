@@ -387,14 +387,14 @@ CLAIMS = {
     },
     "index": {
         "COMPAS, {:,} defendants": rows_of_compas,
-        "African-American at {:.2f}, 0 included; Caucasian at {:.2f}, above":
+        "African-American at {:.2f}, Caucasian at {:.2f}, both above 0":
         lambda: examples_of("docs/index.md")["report"]["directional A->T"].table["amplification"],
     },
     "getting-started": {
         "COMPAS, {:,} people": rows_of_compas,
         "move by {:.1f} percentage points on average":
         lambda: [100 * examples_of("docs/getting-started.md")["result"].value],
-        "African-American at {:.2f}, 0 included; Caucasian at {:.2f}, above":
+        "African-American at {:.2f}, Caucasian at {:.2f}, both above 0":
         lambda: examples_of("docs/getting-started.md")["result"].table["amplification"][:2],
     },
     "concepts": {
