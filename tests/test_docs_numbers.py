@@ -25,7 +25,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import datasets
@@ -369,14 +368,6 @@ def of_evidence(question):
             if line.startswith(f"| {question}")]  # fmt: skip
 
 
-def normal_quantile():
-    return (stats.norm.isf(0.025),)
-
-
-def width_of_blocks():
-    return (100 / math.sqrt(2 * 2_000),)
-
-
 # From a page to sentences, with what computes their numbers, or the test that holds them.
 CLAIMS = {
     "README": {
@@ -463,10 +454,6 @@ CLAIMS = {
         "has +{:.1f} percentage points with an LSTM, −{:.1f} with a fine-tuned BERT and +{:.1f} ":
         lambda: (43.2 - 39.5, 48.0 - 47.2, 43.2 - 41.3),
         "a probability of about {} %": "test_papers.py",
-    },
-    "uncertainty": {
-        "by some {:.1f} % at random": width_of_blocks,
-        "Student's, or {:.2f} with": normal_quantile,
     },
 }  # fmt: skip
 COMPUTED = [
