@@ -300,10 +300,10 @@ def test_every_auditor_s_result_can_be_drawn(name):
     assert label in y_labels(forest)
     assert (forest.intervals_ is None) == (auditor.interval is None)
     assert heatmap.values.size == len(table)
-    for (group, task), rows in table.groupby(["group", "task"]):
+    for (group, task), rows in table.assign(drawn=drawn).groupby(["group", "task"]):
         assert heatmap.values.iloc[
             list(heatmap.values.index).index(group), list(heatmap.values.columns).index(task)
-        ] == pytest.approx(rows["amplification"].item(), nan_ok=True)
+        ] == pytest.approx(rows["drawn"].item(), nan_ok=True)
     headline = forest.ax_.get_title().splitlines()
     directions = {"A->T": ", group → task", "T->A": ", task → group", None: ""}
     assert headline[0] == f"{result.metric}{directions[result.direction]}: {result.verdict}"

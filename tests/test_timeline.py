@@ -203,7 +203,7 @@ def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
     assert {"value", "value and 2 pairs", ""} == {*passing.to_frame()["cause"]}
     for period, cause in passing.to_frame().set_index("period")["cause"].items():
         p = women.get(period, 1.0)  # twice that of the value, see above
-        expected = [text for text, at in (("value", p / 2), ("1 pair", p)) if at <= 0.05]
+        expected = [text for text, at in (("value", p / 2), ("2 pairs", p)) if at <= 0.05]
         assert cause == " and ".join(expected)
 
 

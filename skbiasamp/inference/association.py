@@ -535,6 +535,17 @@ def associate(
     Returns
     -------
     association : Association
+
+    Examples
+    --------
+    >>> from skbiasamp import Contingency
+    >>> from skbiasamp.metrics import associate
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> hired = [1] * 20 + [0] * 20 + [1] * 30 + [0] * 10
+    >>> predicted = [1] * 16 + [0] * 24 + [1] * 35 + [0] * 5
+    >>> cells = Contingency.from_labels(hired, predicted, sensitive_features=sex)
+    >>> associate(cells, "task", given="group").value.round(3).tolist()
+    [[-0.125], [0.125]]
     """
     if not (isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0):
         return _associated(cells, outcome, given, by_group, centre, times)

@@ -117,6 +117,22 @@ class Pairs:
     See Also
     --------
     skbiasamp.metrics.CooccurrenceAuditor : The class of metrics that return pairs.
+
+    Examples
+    --------
+    >>> from skbiasamp import Contingency
+    >>> from skbiasamp.metrics import associate, Pairs
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> hired = [1] * 20 + [0] * 20 + [1] * 30 + [0] * 10
+    >>> predicted = [1] * 16 + [0] * 24 + [1] * 35 + [0] * 5
+    >>> cells = Contingency.from_labels(hired, predicted, sensitive_features=sex)
+    >>> labelled, predicted = (
+    ...     associate(cells, side, given="group") for side in ("task", "task_pred")
+    ... )
+    >>> signs = {"sign": [[-1], [1]]}
+    >>> pairs = Pairs(cells.groups, cells.tasks, labelled=labelled, predicted=predicted, **signs)
+    >>> round(pairs.measured().value, 4)
+    0.1125
     """
 
     groups: Names

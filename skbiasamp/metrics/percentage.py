@@ -134,8 +134,8 @@ class PercentageAuditor(CooccurrenceAuditor):
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
     """Return how far the groups' shares are from equal.
 
-    The nearer a share is to equal, the less a row moves its distance: on which side it is may be
-    chance.
+    The nearer a share is to equal, the less a row moves its distance: the side on which it lies is
+    then uncertain.
     """
     shares = associate(cells, outcome, given=given, centre=False)
     distance = shares.rate - equal

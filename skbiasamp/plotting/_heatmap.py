@@ -46,7 +46,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     Attributes
     ----------
     values : DataFrame of shape (n_groups, n_tasks)
-        The amplifications.
+        The changes along the association in the labels; without changes, the amplifications.
     significant : DataFrame of shape (n_groups, n_tasks) or None
         Which of them are significant, and have a certain sign; None without tests and intervals.
     image_ : AxesImage
@@ -75,9 +75,9 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> display = AmplificationHeatmapDisplay(result.table)
     >>> display.values
-           1
-    f  0.100
-    m  0.125
+            1
+    f  0.1125
+    m  0.1125
     >>> display.significant
           1
     f  True

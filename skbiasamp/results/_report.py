@@ -168,11 +168,11 @@ class AuditReport(Report[AuditResult]):
     >>> report.primary
     'directional A->T'
     >>> print(report.verdict)
-    The model amplifies the association: +0.1125 (95 % confidence interval +0.0925 to
-    +0.1348). The difference between the groups grows from 25.0 to 47.5 percentage points
-    (95 % interval of this change: +18.5 to +27.0). Largest change: the group m is predicted
-    '1' for 62.5 % of its rows, and 50.0 % are labelled so (1,250 more per 10,000 rows of
-    this group).
+    The model amplifies the association: +0.1125 (95 % confidence interval +0.0901 to
+    +0.1349). The difference between the groups grows from 25.0 to 47.5 percentage points
+    (95 % interval of this change: +18.0 to +27.0). Largest change compared with all rows: the
+    group f is predicted '1' for 15.0 % of its rows, and 25.0 % are labelled so (1,000 fewer
+    per 10,000 rows of this group; −11.2 percentage points compared with all rows).
     """
 
     _first = ("context", "data_files", "primary", "verdict", "results", "groups", "rates")
