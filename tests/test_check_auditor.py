@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skbiasamp import DirectionalAuditor
-from skbiasamp.metrics import AttackAuditor, CooccurrenceAuditor, Pairs
+from skbiasamp.metrics import AttackAuditor, CooccurrenceAuditor, Pairs, associate
 from skbiasamp.testing import check_auditor
 
 
@@ -15,11 +15,16 @@ class OwnAuditor(CooccurrenceAuditor):
     """The smallest metric: the change of each group's rate along its association."""
 
     metric = "own"
+    percent = True
 
-    def _measure(self, train, test):
-        base, observed = (test.rate(side, given="group") for side in ("task", "task_pred"))
-        n = test.count("group")[..., None]
-        return Pairs(test.groups, test.tasks, n, base, observed, self._sign(train))
+    def measure(self, train, test):
+        return Pairs(
+            test.groups,
+            test.tasks,
+            labelled=associate(test, "task", given="group"),
+            predicted=associate(test, "task_pred", given="group"),
+            reference=associate(train, "task", given="group"),
+        )
 
 
 class ExposureAuditor(AttackAuditor):
@@ -75,8 +80,8 @@ class Ordered(OwnAuditor):
         self.first_ = np.ravel(y_train)[0] == 1
         return self
 
-    def _measure(self, train, test):
-        return replace(super()._measure(train, test), divisor=2 + self.first_)
+    def measure(self, train, test):
+        return replace(super().measure(train, test), divisor=2 + self.first_)
 
 
 class Unweighted(OwnAuditor):
@@ -112,8 +117,8 @@ class Credulous(OwnAuditor):
 
 
 class Biased(OwnAuditor):
-    def _measure(self, train, test):
-        own = super()._measure(train, test)
+    def measure(self, train, test):
+        own = super().measure(train, test)
         return replace(own, base=0.5 * own.base)
 
 

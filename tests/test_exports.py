@@ -38,6 +38,10 @@ def shown(report):
 @pytest.mark.parametrize("kind", ["report", "result", "comparison", "rates", "compared"])
 def test_every_result_has_a_table_as_latex(shown, kind, tmp_path):
     frame = shown[kind].to_frame()
+    if {"value", "published"} <= {*frame} and (
+        frame["value"] - frame["published"]
+    ).abs().max() < 5e-5:
+        frame = frame.drop(columns="published")  # it is the value
     path = tmp_path / "table.tex"
     text = shown[kind].to_latex(path, caption="Rates of 5 %", label="tab:rates")
     assert path.read_text() == text
@@ -141,4 +145,5 @@ def test_changed_rows_of_several_columns_and_tasks():
 def test_latex_shows_four_digits(report):
     """P(hired | f) falls from 0.25 to 0.15, that of m grows from 0.5 to 0.625."""
     assert report["directional A->T"].value == pytest.approx(0.1125)
-    assert "directional A->T & 0.1125 & 0.1125 &" in report.to_latex()
+    assert "directional A->T & 0.1125 & " in report.to_latex()
+    assert "published" not in report.to_latex()  # it is the value

@@ -47,7 +47,8 @@ columns = {"target": "admitted", "prediction": "predicted", "sensitive": "gender
 explanation = skbiasamp.explain(rows, **columns, given="department")
 print("\n".join(explanation.sentences))
 print("\n".join(explanation.findings))
-print(explanation.tables["rates"][["group", "of", "rate", "standardised"]].round(4))
+rates = pd.DataFrame(explanation.rates, columns=["group", "of", "rate", "standardised"])
+print(rates.round(4))
 
 # %%
 # The departments in which most people are admitted add the most: men applied there.

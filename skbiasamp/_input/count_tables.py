@@ -53,15 +53,6 @@ def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
             # What `to_frame` calls missing values.
             read[side], missing = groups.astype(object).where(groups != MISSING, None), "group"
     indicator = isinstance(read["group"], pd.DataFrame) and named["sensitive"] is None
-    summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
-    if summed not in ([None], ["scores"], ["weights"]):
-        text = "column 'summed' must hold one of 'scores', 'weights'; got {seen}."
-        raise InputError(text, seen=quote(summed))
-    if summed == ["weights"] and "rows" not in frame.columns:
-        raise InputError(
-            "{frame} holds sums of weights (column 'summed') and has no column 'rows', which says "
-            "of how many rows: pass what to_frame wrote."
-        )
     return {
         "y_true": read["task"],
         "y_pred": read["task_pred"],
@@ -70,8 +61,7 @@ def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
         "sample_weight": read_weight(frame[count], len(frame), where),
         "groups": "indicator" if indicator else "intersection",
         "missing": missing,
-        "repeats": frame["rows"].to_numpy() if summed == ["weights"] else None,
-        "summed": summed[0],
+        "repeats": frame["rows"].to_numpy() if "rows" in frame.columns else None,
         "pos_label": frame["pos_label"].iloc[0] if "pos_label" in frame.columns else None,
     }
 

@@ -265,7 +265,7 @@ def codes_of(side: Side) -> Array:
 
 
 # What an engine was asked for in place of rows, where it was.
-Summed = Literal["tasks", "scores", "weights"]
+Summed = Literal["tasks"]
 
 
 class Rows(NamedTuple):

@@ -24,7 +24,7 @@ from skbiasamp._input.labels import (
 )
 from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE
 from skbiasamp.counts.weights import Weighted
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
@@ -47,11 +47,9 @@ class Cells(Weighted):
         repeats: Array | None = None,
         summed: Summed | None = None,
         clusters: Clusters | None = None,
-        moments: tuple[Moments, ...] = (),
     ) -> None:
         self.weight = weight
         self.clusters = clusters
-        self.moments = moments
         self.n_dropped = n_dropped
         self.repeats = repeats
         self.summed = summed
@@ -210,9 +208,7 @@ class Cells(Weighted):
                 np.add.at(sums, cell.reshape(-1), side.labels.dense(slice(None), float))
                 labels = Members(sums)
             sides[name] = replace(side, labels=labels)
-        added = reweighted(self, np.bincount(cell.reshape(-1), self.weight), sides)
-        added.moments = self.moments
-        return added
+        return reweighted(self, np.bincount(cell.reshape(-1), self.weight), sides)
 
     def _profiled(self, clusters: Clusters) -> Self:
         """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters."""
@@ -294,24 +290,17 @@ class Cells(Weighted):
             text = "{what} needs one contingency, and this one holds {n} resamples."
             raise InputError(text, what=what, n=len(self.weight))
 
-    def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
+    def require_rows(self, what: str) -> None:
         """Raise if an engine's sums stand for rows that `what` needs."""
-        if self.summed is not None and self.summed not in but:
+        if self.summed is not None:
             raise self._without_rows(what)
 
     def _without_rows(self, what: str) -> InputError:
-        contents = {
-            "tasks": "each task by itself, not which tasks occur together in a row",
-            "scores": "sums of probabilities, not the probability of each row",
-            "weights": "sums of fractional weights, not the weight of each row",
-        }[str(self.summed)]
-        instead = (
-            "Read these columns into memory."
-            if self.summed == "weights"
-            else "Count with Contingency.from_frame(..., joint=True)."
+        return InputError(
+            "{what} needs rows, and this contingency holds each task by itself, not which tasks "
+            "occur together in a row. Count with Contingency.from_frame(..., joint=True).",
+            what=what,
         )
-        text = "{what} needs rows, and this contingency holds {held}. {instead}"
-        return InputError(text, what=what, held=contents, instead=instead)
 
 
 # What is made from a contingency is one again.

@@ -58,10 +58,9 @@ class Contingency(Cells):
         Number of cells held: distinct rows, where rows repeat.
     n_dropped : float
         Rows left out because the sensitive feature was missing and ``missing="drop"``.
-    summed : {"tasks", "scores", "weights", None}
-        What an engine summed in place of counting rows: each of many tasks by itself, probabilities
-        or fractional weights. Cells of the last two have its sums and sums of squares. What needs
-        single rows raises an error.
+    summed : {"tasks", None}
+        "tasks" if an engine summed each of many tasks by itself in place of counting rows. What
+        needs single rows raises an error.
 
     Examples
     --------
@@ -227,7 +226,6 @@ class Contingency(Cells):
         missing: str = "error",
         like: Contingency | None = None,
         joint: bool | None = None,
-        moments: Any = None,
         pos_label: Any = None,
         max_groups: int | None = None,
         texts: bool = False,
@@ -237,9 +235,9 @@ class Contingency(Cells):
         """Count the rows of a data frame or query where they are.
 
         The engine of a query groups and counts; only the cells come back, however many rows there
-        are. If rows do not repeat, it sums many 0/1 columns task by task, and probabilities and
-        fractional weights with their squares: see `summed`. Columns of a frame in memory are read
-        as arrays are.
+        are. Many 0/1 columns are summed task by task: see `summed`. More than 5 million distinct
+        rows are an error: bin or round numbers, or read the columns into memory. Columns of a
+        frame in memory are read as arrays are.
 
         Parameters
         ----------
@@ -262,15 +260,9 @@ class Contingency(Cells):
         groups, missing, like, pos_label, max_groups, texts, numbers, threshold
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
-            Whether to keep rows apart that differ in which of several 0/1 columns they have, or
-            in their probability, or to sum each task by itself, and probabilities. By default
-            rows are kept apart in memory, and in queries with up to 12 such columns and no
-            probabilities.
-        moments : (array-like of shape (n_groups, n_tasks), bool), or function, optional
-            Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
-            a mean over tasks are then summed too, of T̂ − T, or of T̂ if the second is False. A
-            function of these sums returns a list of such tuples. `DirectionalAuditor` asks for
-            them with ``interval="analytic"``.
+            Whether to keep rows apart that differ in which of several 0/1 columns they have, or to
+            sum each task by itself. By default rows are kept apart in memory, and in queries with
+            up to 12 such columns.
 
         Returns
         -------
@@ -285,7 +277,7 @@ class Contingency(Cells):
         Contingency(4 rows in 3 cells: 2 groups x 1 task, labels)
         """
         named = chosen(locals(), *OPTION_OF.values())
-        return read_frame(frame, named, cls, **chosen(locals(), "joint", "moments", *_HOW))
+        return read_frame(frame, named, cls, **chosen(locals(), "joint", *_HOW))
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same rows equally often, in whatever order."""
@@ -384,9 +376,9 @@ class Contingency(Cells):
 
         Indicator columns are named ``task[name]``, ``group[name]`` and so on; text that reads as
         a number is quoted, as in ``task["3"]``. Cells of fractional weights have a column `rows`
-        as well, how many rows they are, those of sums a column `summed`, and those of labels whose
-        positive class was chosen a column `pos_label`. `from_counts` reads it all back; a group
-        named "(missing)" is read as missing values.
+        as well, how many rows they are, and those of labels whose positive class was chosen a
+        column `pos_label`. `from_counts` reads it all back; a group named "(missing)" is read as
+        missing values.
         """
         return write_table(self)
 

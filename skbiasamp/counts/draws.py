@@ -48,7 +48,7 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     validate_parameter_constraints(_RESAMPLE, how, "Contingency.resample")
     rng = generator(random_state)
     cells.require_single("A resample")
-    cells.require_rows("A resample", but=("scores", "weights"))
+    cells.require_rows("A resample")
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if cells.poststrata is not None:

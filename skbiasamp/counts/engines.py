@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, no_column
-from skbiasamp._input.coding import probabilities
 from skbiasamp._input.containers import twice_named
 from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError
 
@@ -20,8 +19,8 @@ COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
 MOST_JOINT = 12
 
-# Up to so many distinct rows come back from a query that is not asked to keep all apart.
-MOST_CELLS = 1 << 20
+# Up to so many distinct rows come back from a query.
+MOST_CELLS = 5_000_000
 
 # The columns of labels and predictions, by the side they are.
 Sides = Mapping[str, list[Hashable]]
@@ -200,10 +199,8 @@ def count_cells(
     """Return the distinct rows of some columns with their counts, or sums of weights.
 
     Columns come back as ``side 0``, ``side 1``, ...: one column may serve two sides. More than
-    `most` distinct rows are an error. If weights are `fractions`, there are cells of rows with one
-    weight, how many `rows` each is, and their weight `n`. Few such cells for each of the engine's
-    have its number of rows, its sum of weights and its sum of their squares, and on no more than
-    that do estimates and their variances depend.
+    `most` distinct rows are an error. If weights are `fractions`, rows of a cell have one weight
+    too: there is how many `rows` it is, and their weight `n`.
     """
     if weight is None:
         return grouped(opened, sides, {}, {COUNT: nw.len()}, most=most)
@@ -211,65 +208,19 @@ def count_cells(
     made = {"sum": number, "least": number}
     how = {"rows": nw.len(), "known": nw.col("sum").count()}
     how |= {"sum": nw.col("sum").sum(), "least": nw.col("least").min()}
-    if fractions:
-        made["square"], how["square"] = number * number, nw.col("square").sum()
-    cells = grouped(opened, sides, made, how, most=most)
-    _check_known(cells, weight)
+    also = {"weight": number} if fractions else None
+    cells = grouped(opened, sides, made, how, also=also, most=most)
+    if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
+        raise holes(f"column {weight!r}")
     require_positive(cells["least"].min())
     if not fractions:
         return cells.rename(columns={"sum": COUNT})
-    counted = _repeated(
-        cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf)
-    )
-    return counted.assign(n=counted["rows"] * counted["value"])
-
-
-def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
-    """Return cells of rows with probabilities, whose prediction is one in a cell.
-
-    Few cells for each of the engine's have its number of rows, its sum of probabilities and its
-    sum of their squares. Rows below and above one half stay apart.
-    """
-    (name,) = sides["task_pred"]
-    score = opened.column(name).cast(nw.Float64)
-    times = nw.lit(1) if weight is None else opened.weight(weight)
-    made = {"sum": score * times, "square": score * score * times, "score": score, "times": times}
-    how = {"rows": nw.len(), "known": nw.col("score").count(), COUNT: nw.col("times").sum()}
-    how |= {column: nw.col(column).sum() for column in ("sum", "square")}
-    how |= {"least": nw.col("score").min(), "most": nw.col("score").max()}
-    others = {side: named for side, named in sides.items() if side != "task_pred"}
-    cells = grouped(opened, others, made, how, also={"above": score >= 0.5})
-    _check_known(cells, name)
-    least, most = cells["least"].min(), cells["most"].max()
-    many = len(sides["task"]) > 0 and cells["task 0"].nunique() > 2
-    numbers = many and all(opened.schema[column].is_numeric() for column in sides["task"])
-    probabilities(np.array([least, most]), "y_pred", lambda: numbers)
-    above = cells["above"].to_numpy(dtype=bool)
-    low = np.where(above, 0.5, 0.0)
-    n, total = cells[COUNT], cells["sum"]
-    square = cells["square"] - 2 * low * total + n * low**2
-    values, counts = two_values(n, total - n * low, square, most=0.5)
-    # One half is above.
-    values = np.where(above[:, None], values + 0.5, np.minimum(values, np.nextafter(0.5, 0)))
-    counted = _repeated(cells, values, counts)
-    return counted.assign(**{"task_pred 0": counted["value"], COUNT: counted["rows"]})
-
-
-def _check_known(cells: pd.DataFrame, name: Hashable) -> None:
-    if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
-        raise holes(f"column {name!r}")
+    return cells.assign(**{COUNT: cells["rows"] * cells["weight"]})
 
 
 def holes(what: str) -> InputError:
     """Return the error that values are missing where an engine sums."""
     return InputError("There are missing values in {name}. Leave these rows out.", name=what)
-
-
-def _repeated(cells: pd.DataFrame, values: Array, counts: Array) -> pd.DataFrame:
-    """Return each cell once for each of its values that occurs."""
-    row, at = np.nonzero(counts)
-    repeated = cells.iloc[row].reset_index(drop=True)
-    return repeated.assign(rows=counts[row, at], value=values[row, at])
 
 
 def grouped(
@@ -305,8 +256,9 @@ def _too_many(sizes: Mapping[str, int], most: int) -> InputError:
     side = widest.partition(" ")[0].partition(":")[0]
     option = OPTION_OF.get(side, side)
     return InputError(
-        "{name} must hold groups or classes; got {n:,} values or more, and more than {most:,} "
-        "combinations with the other columns. Is it an identifier, or a number to bin?",
+        "{name} has {n:,} values or more, and more than {most:,} combinations with the other "
+        "columns. If it is an identifier, choose another column. Bin or round numbers, "
+        "probabilities and weights, or read the columns into memory.",
         name=PARAMETER_OF.get(option, option),
         n=sizes[widest],
         most=most,
@@ -341,8 +293,8 @@ def no_indicator(name: Hashable, problem: str) -> InputError:
     )
 
 
-def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[Array, Array]:
-    """Return few values between 0 and `most`, and how often each occurs.
+def two_values(n: Any, total: Any, square: Any) -> tuple[Array, Array]:
+    """Return few values between 0 and 1, and how often each occurs.
 
     Together they are `n` numbers with the sum and the sum of squares given. Two values do it,
     except where the number of either would have to be a fraction: then one number is a third.
@@ -366,17 +318,17 @@ def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[A
         low = np.where(lower > 0, mean - spread * np.sqrt(upper / lower), 0.0)
         # So few of them that they would have to be above the most: they are the most, and of the
         # others one is greater than the rest.
-        full = (high > most) & (lower > 0)
-        rest, left = total - upper * most, square - upper * most**2
+        full = (high > 1) & (lower > 0)
+        rest, left = total - upper, square - upper
         mean = rest / lower
         spread = np.sqrt(np.maximum(left / lower - mean**2, 0.0))
         third = mean + spread * np.sqrt(lower - 1)
         beside = np.where(lower > 1, mean - spread / np.sqrt(lower - 1), 0.0)
-    exact = (square == total) & (total == np.rint(total)) & (most == 1)  # all are 0 or 1
-    values[..., 0] = np.where(exact, 1.0, np.where(full, most, high))
+    exact = (square == total) & (total == np.rint(total))  # all are 0 or 1
+    values[..., 0] = np.where(exact, 1.0, np.where(full, 1.0, high))
     values[..., 1] = np.where(full, third, 0.0)
     values[..., 2] = np.where(exact, 0.0, np.where(full, beside, low))
     counts[..., 0] = np.where(exact, total, upper)
     counts[..., 1] = full & ~exact
     counts[..., 2] = n - counts[..., 0] - counts[..., 1]
-    return np.clip(np.where(counts > 0, values, 0.0), 0.0, most), counts
+    return np.clip(np.where(counts > 0, values, 0.0), 0.0, 1.0), counts

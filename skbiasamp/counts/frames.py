@@ -15,7 +15,7 @@ from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import as_column, to_native
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, counting
-from skbiasamp._input.labels import Codes, Members, Rows, Summed, codes_of, side_of_model
+from skbiasamp._input.labels import Codes, Members, Rows, side_of_model
 from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import C, naming_side, side_of
@@ -28,21 +28,14 @@ from skbiasamp.counts.engines import (
     count_cells,
     names_of,
     open_frame,
-    sum_scores,
 )
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.several_models import check_models
 from skbiasamp.counts.task_queries import (
     BOTH_SQUARE,
     SQUARE,
-    Moments,
-    sum_squares,
     sum_tasks,
 )
-
-# Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
-Scores = tuple[Array, bool]
-Asked = Callable[[Any], list[Scores]]
 
 
 def read_labels(
@@ -53,7 +46,6 @@ def read_labels(
     y_preds: Any = None,
     sensitive_preds: Any = None,
     like: Any = None,
-    summed: Summed | None = None,
     **labels: Any,
 ) -> Rows:
     """Read labels and predictions, of one model or of several by name.
@@ -69,8 +61,7 @@ def read_labels(
         require_cells("like", like)
         like = side_of(like, "group"), naming_side(like)
     with progress("counting rows"):
-        rows = read_rows(y_true, y_pred, sensitive_pred=sensitive_pred, like=like, **labels)
-    return rows._replace(summed=summed)
+        return read_rows(y_true, y_pred, sensitive_pred=sensitive_pred, like=like, **labels)
 
 
 def read_frame(
@@ -79,7 +70,6 @@ def read_frame(
     made: type[C],
     *,
     joint: bool | None,
-    moments: Scores | Asked | None,
     **how: Any,
 ) -> C:
     """Count the rows of a frame, or sum them if they do not repeat.
@@ -88,7 +78,6 @@ def read_frame(
     options of labels.
     """
     check_names(named)
-    asked = _asked(moments, how["like"])
     check_option("joint", joint, (True, False, None))
     check_option("numbers", how["numbers"], (True, False))
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
@@ -110,7 +99,7 @@ def read_frame(
         few = len(sides["task"] + prediction) <= MOST_JOINT
         apart = opened.eager is not None or few if joint is None else joint
         if len(sides["task"]) > 1 and not models and not apart:
-            return _of_tasks(opened, sides, made, asked, how)
+            return _of_tasks(opened, sides, made, how)
         columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
     labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
@@ -124,7 +113,7 @@ def read_frame(
     # A row that an engine counted stands for many.
     n = columns["weight"] if columns["repeats"] is None else columns["repeats"]
     with nullcontext() if opened.eager is not None else counting(None if sides["weight"] else n):
-        return made.of_rows(read_labels(columns["task"], summed=columns["summed"], **labels))
+        return made.of_rows(read_labels(columns["task"], **labels))
 
 
 def _predictions(sides: Sides) -> list[Hashable]:
@@ -183,7 +172,6 @@ def read_periods(
         columns["task_pred"],
         sensitive_pred=columns["group_pred"],
         sample_weight=columns["weight"],
-        summed=columns["summed"],
         **how,
     )
     assert rows.kept is not None
@@ -239,70 +227,37 @@ def _weights(weight: Any, rows: Array) -> Array:
     return np.ones(len(rows)) if weight is None else np.array(weight, dtype=float).reshape(-1)
 
 
-def _asked(moments: Any, like: Any) -> Asked:
-    """Return a function of sums that says what squares are summed of.
-
-    Signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for.
-    """
-    if callable(moments):
-        asked: Asked = moments
-        return asked
-    if moments is None:
-        return lambda sums: []
-    pair = isinstance(moments, tuple | list) and len(moments) == 2
-    if not pair or not isinstance(moments[1], bool):
-        text = "moments must be a table of signs and a bool, a function or None; got {seen!r}."
-        raise InputTypeError(text, seen=moments)
-    signs = numbers_of(moments[0], "moments")
-    if like is not None and signs.shape != (len(like.groups), len(like.tasks)):
-        text = "moments must have a sign for each group and task of {like}, {wanted}; got {shape}."
-        wanted = (len(like.groups), len(like.tasks))
-        raise InputError(text, wanted=wanted, shape=signs.shape)
-    return lambda sums: [] if like is None else [(signs, moments[1])]
-
-
 def _columns(
     opened: Opened, sides: Sides, *, joint: bool | None, numbers: bool = False
 ) -> dict[str, Any]:
     """Return the columns of rows in memory, or else of the cells that an engine counted.
 
-    `summed` is what it summed in place of counting, `repeats` how many rows a cell then has.
+    `repeats` says how many rows a cell is, if weights are fractions.
     """
     prediction, weight = _predictions(sides), next(iter(sides["weight"]), None)
-    columns: dict[str, Any] = {"repeats": None, "summed": None}
+    columns: dict[str, Any] = {"repeats": None}
     if opened.eager is not None:
         for side, names in sides.items():
             columns[side] = _in_memory(opened, side, names) if names else None
         return columns
-    fractions, clustered = opened.fractional(prediction + sides["weight"]), bool(sides["cluster"])
-    soft = not (numbers or {*prediction}.isdisjoint(fractions))
+    fractions = opened.fractional(sides["weight"])
     models = any(":" in side for side in sides)
-    if models and not joint and (soft or len(prediction) > MOST_JOINT):
+    if models and not joint and len(prediction) > MOST_JOINT:
         raise InputError(
-            "Several models are compared row by row, and an engine can only sum {what}. Read these "
-            "columns into memory.",
-            what="probabilities" if soft else f"{len(prediction)} columns of predictions",
+            "Several models are compared row by row, and an engine can only sum {n} columns of "
+            "predictions. Read these columns into memory.",
+            n=len(prediction),
         )
-    if clustered and weight in fractions:
+    if sides["cluster"] and fractions:
         raise InputError(
             "{sample_weight} must hold whole numbers if an engine counts {clusters}. Read these "
             "columns into memory."
         )
     labels = {side: names for side, names in sides.items() if side != "weight"}
-    if soft and len(prediction) == 1 and not (joint or clustered):
-        if weight in fractions:
-            raise InputError(
-                "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
-                "make together. Read these columns into memory."
-            )
-        cells, columns["summed"] = sum_scores(opened, labels, weight), "scores"
-    elif weight in fractions:
-        cells = count_cells(opened, labels, weight, fractions=True)
-        columns["summed"] = "weights"
+    most = None if sides["cluster"] else MOST_CELLS
+    cells = count_cells(opened, labels, weight, most, fractions=bool(fractions))
+    if fractions:
         columns["repeats"] = cells["rows"].to_numpy()
-    else:
-        most = None if joint or clustered else MOST_CELLS
-        cells = count_cells(opened, labels, weight, most)
     columns |= {side: _taken(cells, side, names) for side, names in labels.items()}
     return columns | {"weight": cells[COUNT].to_numpy()}
 
@@ -316,9 +271,7 @@ def _in_memory(opened: Opened, side: str, names: list[Hashable]) -> Any:
     return pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
 
 
-def _of_tasks(
-    opened: Opened, sides: Sides, made: type[C], moments: Asked, how: dict[str, Any]
-) -> C:
+def _of_tasks(opened: Opened, sides: Sides, made: type[C], how: dict[str, Any]) -> C:
     """Sum every task by itself."""
     if sides["cluster"]:
         raise InputError(
@@ -357,12 +310,7 @@ def _of_tasks(
         # Squares of columns of 0 and 1 are their sums.
         del of_tasks[SQUARE], of_tasks[BOTH_SQUARE]
     of_groups = {name: side for name, side in sides_read.items() if name.startswith("group")}
-    made_cells = made.of_rows(rows._replace(sides=of_tasks | of_groups, summed="tasks"))
-    if not made_cells.indicator:
-        scores = [Moments(made_cells.groups, *asked) for asked in moments(made_cells)]
-        strata = strata.iloc[kept].assign(position=codes_of(sides_read["group"]))
-        made_cells.moments = sum_squares(opened, sides, weight, strata, scores)
-    return made_cells
+    return made.of_rows(rows._replace(sides=of_tasks | of_groups, summed="tasks"))
 
 
 def _taken(cells: pd.DataFrame, side: str, names: list[Hashable]) -> Any:

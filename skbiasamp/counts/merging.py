@@ -20,7 +20,7 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, quote
-from skbiasamp._input.labels import Side, Summed, occurring, stack
+from skbiasamp._input.labels import Side, occurring, stack
 from skbiasamp.counts.cells import (
     C,
     Cells,
@@ -35,10 +35,9 @@ from skbiasamp.counts.cells import (
     with_sides,
 )
 from skbiasamp.counts.clusters import Clusters, of_single_rows, stacked
-from skbiasamp.counts.task_sums import added_moments, with_squares
+from skbiasamp.counts.task_sums import with_squares
 
 # Kinds of sums. If several are merged, the sum is of the kind of which least is known.
-_SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
 _ROLES: tuple[SideName, ...] = ("group", "task")
 
 
@@ -92,18 +91,14 @@ def merged(contingencies: Iterable[C]) -> C:
         sides = _with_positive(sides, pos_label)
     # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
     split = any(not part.whole for part in every)
-    kinds = [part.summed for part in every]
     total = type(first)(
         np.concatenate([part.weight for part in every]),
         sides,
         n_dropped=math.fsum(part.n_dropped for part in every),
         repeats=np.concatenate([part.rows for part in every]) if split else None,
-        summed=next((kind for kind in _SUMMED if kind in kinds), None),
+        summed=first.summed,
         clusters=_clusters(every),
     )
-    if (total.groups, total.tasks) == (first.groups, first.tasks):
-        # Squares were summed over the groups and tasks of each part: others cannot be added.
-        total.moments = added_moments([part.moments for part in every])
     return distinct(total)
 
 
@@ -133,10 +128,7 @@ def conformed(cells: C, like: Cells) -> C:
         return cells  # with the sums that were computed
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
-    aligned = with_sides(cells, _with_positive(sides, task.pos_label))
-    if (aligned.groups, aligned.tasks) == (cells.groups, cells.tasks):
-        aligned.moments = cells.moments
-    return aligned
+    return with_sides(cells, _with_positive(sides, task.pos_label))
 
 
 def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:

@@ -26,7 +26,7 @@ from skbiasamp.counts.cells import (
     sides_of,
 )
 from skbiasamp.counts.clusters import Clusters
-from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE
 
 _FORMAT = "skbiasamp contingency 1"
 # The key of a name that is real, although missing values have it.
@@ -36,7 +36,7 @@ _TEXT_OF = "text"
 def write_table(cells: Cells) -> pd.DataFrame:
     """Return one row a distinct cell, in an order that only what they hold decides."""
     cells.require_single("A table of cells")
-    cells.require_rows("A table of cells", but=("scores", "weights"))
+    cells.require_rows("A table of cells")
     if cells.clusters is not None:
         raise InputError(
             "A table of cells does not hold which rows are of one cluster: use to_json."
@@ -62,8 +62,6 @@ def write_table(cells: Cells) -> pd.DataFrame:
     columns["n"] = weight.astype(np.int64) if cells.whole else weight
     if cells.repeats is not None:
         columns["rows"] = cells.repeats[order].astype(np.int64)
-    if cells.summed is not None:
-        columns["summed"] = cells.summed
     pos_label = naming_side(cells).pos_label
     if pos_label is not None:
         columns["pos_label"] = [pos_label] * cells.n_cells
@@ -85,7 +83,6 @@ def write_cells(cells: Cells) -> dict[str, Any]:
         "repeats": _written(cells.repeats),
         "summed": cells.summed,
         "clusters": _written(cells.clusters),
-        "moments": [_written(moments) for moments in cells.moments] or None,
     }
 
 
@@ -93,7 +90,7 @@ def _written(value: Any) -> Any:
     """Return what a field holds as JSON has it: numbers, names, or fields of its own."""
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, Clusters | Moments):
+    if isinstance(value, Clusters):
         return {name: _written(part) for name, part in value._asdict().items()}
     return [_write_name(name) for name in value] if isinstance(value, tuple) else value
 
@@ -216,7 +213,7 @@ def _read_repeats(value: Any, read: dict[str, Any]) -> Array | None:
 
 
 def _read_summed(value: Any, read: dict[str, Any]) -> str | None:
-    _require(value in (None, "scores", "weights", "tasks"))
+    _require(value in (None, "tasks"))
     return value
 
 
@@ -268,26 +265,6 @@ def _read_clusters(value: Any, read: dict[str, Any]) -> Clusters | None:
     return Clusters(of.astype(np.intp), n)
 
 
-def _read_moments(value: Any, read: dict[str, Any]) -> tuple[Moments, ...]:
-    return tuple(_read_moment(stored, read) for stored in value or ())
-
-
-def _read_moment(stored: dict[str, Any], read: dict[str, Any]) -> Moments:
-    sides = read["sides"]
-    groups, n = sides["group"].names, len(sides["group"].names)
-    _require(read["summed"] == "tasks" and _read_names(stored["groups"]) == groups)
-    _require(isinstance(stored["change"], bool))
-    signs = _numbers(stored["signs"], (n, len(sides["task"].names)))
-    crossed = stored["crossed"]
-    return Moments(
-        groups,
-        signs,
-        stored["change"],
-        _numbers(stored["squares"], (n,), 0),
-        None if crossed is None else _numbers(crossed, (2, n)),
-    )
-
-
 def _read_names(values: Any) -> tuple[Hashable, ...]:
     _require(isinstance(values, list))
     return tuple(map(_read_name, values))
@@ -310,5 +287,4 @@ _FIELDS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "summed": _read_summed,
     "sides": _read_sides,
     "clusters": _read_clusters,
-    "moments": _read_moments,
 }

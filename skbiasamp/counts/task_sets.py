@@ -34,7 +34,7 @@ def patterns_of(cells: Cells, side: SideName, by: Iterable[SideName]) -> tuple[A
     counts : ndarray, shape (..., n_patterns, 1 + n_groups * len(by))
         All rows with that set, then those of each group of each of `by`.
     """
-    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+    cells.require_rows("Which sets of tasks occur")
     label_sets, code = labels_of(cells, side).patterns()
     rows = Codes(code, len(label_sets))
     counts = [pair_sums(rows, everywhere(cells.n_cells), cells.weight)]
@@ -187,7 +187,7 @@ class OfSets:
         return made
 
     def _of(self, cells: C) -> C:
-        cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+        cells.require_rows("Which sets of tasks occur")
         sides = sides_of(cells)
         names, size = tuple(range(len(self.sets))), self.sets.sum(axis=1)
         columns = self.sets.T.astype(np.float32)

@@ -15,7 +15,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Members, Side
 from skbiasamp.counts.cells import C, Cells, sides_of, with_sides
 from skbiasamp.counts.engines import two_values
-from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE, Moments
+from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE
 
 
 def of_task(cells: Cells, position: int) -> Cells:
@@ -75,20 +75,4 @@ def with_squares(cells: C) -> C:
     sides: dict[Any, Side] = dict(sides_of(cells))
     if SQUARE in sides or "task_pred" not in sides:
         return cells
-    squared = with_sides(cells, sides | {SQUARE: sides["task_pred"], BOTH_SQUARE: sides[BOTH]})
-    squared.moments = cells.moments
-    return squared
-
-
-def added_moments(every: list[tuple[Moments, ...]]) -> tuple[Moments, ...]:
-    """Return the sums of squares that all parts have, added up."""
-    first, *others = every
-    added = []
-    for moments in first:
-        same = [[other for other in part if other.alike(moments)] for part in others]
-        if all(same):
-            parts = [moments, *(other for other, *_ in same)]
-            crossed = None if moments.crossed is None else sum(part.crossed for part in parts)
-            squares = sum(part.squares for part in parts)
-            added.append(moments._replace(squares=squares, crossed=crossed))
-    return tuple(added)
+    return with_sides(cells, sides | {SQUARE: sides["task_pred"], BOTH_SQUARE: sides[BOTH]})

@@ -225,7 +225,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     def _check(self, test: Contingency) -> None:
         super()._check(test)
         what = "Multi-attribute amplification"
-        test.require_rows(what, but=("scores", "weights"))
+        test.require_rows(what)
         text = "{metric} needs labels, and {name} holds probabilities. Threshold them first."
         roles: dict[SideName, str] = {"task_pred": "y_pred", "group_pred": "sensitive_pred"}
         for side, name in roles.items():

@@ -19,7 +19,6 @@ from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
     allowed,
     read_training,
-    readied,
     require_reference,
     run_each,
 )
@@ -279,14 +278,4 @@ def _count_rows(
     **how: Any,
 ) -> Contingency:
     """Return the audited rows, counted; `joint` is that of `Contingency.from_frame`."""
-
-    def squares(sums: Contingency) -> Any:
-        """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
-        auditors = (auditor for auditor in allowed(sums) if "moments" in auditor._asked(train))
-        asked = [
-            readied(auditor, train, None)._asked(train)["moments"](sums) for auditor in auditors
-        ]
-        return [scores for every in asked for scores in every]
-
-    engine = {"moments": squares, "joint": joint}
-    return count_labels(rows, labels, columns, like=train, engine=engine, **how)
+    return count_labels(rows, labels, columns, like=train, engine={"joint": joint}, **how)

@@ -17,6 +17,7 @@ from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._io.writing import written
 from skbiasamp._utils.version import __version__
+from skbiasamp.results.pair_tables import without_equal_values
 
 _PACKAGE = f"""@software{{skbiasamp,
   author = {{{{The skbiasamp developers}}}},
@@ -65,7 +66,8 @@ class Exported:
         -------
         text : str
         """
-        return written(_latex(self.to_frame(), caption, label), path)
+        table = without_equal_values(self.to_frame())
+        return written(_latex(table, caption, label), path)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the main table.

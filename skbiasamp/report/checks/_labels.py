@@ -218,16 +218,10 @@ def sums(audited: Audited) -> Findings:
     """An engine summed what it could not count."""
     if audited.test.summed is None:
         return
-    joint = "count with Contingency.from_frame(..., joint=True)"
-    what, instead = {
-        "tasks": ("each task by itself", joint),
-        "scores": ("probabilities by their sums", joint),
-        "weights": ("fractional weights by their sums", "read the columns into memory"),
-    }[str(audited.test.summed)]
     yield (
-        f"The engine summed {what}, so metrics that need single rows were left out (attackers, "
-        "sets of labels, some intervals).",
-        f"To get them, {instead}.",
+        "The engine summed each task by itself, so metrics that need single rows were left out "
+        "(attackers, sets of labels, some intervals).",
+        "To get them, count with Contingency.from_frame(..., joint=True).",
     )
 
 
