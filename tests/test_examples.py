@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from skbiasamp.mitigation import search
 
