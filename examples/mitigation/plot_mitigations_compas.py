@@ -56,8 +56,8 @@ table = make_biased_classification(8000, n_tasks=3, random_state=0)
 # %%
 # The mitigations
 # ---------------
-# All use the same logistic regressions, one per label. "none" has no mitigation. A mitigation should
-# do better than noise on the features.
+# All use the same logistic regressions, one per label. "none" has no mitigation. A mitigation
+# should do better than noise on the features.
 
 
 def scaled(classifier: ClassifierMixin) -> Pipeline:
