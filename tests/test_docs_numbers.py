@@ -377,7 +377,6 @@ def width_of_blocks():
     return (100 / math.sqrt(2 * 2_000),)
 
 
-
 # From a page to sentences, with what computes their numbers, or the test that holds them.
 CLAIMS = {
     "README": {
