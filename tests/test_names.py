@@ -59,10 +59,7 @@ def test_names_change_no_value(metric, worlds):
 def test_names_change_no_interval_and_no_test(name, worlds):
     world, other, groups, tasks, positive = worlds
     first, two = (
-        clone(AUDITORS[name])
-        .set_params(**more)
-        .fit(**training(labels))
-        .audit(**audited(labels))
+        clone(AUDITORS[name]).set_params(**more).fit(**training(labels)).audit(**audited(labels))
         for labels, more in ((world, {}), (other, positive))
     )
     for number in ("value", "low", "high"):

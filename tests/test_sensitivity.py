@@ -39,7 +39,7 @@ def test_a_verdict_falls_with_so_many_wrong_labels_and_not_with_fewer(world, ver
         fewer, enough = audits
         assert fewer.verdict == verdict
         assert enough.verdict == "no clear effect"
-        assert enough.estimate == pytest.approx(result.estimate - end, abs=0.5 / row.n)
+        assert enough.value == pytest.approx(result.value - end, abs=0.5 / row.n)
 
 
 def test_all_rates_may_be_off_by_the_first_share_at_once(world):
@@ -111,14 +111,15 @@ def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
     assert not [found for found in plain.findings if "The verdict of" in found.text]
 
 
-def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world):
-    """A group below 30 rows has no sign in the estimate, but its labels move the mean."""
+def test_several_classes_and_small_groups_are_weighted_as_in_the_value(world):
+    """A group of few rows counts as any other."""
     rng = np.random.default_rng(1)
     group = rng.choice(3, 2000, p=[0.6, 0.39, 0.01])
     labels = np.where(rng.random(2000) < 0.3, group, rng.choice(3, 2000))
     predicted = np.where(rng.random(2000) < 0.2, group, labels)
     auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
     result = auditor.audit(labels, predicted, sensitive_features=group)
+    assert (result.table["sign_weight"].abs() == 1).all()
     table = result.sensitivity()
     assert table["share"][1:].dropna().is_monotonic_increasing
     # All rates together are enough where the share of one is.
@@ -133,7 +134,7 @@ def test_several_classes_and_small_groups_are_weighted_as_in_the_estimate(world)
             if len(rows) == at:
                 wrong = np.where(np.isin(np.arange(2000), rows), after, labels)
                 again = auditor.audit(wrong, predicted, sensitive_features=group)
-                moved.append(result.estimate - again.estimate)
+                moved.append(result.value - again.value)
         if len(moved) == 2 and row.n > 500:
             tried += 1
             assert max(moved) == pytest.approx(result.low, rel=0.02)
@@ -164,8 +165,8 @@ def test_labels_are_taken_from_classes_that_have_some():
             rows = np.flatnonzero((group == row.group) & (labels == other))
             moved = labels.copy()
             moved[rows[0]] = row.task
-            moved = plain.audit(moved, predicted, sensitive_features=group).estimate
-            gains.append(row.n * (abs(result.estimate) - abs(moved)))
+            moved = plain.audit(moved, predicted, sensitive_features=group).value
+            gains.append(row.n * (abs(result.value) - abs(moved)))
             most.append(len(rows) / row.n)
         known = {"A_ub": [[-gain for gain in gains]], "b_ub": [-distance]}
         least = linprog(np.ones(3), bounds=[(0, end) for end in most], **known)

@@ -51,8 +51,7 @@ def tasks():
     frame = pd.DataFrame(MATRIX, columns=names).assign(group=GROUP, score=SOFT)
     how = {"target": names, "prediction": ["score", "t1", "t2"], "sensitive": "group"}
     like = Contingency.from_frame(frame, target=names, sensitive="group")
-    signs = (np.ones((2, 3)), True)
-    return Contingency.from_frame(frame, **how, like=like, joint=False, moments=signs)
+    return Contingency.from_frame(frame, **how, like=like, joint=False)
 
 
 KINDS = [labels, probabilities, indicators, numbers, fractions, tasks]
@@ -107,9 +106,7 @@ def changed(content, path, value):
         (fractions, ["repeats"], []),
         (probabilities, [*PREDICTED, 2], [1.0]),
         (indicators, ["sides", "task", "matrix", 0, 0], 7),
-        (tasks, ["moments", 0, "squares"], [1.0]),
-        (tasks, ["moments", 0, "signs"], [[1.0]]),
-        (tasks, ["moments", 0, "groups"], ["f", "x"]),
+        (tasks, ["clusters"], {"n": [1], "of": [0, 0]}),
     ],
 )  # fmt: skip
 def test_a_wrong_field_of_a_contingency_is_named(kind, path, value):

@@ -83,9 +83,11 @@ def numbers_of(auditor, rows):
     auditor.set_params(interval="analytic" if hasattr(auditor, "reference") else None)
     train = {"y_train": rows["y_true"][::-1], "sensitive_features": rows["sensitive_features"]}
     auditor.fit(**train, sample_weight=rows["sample_weight"][::-1])
-    result = auditor.set_params(random_state=0).audit(**rows)
+    if not hasattr(auditor, "reference"):
+        auditor.set_params(random_state=0)
+    result = auditor.audit(**rows)
     numbers = result.table.select_dtypes("number").drop(columns="n")
-    flags = result.table.filter(["reliable", "sign_certain"]).astype(float)
+    flags = result.table.filter(["reliable", "direction_clear"]).astype(float)
     whole = [result.value, result.low, result.high, result.p_value]
     return np.concatenate([whole, numbers.to_numpy().ravel(), flags.to_numpy().ravel()])
 
