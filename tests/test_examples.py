@@ -74,7 +74,6 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
             assert change(comparison, remedy, single)[1] < 0 < change(comparison, remedy, multi)[0]
             table = comparison.comparisons[multi].table.set_index("model")
             assert table.loc["none", "value"] < table.loc[remedy, "value"]
-            assert table.loc[remedy, "estimate"] < table.loc["none", "estimate"]
         for measure in ("MALS", "multi-attribute"):
             assert change(comparison, "corpus constraints", measure)[1] < 0
         values = comparison.measures.set_index(["mitigation", "measure"])["value"]

@@ -84,7 +84,8 @@ noises = {
 # multi-attribute forms count the size of each change: a value far below 0 in directional
 # amplification increases them too.
 
-auditors = [MALSAuditor(), Multi(direction=None), DirectionalAuditor(), Multi()]
+sizes = {"formula": "published"}  # the paper's number, which has no sign
+auditors = [MALSAuditor(), Multi(direction=None, **sizes), DirectionalAuditor(), Multi(**sizes)]
 options: dict[str, Any] = {"auditor": auditors, "random_state": 0}
 options["candidates"] = mitigations | noises
 options["limit"] = None  # all are trained, and none is chosen
