@@ -65,16 +65,14 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     ``statistics`` of a result holds ``epsilon_labels`` and ``epsilon_predictions``. Without
     smoothing the value is infinite or NaN if a group never has an outcome that another group has.
 
-    The largest of several ratios is too large on average, most of all where rows are few. At either
-    end, the interval is the longer one of two: percentiles of resamples, and the noise of all pairs
-    that could be the largest, in either direction [2]_. It need not be symmetric, and is wider than
-    needed if ratios are nearly equal. The p-value is that of the interval.
+    The largest of several ratios is too large on average, most of all where rows are few. The
+    interval goes from the lowest end of all pairs that may be the largest in the labels, to the
+    highest end of all that may be the largest in the predictions. It need not be symmetric, and is
+    wider than needed if ratios are nearly equal. The p-value is that of the interval.
 
     References
     ----------
     .. [1] Foulds, Islam, Keya, Pan. An intersectional definition of fairness. ICDE 2020.
-    .. [2] Fang, Santos. Inference on directionally differentiable functions. Review of Economic
-       Studies 2019.
 
     Examples
     --------
