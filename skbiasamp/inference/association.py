@@ -480,8 +480,12 @@ class Mapped(Association):
 
     @cached_property
     def unseen(self) -> Array:
-        """Variance of what few rows cannot show."""
-        return np.zeros(self.value.shape)
+        """Variance of what few rows cannot show: once a pair, as of other associations."""
+        weights, association = self.maps[0]
+        if np.ndim(weights):
+            of_sums = weights.power(2) @ association.unseen.ravel()
+            return np.asarray(of_sums.reshape(self.value.shape))
+        return np.asarray(weights**2 * association.unseen)
 
     def _moment(self, power: int) -> Array:
         every = np.arange(self.value.size)
@@ -495,8 +499,8 @@ class Mapped(Association):
 
     def units(self) -> Array:
         """Return by how many units each pair's variance is carried."""
-        fourth = self._moment(4)
-        squares = self.variance**2
+        fourth = self._moment(4) + self.unseen**2 / 2
+        squares = (self.variance + self.unseen) ** 2
         units = np.divide(squares, fourth, out=np.ones(squares.shape), where=fourth > 0)
         return np.maximum(units, 1.0)
 

@@ -199,7 +199,8 @@ class Pairs:
     @cached_property
     def shift(self) -> float:
         """What the published value has of tasks, or groups, predicted more often for everybody."""
-        shift = self.rate_change - self.change.value
+        with np.errstate(invalid="ignore"):  # infinite ratios
+            shift = self.rate_change - self.change.value
         slopes = self.aggregate.slopes(self.sign, self.rate_change)
         return float(known_or_zero(slopes * shift).sum())
 
