@@ -134,13 +134,14 @@ class PercentageAuditor(CooccurrenceAuditor):
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
     """Return how far the groups' shares are from equal.
 
-    The nearer a share is to equal, the less a row moves its distance: the side on which it lies is
-    then uncertain.
+    The nearer a share is to equal, the less its distance varies: the side on which it lies is then
+    uncertain. A distance from an equal share varies as the size of a normal number does.
     """
     shares = associate(cells, outcome, given=given, centre=False)
     distance = shares.rate - equal
-    side = special.erf(known_or_zero(distance) / np.maximum(shares.sd, 1e-12))
-    return replace(shares * side, value=np.abs(distance))
+    sure = special.erf(np.abs(known_or_zero(distance)) / np.maximum(shares.sd, 1e-12)) ** 2
+    varies = np.sqrt(sure + (1 - sure) * (1 - 2 / np.pi))
+    return replace(shares * np.where(distance < 0, -varies, varies), value=np.abs(distance))
 
 
 percentage_amplification = function_of(PercentageAuditor, without=("y_train", "sensitive_train"))
