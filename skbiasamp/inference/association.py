@@ -399,7 +399,8 @@ class TaskByTask(Association):
 
     def __add__(self, other: Association) -> Association:
         beside = (other.of_task(i) for i in range(len(self.parts)))
-        return TaskByTask.of([own + part for own, part in zip(self.parts, beside, strict=True)])
+        parts = [own + part for own, part in zip(self.parts, beside, strict=True)]
+        return replace(TaskByTask.of(parts), value=self.value + other.value)
 
     def of_task(self, position: int) -> Association:
         """Return the associations of one task."""
@@ -407,7 +408,8 @@ class TaskByTask(Association):
 
     def __mul__(self, factor: Any) -> Association:
         factors = [factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))]
-        return TaskByTask.of([own * part for own, part in zip(self.parts, factors, strict=True)])
+        parts = [own * part for own, part in zip(self.parts, factors, strict=True)]
+        return replace(TaskByTask.of(parts), value=factor * self.value)
 
     def without_centre(self) -> Association:
         """Return the rates alone."""
@@ -438,18 +440,41 @@ class Mapped(Association):
     """Weighted sums of associations: a row for each of them in sparse matrices.
 
     `maps` are (weights, association); weights are one number, or pairs × pairs of the association.
+    `few` is the variance of what few rows cannot show.
     """
 
     maps: tuple[tuple[Any, Association], ...] = ()
+    few: Any = 0.0
 
     @classmethod
     def of(
-        cls, value: Array, n: Array, maps: list[tuple[Any, Association]], *, signed: Any = None
+        cls,
+        value: Array,
+        n: Array,
+        maps: list[tuple[Any, Association]],
+        *,
+        signed: Any = None,
+        few: Any = 0.0,
     ) -> Mapped:
         """Return sums; `signed` are the numbers to show, if `value` are their sizes."""
         samples = maps[0][1].samples
         rate = value if signed is None else signed
-        return cls(value, rate, n, samples, True, False, tuple(maps))
+        return cls(value, rate, n, samples, True, False, tuple(maps), few)
+
+    def __mul__(self, factor: Any) -> Mapped:
+        """Return the product with a number."""
+        maps = tuple((factor * weights, association) for weights, association in self.maps)
+        return replace(self, value=factor * self.value, maps=maps, few=factor**2 * self.few)
+
+    def __add__(self, other: Association) -> Mapped:
+        """Return the sum with others of the same rows."""
+        assert isinstance(other, Mapped)
+        return replace(self, value=self.value + other.value, maps=self.maps + other.maps)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is known how the summed pairs vary together."""
+        return all(association.is_joint for _, association in self.maps)
 
     def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
         """Return what units add to some pairs, by sample."""
@@ -481,13 +506,11 @@ class Mapped(Association):
     @cached_property
     def unseen(self) -> Array:
         """Variance of what few rows cannot show: once a pair, as of other associations."""
-        weights, association = self.maps[0]
-        if np.ndim(weights):
-            of_sums = weights.power(2) @ association.unseen.ravel()
-            return np.asarray(of_sums.reshape(self.value.shape))
-        return np.asarray(weights**2 * association.unseen)
+        return np.broadcast_to(self.few, self.value.shape)
 
     def _moment(self, power: int) -> Array:
+        if not self.is_joint:
+            return np.full(self.value.shape, np.nan)
         every = np.arange(self.value.size)
         sums = np.zeros(self.value.size)
         size = max(1, _BLOCK // max(1, self.samples[0].cells.n_cells))

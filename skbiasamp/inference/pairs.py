@@ -38,6 +38,10 @@ class MeanChange:
         divisor = defined.sum() if self.divisor is None else self.divisor
         return defined / divisor if divisor else np.zeros(change.shape)
 
+    def beside(self, other: Any) -> MeanChange:
+        """Return how the difference to another model is made."""
+        return self
+
     def published(self, sign: Array, delta: Array) -> float:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
@@ -249,4 +253,5 @@ class Pairs:
             labelled=other.predicted,
             change=self.change - other.change,
             delta=self.moved - other.moved,
+            aggregate=self.aggregate.beside(other.aggregate),
         )
