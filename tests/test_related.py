@@ -213,6 +213,16 @@ def test_few_labelled_rows_of_a_group_do_not_show_that_a_model_changes_preferenc
     assert found <= 3
 
 
+def test_a_perfect_model_may_change_a_rare_preference_by_more():
+    """Half a row gained and half a row lost; of 40 men 1 is labelled, and of 160 women 48."""
+    sex, label = ["f"] * 160 + ["m"] * 40, [1] * 48 + [0] * 112 + [1] + [0] * 39
+    auditor = BiasDisparityAuditor(reference="test")
+    table = auditor.audit(label, label, sensitive_features=sex).table
+    reach = stats.t(2).isf(0.025) * np.array([1 / 48, 1])
+    np.testing.assert_allclose(table["high"], reach)
+    np.testing.assert_allclose(table["low"], -reach)
+
+
 def test_a_group_without_a_label_has_no_preference_to_compare_with():
     sex, label = ["f"] * 160 + ["m"] * 40, [1] * 50 + [0] * 150
     guess = [0] * 3 + [1] * 47 + [0] * 110 + [1] * 2 + [0] * 38

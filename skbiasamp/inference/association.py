@@ -208,6 +208,7 @@ class Association:
     samples: tuple[Sample, ...]
     by_group: bool  # whether groups are the conditions
     is_predicted: bool = False  # whether the conditions are predictions
+    few: Any = None  # variance of what few rows cannot show, if the unit is another one than a rate
 
     def oriented(self, values: Array) -> Array:
         """Turn conditions × outcomes into groups × tasks, or back."""
@@ -310,6 +311,8 @@ class Association:
     def unseen(self) -> Array:
         """Variance of what few rows cannot show: half a row gained and half a row lost a pair."""
         unseen = np.zeros(self.value.shape)
+        if self.few is not None:
+            return unseen + self.few
         for cells, terms in self.samples:
             term = terms[0][1]
             squares = pair_sums(
@@ -395,7 +398,9 @@ class TaskByTask(Association):
         )
         first = parts[0]
         n = first.n if first.by_group else np.concatenate([part.n for part in parts], axis=1)
-        return cls(value, rate, n, first.samples, first.by_group, first.is_predicted, tuple(parts))
+        return cls(
+            value, rate, n, first.samples, first.by_group, first.is_predicted, None, tuple(parts)
+        )
 
     def __add__(self, other: Association) -> Association:
         beside = (other.of_task(i) for i in range(len(self.parts)))
@@ -440,11 +445,9 @@ class Mapped(Association):
     """Weighted sums of associations: a row for each of them in sparse matrices.
 
     `maps` are (weights, association); weights are one number, or pairs × pairs of the association.
-    `few` is the variance of what few rows cannot show.
     """
 
     maps: tuple[tuple[Any, Association], ...] = ()
-    few: Any = 0.0
 
     @classmethod
     def of(
@@ -459,7 +462,7 @@ class Mapped(Association):
         """Return sums; `signed` are the numbers to show, if `value` are their sizes."""
         samples = maps[0][1].samples
         rate = value if signed is None else signed
-        return cls(value, rate, n, samples, True, False, tuple(maps), few)
+        return cls(value, rate, n, samples, True, False, few, tuple(maps))
 
     def __mul__(self, factor: Any) -> Mapped:
         """Return the product with a number."""
@@ -502,11 +505,6 @@ class Mapped(Association):
         """Return the covariance of each pair's association with that of another."""
         assert other is self
         return self._moment(2)
-
-    @cached_property
-    def unseen(self) -> Array:
-        """Variance of what few rows cannot show: once a pair, as of other associations."""
-        return np.broadcast_to(self.few, self.value.shape)
 
     def _moment(self, power: int) -> Array:
         if not self.is_joint:

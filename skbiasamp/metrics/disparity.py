@@ -100,7 +100,14 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         known = before.rate > 0
         base = np.divide(1.0, before.rate, out=np.zeros(before.rate.shape), where=known)
         change = after * base - before * known_or_zero(after.rate * base**2)
-        change = replace(change, value=np.where(known, after.rate * base - 1, np.nan))
+        of_all = associate(test, "task_pred", given="group")
+        overall = known_or_zero(of_all.rate - of_all.value)
+        per_rate = np.divide(base, overall, out=np.zeros(base.shape), where=overall > 0)
+        change = replace(
+            change,
+            value=np.where(known, after.rate * base - 1, np.nan),
+            few=after.unseen * per_rate**2,
+        )
         reference = associate(train, "task", given="group")
         return Pairs(
             test.groups,
