@@ -3,7 +3,6 @@
 import json
 import pickle
 import warnings
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -43,7 +42,6 @@ TRAIN, TEST = world(1), world(2)
 
 def fitted(**options):
     price, _, sex = TRAIN
-    options = {"random_state": 0, "n_resamples": 199} | options
     return NumericAuditor(**options).fit(price, sensitive_features=sex)
 
 
@@ -58,9 +56,10 @@ def audited(auditor, **options):
 def test_it_is_the_formula_by_hand():
     trained, _, train_sex = (np.asarray(values) for values in TRAIN)
     price, predicted, sex = (np.asarray(values) for values in TEST)
+    change = predicted - price
     parts = [
         np.sign(trained[train_sex == a].mean() - trained.mean())
-        * (predicted[sex == a] - price[sex == a]).mean()
+        * (change[sex == a].mean() - change.mean())
         / trained.std()
         for a in "fm"
     ]
@@ -94,18 +93,15 @@ def test_the_change_of_a_rate_integrates_over_all_thresholds_to_that_of_the_mean
     result = fitted(interval=None).audit(price, predicted, sensitive_features=sex)
     sign = pd.DataFrame([[1], [-1]], index=["f", "m"], columns=[True])
     thresholds = np.unique(np.concatenate([price, predicted]))
-    integral = np.zeros(2)
+    integral = np.zeros((2, 2))
     for low, high in pairwise(thresholds):
         labels = DirectionalAuditor(interval=None, sign=sign, reference="test").audit(
             price > low, predicted > low, sensitive_features=sex
         )
-        integral += labels.table["delta"].to_numpy() * (high - low)
-    np.testing.assert_allclose(integral, result.table["delta"], rtol=1e-10)
-    np.testing.assert_allclose(
-        sign[True] * integral / result.table["sd"].to_numpy(),
-        result.table["amplification"],
-        rtol=1e-10,
-    )
+        integral += labels.table[["delta", "amplification"]].to_numpy().T * (high - low)
+    np.testing.assert_allclose(integral[0], result.table["delta"], rtol=1e-10)
+    parts = result.table["amplification"] * result.table["sd"]
+    np.testing.assert_allclose(integral[1], parts, rtol=1e-10)
 
 
 def test_a_task_of_0_and_1_is_the_label_metric_in_standard_deviations():
@@ -113,8 +109,9 @@ def test_a_task_of_0_and_1_is_the_label_metric_in_standard_deviations():
     sex = rng.choice(["f", "m"], N)
     y = (rng.random(N) < 0.3 + 0.2 * (sex == "f")).astype(int)
     p = (rng.random(N) < 0.3 + 0.3 * (sex == "f")).astype(int)
-    numeric = numeric_amplification(y, p, sensitive_features=sex)
-    labels = DirectionalAuditor(reference="test", interval=None).score(y, p, sensitive_features=sex)
+    how = {"sensitive_features": sex}
+    numeric = numeric_amplification(y, p, **how, y_train=y, sensitive_train=sex)
+    labels = DirectionalAuditor(interval=None).fit(y, **how).score(y, p, **how)
     assert numeric * y.std() == pytest.approx(labels, rel=1e-12)
 
 
@@ -129,9 +126,7 @@ def test_the_unit_of_a_task_does_not_matter():
             price * factor + shift, predicted * factor + shift, sensitive_features=sex
         )
         assert result.value == pytest.approx(expected.value, rel=1e-6)
-        # Ordered by their numbers, negative ones are drawn in another order.
-        width = 0.2 if factor < 0 else 1e-6
-        assert result.high - result.low == pytest.approx(expected.high - expected.low, rel=width)
+        assert result.high - result.low == pytest.approx(expected.high - expected.low, rel=1e-6)
         np.testing.assert_allclose(
             result.table["p_value"], expected.table["p_value"], rtol=1e-5, atol=1e-12
         )
@@ -152,30 +147,8 @@ def test_regression_to_the_mean_reduces():
 # --------------------------------------------------------------------------- intervals and tests
 
 
-def test_the_analytic_interval_is_that_of_a_mean_of_paired_differences():
-    price, predicted, sex = (np.asarray(values) for values in TEST)
-    result = audited(fitted(interval="analytic"))
-    sign, sd = result.table["sign"].to_numpy(), result.table["sd"].to_numpy()
-    errors = []
-    for i, a in enumerate("fm"):
-        change = sign[i] * (predicted - price)[sex == a] / sd[i]
-        errors.append(stats.sem(change, ddof=0))
-        low, high = stats.norm.interval(0.95, change.mean(), errors[-1])
-        np.testing.assert_allclose(
-            result.table.loc[i, ["low", "high"]].tolist(), [low, high], rtol=1e-9
-        )
-        z = change.mean() / errors[-1]
-        assert result.table.loc[i, "p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-8)
-    # Of two groups the mean of all rows takes no part in the estimate.
-    assert result.estimate == pytest.approx(result.value, rel=1e-12)
-    error = np.hypot(*errors) / 2
-    expected = stats.norm.interval(0.95, result.value, error)
-    np.testing.assert_allclose([result.low, result.high], expected, rtol=1e-9)
-    assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(result.value) / error), rel=1e-8)
-
-
-def test_of_three_groups_the_estimate_is_the_change_of_differences_from_the_mean():
-    """A model that predicts higher prices for everybody amplifies no difference."""
+def test_of_three_groups_it_is_the_change_of_differences_from_the_mean():
+    """By hand. A model that predicts higher prices for everybody amplifies no difference."""
     trained, _, sex = (np.asarray(values) for values in world(1, 900))
     price, predicted, group = (np.asarray(values) for values in world(2, 900))
     rng = np.random.default_rng(3)
@@ -186,23 +159,30 @@ def test_of_three_groups_the_estimate_is_the_change_of_differences_from_the_mean
     change = (predicted - price) / trained.std()
     signs = [np.sign(trained[sex == a].mean() - trained.mean()) for a in "fmx"]
     assert abs(sum(signs)) == 1
-    value, estimate, influence = 0.0, 0.0, np.zeros(900)
-    for a, sign in zip("fmx", signs, strict=True):
+    value, influence, half_rows = 0.0, np.zeros(900), 0.0
+
+    def ends(value, influence, half_rows):
+        squares = np.r_[influence**2 * 900 / 899, half_rows / 2, half_rows / 2]
+        df = squares.sum() ** 2 / (squares**2).sum()
+        return stats.t(df, value, np.sqrt(squares.sum())).interval(0.95)
+
+    for (_, row), a, sign in zip(result.table.iterrows(), "fmx", signs, strict=True):
         mine = group == a
-        value += sign * change[mine].mean() / 3
-        estimate += sign * (change[mine].mean() - change.mean()) / 3
-        influence += sign * mine * (change - change[mine].mean()) / mine.sum() / 3
-        influence -= sign * (change - change.mean()) / 900 / 3
+        n, mean = mine.sum(), change[mine].mean()
+        own = mine * (change - mean) / n / np.sqrt(1 - 1 / n) - (change - change.mean()) / 900
+        apart, half_row = mean - change.mean(), 1 / n**2
+        np.testing.assert_allclose(row[["low", "high"]].tolist(), ends(apart, own, half_row))
+        value += sign * apart / 3
+        influence += sign * own / 3
+        half_rows = np.append(half_rows, half_row / 9)
     assert result.value == pytest.approx(value, rel=1e-9)
-    assert result.estimate == pytest.approx(estimate, rel=1e-9)
     assert abs(result.statistics["shift"]) == pytest.approx(change.mean() / 3, rel=1e-9)
-    error = np.sqrt((influence**2).sum())
-    expected = stats.norm.interval(0.95, estimate, error)
+    expected = ends(value, influence, half_rows)
     np.testing.assert_allclose([result.low, result.high], expected, rtol=1e-8)
-    assert abs(result.statistics["shift"]) > 3 * abs(estimate)
+    assert abs(result.statistics["shift"]) > 3 * abs(value)
 
 
-def test_it_agrees_with_a_t_interval_of_many_rows():
+def test_of_many_rows_it_is_welch_s_test_of_the_change_of_the_gap():
     rng = np.random.default_rng(0)
     n = 40_000
     sex = np.repeat(["f", "m"], n // 2)
@@ -210,57 +190,43 @@ def test_it_agrees_with_a_t_interval_of_many_rows():
     p = y + 0.1 * rng.normal(size=n)
     auditor = NumericAuditor(reference="test")
     table = auditor.audit(y, p, sensitive_features=sex).table
-    change = (p - y)[: n // 2] / y.std()
-    t = stats.ttest_1samp(change, 0)
+    change = (p - y) / y.std() / 2  # of each group, from the mean of both: half of the gap
+    t = stats.ttest_ind(change[sex == "f"], change[sex == "m"], equal_var=False)
     ends = t.confidence_interval()
-    assert table.loc[0, "p_value"] == pytest.approx(t.pvalue, rel=1e-3)
+    assert table.loc[0, "p_value"] == pytest.approx(t.pvalue, rel=1e-2)
     np.testing.assert_allclose(
         table.loc[0, ["low", "high"]].tolist(), [ends.low, ends.high], rtol=1e-2
     )
 
 
-def test_the_bootstrap_agrees_with_the_analytic_interval():
-    analytic = audited(fitted(interval="analytic"))
-    drawn = audited(fitted(n_resamples=1999))
-    assert drawn.value == analytic.value
-    np.testing.assert_allclose(
-        [drawn.low, drawn.high],
-        [analytic.low, analytic.high],
-        atol=0.1 * (analytic.high - analytic.low),
-    )
-
-
-def test_signs_are_tested_as_welch_does():
+def test_a_direction_is_clear_as_welch_says():
     trained, _, sex = TRAIN
-    table = audited(fitted()).table
-    a, b = trained[sex == "f"], trained[sex == "m"]
-    error = np.hypot(stats.sem(a, ddof=0), stats.sem(b, ddof=0))
-    p_value = 2 * stats.norm.sf(abs(a.mean() - b.mean()) / error)
-    assert (table["sign_certain"] == (p_value < 0.05)).all()
     coin = np.random.default_rng(0).choice(["f", "m"], N)
-    auditor = NumericAuditor().fit(trained, sensitive_features=coin)
-    assert not audited(auditor).table["sign_certain"].any()
+    for group, clear in ((sex, True), (coin, False)):
+        t = stats.ttest_ind(trained[group == "f"], trained[group == "m"], equal_var=False)
+        assert (abs(t.statistic) > 2) == clear
+        table = audited(NumericAuditor().fit(trained, sensitive_features=group)).table
+        assert (table["direction_clear"] == clear).all()
 
 
 def test_rows_of_one_cluster_count_once():
     price, predicted, sex = TEST
     five = [np.repeat(np.asarray(values), 5) for values in TEST]
     ids = np.repeat(np.arange(N), 5)
-    for interval in ("analytic", "bootstrap"):
-        auditor = fitted(interval=interval, n_resamples=1999)
-        single = auditor.audit(price, predicted, sensitive_features=sex)
-        many = auditor.audit(five[0], five[1], sensitive_features=five[2], clusters=ids)
-        assert many.value == pytest.approx(single.value, rel=1e-12)
-        width = 1e-9 if interval == "analytic" else 0.1
-        assert many.high - many.low == pytest.approx(single.high - single.low, rel=width)
-        alone = auditor.audit(price, predicted, sensitive_features=sex, clusters=np.arange(N))
-        assert (alone.low, alone.high) == (single.low, single.high)
+    auditor = fitted()
+    single = auditor.audit(price, predicted, sensitive_features=sex)
+    many = auditor.audit(five[0], five[1], sensitive_features=five[2], clusters=ids)
+    assert many.value == pytest.approx(single.value, rel=1e-12)
+    # Half a row is less of five times as many.
+    assert many.high - many.low == pytest.approx(single.high - single.low, rel=0.01)
+    alone = auditor.audit(price, predicted, sensitive_features=sex, clusters=np.arange(N))
+    assert (alone.low, alone.high) == (single.low, single.high)
 
 
 def test_a_whole_weight_is_so_many_rows():
     weight = np.random.default_rng(0).integers(1, 4, N)
     rows = [np.repeat(np.asarray(values), weight) for values in TEST]
-    auditor = fitted(interval="analytic")
+    auditor = fitted()
     weighted = audited(auditor, sample_weight=weight)
     many = auditor.audit(rows[0], rows[1], sensitive_features=rows[2])
     assert [weighted.value, weighted.low, weighted.high] == pytest.approx(
@@ -293,7 +259,7 @@ def test_a_group_of_its_own_and_a_constant_task_have_no_sign():
     assert (table.loc["price", "sign"] != 0).all()
     auditor = NumericAuditor(reference="test")
     result = auditor.audit(constant, predicted, sensitive_features=sex)
-    assert result.verdict == "cannot amplify"
+    assert (result.value, result.verdict) == (0, "adds a difference")
 
 
 # --------------------------------------------------------------------------- numbers in
@@ -386,7 +352,8 @@ def test_several_tasks_are_each_in_their_unit():
     result = auditor.audit(tasks, predictions, sensitive_features=sex)
     assert auditor.tasks_ == ["price", "days"]
     for task in tasks:
-        own = numeric_amplification(tasks[task], predictions[task], sensitive_features=sex)
+        train = {"y_train": tasks[task], "sensitive_train": sex}
+        own = numeric_amplification(tasks[task], predictions[task], sensitive_features=sex, **train)
         rows = result.table[result.table["task"] == task]
         assert rows["amplification"].mean() == pytest.approx(own, rel=1e-12)
 
@@ -444,8 +411,8 @@ def test_a_report_says_means_and_units(tmp_path):
     assert report.primary == "numeric"
     result = report["numeric"]
     assert "standard deviations (95 % confidence interval" in result.sentence
-    f = price[sex == "f"].mean()
-    assert f"and {f:.4g} in the labels" in result.sentence
+    fewer = sex.value_counts().index[-1]  # further from the mean of all rows
+    assert f"and {price[sex == fewer].mean():.4g} in the labels" in result.sentence
     page = report.to_html(tmp_path / "page.html")
     assert "difference in &#39;price&#39; between f and m" in page
     assert "Mean prediction" in page
@@ -461,7 +428,7 @@ def test_two_models_are_compared_on_the_same_rows():
     pytest.importorskip("jinja2")
     price, predicted, sex = TEST
     worse = predicted * np.where(sex == "f", 1.05, 1.0)
-    auditor = fitted(n_resamples=999)
+    auditor = fitted()
     result = auditor.compare(price, {"old": predicted, "new": worse}, sensitive_features=sex)
     values = {
         name: auditor.score(price, y_pred, sensitive_features=sex)
@@ -478,11 +445,6 @@ def test_two_models_are_compared_on_the_same_rows():
         f"the value for 'price' in the group sex = f is {row['observed']:.4g}"
         in result.sentence("new")
     )
-    analytic = fitted(interval="analytic").compare(
-        price, {"old": predicted, "new": worse}, sensitive_features=sex
-    )
-    bootstrapped, other = result.table.iloc[1], analytic.table.iloc[1]
-    assert bootstrapped["difference_low"] == pytest.approx(other["difference_low"], rel=0.1)
     report = skbiasamp.compare(
         price, {"old": predicted, "new": worse}, sensitive_features=sex, auditor=fitted()
     )
@@ -594,36 +556,16 @@ def skewed(seed, n=500):
     return np.exp(base + spread * rng.normal(size=n) - spread**2 / 2), np.exp(base), sex
 
 
-def test_few_large_numbers_that_carry_a_variance_have_student_s_t():
-    """By hand, for the pairs and the estimate, which is half of their difference."""
-    price, predicted, sex = skewed(0)
-    auditor = NumericAuditor(reference="test")
-    result = auditor.audit(price, predicted, sensitive_features=sex)
-    change = pd.Series(predicted - price) / price.std()
-    part = (change - change.groupby(sex).transform("mean")) / pd.Series(sex).map(Counter(sex))
-
-    def reach(influence):
-        n = (influence**2).sum() ** 2 / (influence**4).sum()
-        assert n < 15
-        return stats.t(n).isf(0.025) * (influence**2).sum() ** 0.5
-
-    table = result.table.set_index("group")
-    for group in ("f", "m"):
-        half = (table.loc[group, "high"] - table.loc[group, "low"]) / 2
-        assert half == pytest.approx(reach(part[sex == group]), rel=1e-9)
-    # Signs that the labels do not show make the other end longer.
-    ends = result.estimate - result.low, result.high - result.estimate
-    assert min(ends) == pytest.approx(reach(part) / 2, rel=1e-9)
-
-
 def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
-    """By the normal distribution alone 11 % of these data sets had a verdict, and 16 % a pair."""
-    verdicts = pairs = 0
+    """Few large numbers carry the variance. Each statement is wrong in one of twenty data sets."""
+    found = added = pairs = 0
     for seed in range(120):
         price, predicted, sex = skewed(seed)
         auditor = NumericAuditor(reference="test")
         result = auditor.audit(price, predicted, sensitive_features=sex)
-        verdicts += result.verdict != "no clear effect"
+        found += not result.low <= 0 <= result.high
+        added += result.verdict == "adds a difference"
         pairs += (result.table["p_adjusted"] < 0.05).any()
-    assert verdicts <= 9
+    assert found <= 9
+    assert added <= 10
     assert pairs <= 10

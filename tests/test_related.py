@@ -71,63 +71,39 @@ def test_three_groups_have_three_pairs_and_columns_two_outcomes_each():
     assert result.value == pytest.approx(largest)
 
 
-def test_the_largest_ratio_raises_no_false_alarm_where_percentiles_always_do():
+def test_the_largest_ratio_raises_no_false_alarm():
     """A model that predicts one label in ten has a larger ε for its few positives alone."""
-    rng, alarms, missed, percentile_alarms = np.random.default_rng(1), 0, 0, 0
+    rng, alarms, above = np.random.default_rng(1), 0, 0
     for _ in range(60):
-        cells = random_group(2000, 6, 0.5, 0.1, 0.0, rng)
-        auditor = DifferentialFairnessAuditor(reference="test")
-        result = auditor.audit(cells)
-        alarms += result.p_value < 0.05
-        missed += not result.low <= 0 <= result.high
-        draws = auditor._measure(cells, cells.resample(199, random_state=rng), rows_per_weight=1.0)
-        percentile_alarms += np.quantile(draws.value, 0.025) > 0
-    assert percentile_alarms >= 54
-    assert alarms <= 7  # 3 if the level were exactly 5 %
-    assert missed <= 7
-
-
-def by_hand(cells, n_resamples, rng):
-    """Return the interval of the largest log ratio with NumPy alone: the longer one at either end.
-
-    Percentiles of resamples, and deviations of every pair that could be the largest.
-    """
-
-    def logs(joint, sizes):
-        rates = (joint + 0.5) / (sizes + 1)
-        rates = np.stack([rates, 1 - rates], axis=-1)
-        one, other = np.where(~np.eye(rates.shape[-2], dtype=bool))
-        return (np.log(rates)[..., one, :] - np.log(rates)[..., other, :]).reshape(
-            *rates.shape[:-2], -1
+        result = DifferentialFairnessAuditor(reference="test").audit(
+            random_group(2000, 6, 0.5, 0.1, 0.0, rng)
         )
-
-    def sides(held):
-        sizes = held.count("group")
-        return [logs(held.joint("group", side)[..., 0], sizes) for side in ("task", "task_pred")]
-
-    seen, drawn = sides(cells), sides(cells.resample(n_resamples, random_state=rng))
-    shift = 0
-    for sign, one, draws in zip((-1, 1), seen, drawn, strict=True):
-        deviation, most = draws - one, one.argmax()
-        error = (deviation - deviation[:, [most]]).std(axis=0, ddof=1)
-        behind = np.maximum(one[most] - one - 3 * error, 0)
-        shift = shift + sign * (deviation - behind).max(axis=1)
-    value = seen[1].max() - seen[0].max()
-    ends = np.quantile(value - shift, [0.025, 0.975])
-    plain = np.quantile(drawn[1].max(axis=1) - drawn[0].max(axis=1), [0.025, 0.975])
-    return value, min(*ends[:1], *plain[:1], value), max(*ends[1:], *plain[1:], value)
+        assert (result.p_value < 0.05) <= (not result.low <= 0 <= result.high)
+        alarms += not result.low <= 0 <= result.high
+        above += result.value > 0
+    assert above > 50
+    assert alarms <= 7  # 3 if the level were exactly 5 %
 
 
-def test_its_interval_is_that_of_all_pairs_that_could_be_the_largest():
-    rng = np.random.default_rng(2)
-    for rates in ((0.5, 0.1), (0.3, 0.02)):
-        cells = random_group(1000, 3, rates[0], 0.8, rates[1], rng)
-        auditor = DifferentialFairnessAuditor(reference="test")
-        result = auditor.audit(cells)
-        value, low, high = by_hand(cells, 2999, rng)
-        assert result.value == pytest.approx(value)
-        error = result.statistics["standard_error"]
-        np.testing.assert_allclose([result.low, result.high], [low, high], atol=error / 4)
+def test_the_interval_of_a_ratio_that_is_clearly_the_largest_is_by_hand():
+    sex, label = np.repeat(["f", "m"], 400), np.repeat([1, 0, 1, 0], [120, 280, 40, 360])
+    guess = np.repeat([1, 0, 1, 0, 1, 0], [110, 30, 10, 250, 30, 370])
+    result = DifferentialFairnessAuditor(0.0, reference="test").audit(
+        label, guess, sensitive_features=sex
+    )
+    influence, unseen = np.zeros(800), 0.0
+    for side, way in ((guess, 1), (label, -1)):
+        for group, along in (("f", 1), ("m", -1)):
+            mine = sex == group
+            rate = side[mine].mean()
+            own = mine * (side - rate) / 400 / rate / np.sqrt(1 - 1 / 400)
+            influence += way * along * own
+            unseen += (way == 1) / (400 * rate + 1) ** 2
+    squares, fourth = (influence**2).sum() * 800 / 799, (influence**4).sum() * (800 / 799) ** 2
+    df = (squares + unseen) ** 2 / (fourth + unseen**2 / 2)
+    value = math.log(0.3 / 0.075) - math.log(0.3 / 0.1)
+    expected = stats.t(df, value, math.sqrt(squares + unseen)).interval(0.95)
+    assert [result.low, result.high] == pytest.approx(expected)
 
 
 def test_a_model_that_is_right_leaves_the_ratio_as_it_is():
@@ -156,7 +132,7 @@ def test_an_infinite_ratio_is_not_measured_and_says_what_to_do():
 def test_one_group_alone_has_no_ratio():
     auditor = DifferentialFairnessAuditor().fit(COOKS, sensitive_features=SEX)
     rows = COOKS[:400], PREDICTED[:400]
-    with pytest.warns(UndefinedMetricWarning, match="nothing to measure for group 'f / m'"):
+    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group 'f / m'"):
         result = auditor.audit(*rows, sensitive_features=SEX[:400])
     assert result.value == 0
     assert result.verdict == "not measured"
@@ -177,16 +153,16 @@ def test_too_many_pairs_of_groups_are_refused_before_memory_is():
 
 
 def test_a_perfect_model_may_change_a_ratio_by_the_rows_that_did_not_show_it():
-    """No row of 100 changes, so a rate may by 1 − 0.025^(1/100); a rare one is changed by more."""
+    """Half a row gained and half a row lost in each group; a rare rate is changed by more."""
     sex = np.repeat(["f", "m"], [100, 200])
     hired = np.repeat([1, 0, 1, 0], [60, 40, 40, 160])
     auditor = DifferentialFairnessAuditor(0.0, reference="test")
     result = auditor.audit(hired, hired, sensitive_features=sex)
-    change = 1 - 0.025 ** (1 / 100)
-    # Women are hired three times as often as the men, of whom 20 % are; 40 % of them are not hired.
+    change = [math.hypot(1 / (100 * f + 1), 1 / (200 * m + 1)) for f, m in ((0.6, 0.2), (0.4, 0.8))]
+    reach = stats.t(2).isf(0.025) * np.array(change)
     ends = result.table.set_index("task").loc[[1, 0], "high"].tolist()
-    assert ends == pytest.approx([change / 0.2, change / 0.4])
-    assert [result.low, result.high] == pytest.approx([-change / 0.2, change / 0.2])
+    assert ends == pytest.approx(reach)
+    assert [result.low, result.high] == pytest.approx([-reach[0], reach[0]])
 
 
 # --------------------------------------------------------------------------- bias disparity
@@ -198,11 +174,10 @@ def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negat
     # Women from 0.75/0.5 to 0.85/0.5125, men from 0.25/0.5 to 0.175/0.5125.
     changes = 0.85 / 0.5125 / 1.5 - 1, 0.175 / 0.5125 / 0.5 - 1
     np.testing.assert_allclose(result.table["amplification"], np.abs(changes))
-    assert result.value == pytest.approx(sum(changes) / 2)
-    assert result.statistics["value_low"] < result.value < result.statistics["value_high"] < 0
-    assert result.estimate == pytest.approx((changes[0] - changes[1]) / 2)
-    assert result.statistics["signed_mean"] == pytest.approx(result.estimate)
-    assert 0 < result.low < result.estimate < result.high
+    assert result.published == pytest.approx(sum(changes) / 2)
+    assert result.published_low < result.published < result.published_high < 0
+    assert result.value == pytest.approx((changes[0] - changes[1]) / 2)
+    assert 0 < result.low < result.value < result.high
     assert result.verdict == "amplifies"
     # Women from 1.5 times the rate of all rows to 1.66 times, men from 0.5 to 0.34.
     assert "move 21.1 % away from those of all rows" in result.sentence
@@ -218,58 +193,12 @@ def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = BiasDisparityAuditor(reference="test").audit(cells)
-        missed += not result.statistics["value_low"] <= 0 <= result.statistics["value_high"]
-        biased.append(result.value)
+        missed += not result.published_low <= 0 <= result.published_high
+        biased.append(result.published)
         found += not result.low <= 0 <= result.high
     assert np.mean(biased) > 2 * np.std(biased) / 60**0.5
     assert missed <= 8
     assert found <= 7  # 3 if the level were exactly 5 %
-
-
-def test_the_mean_change_of_preferences_has_percentiles_without_twice_the_bias_of_resamples():
-    """By hand: 20 groups whose preferences the model keeps, each of 60 rows."""
-    counts, n_groups = [12, 12, 12, 24], 20  # rows that keep the label, lose it, gain it, have none
-    label, guess = (np.tile(np.repeat(of, counts), n_groups) for of in ([1, 1, 0, 0], [1, 0, 1, 0]))
-    result = BiasDisparityAuditor(reference="test").audit(
-        label, guess, sensitive_features=np.repeat(np.arange(n_groups), 60)
-    )
-    rng, n = np.random.default_rng(1), 60 * n_groups
-    drawn = rng.multinomial(n, np.tile(counts, n_groups) / n, 999).reshape(999, n_groups, 4)
-    rows, labelled, guessed = drawn.sum(-1), drawn[..., :2].sum(-1), drawn[..., ::2].sum(-1)
-    before, after = (one / rows / (one.sum(-1) / n)[:, None] for one in (labelled, guessed))
-    values = (after / before - 1).mean(axis=1)
-    # The change is 0, and that of a resample positive on average: few labels in a denominator.
-    assert result.value == pytest.approx(0, abs=1e-12)
-    assert values.mean() > 0.02
-    expected = np.quantile(values, [0.025, 0.975]) - 2 * values.mean()
-    ends = [result.statistics[f"value_{end}"] for end in ("low", "high")]
-    assert ends == pytest.approx(expected, abs=0.006)
-
-
-def test_the_verdict_on_preferences_has_percentiles_without_twice_the_bias_of_resamples():
-    """By hand: half of 20 groups have the label rarely, and the model keeps all preferences.
-
-    Rare labels make noisy denominators. Their changes are too large on average, and count as
-    reductions.
-    """
-    counts, n_groups = np.array([[8, 8, 8, 36], [40, 8, 8, 4]]), 20
-    label, guess = (
-        np.tile(np.concatenate([np.repeat(of, each) for each in counts]), n_groups // 2)
-        for of in ([1, 1, 0, 0], [1, 0, 1, 0])
-    )
-    result = BiasDisparityAuditor(reference="test").audit(
-        label, guess, sensitive_features=np.repeat(np.arange(n_groups), 60)
-    )
-    rng, n = np.random.default_rng(1), 60 * n_groups
-    cells = np.tile(counts.ravel(), n_groups // 2)
-    drawn = rng.multinomial(n, cells / n, 9999).reshape(9999, n_groups, 4)
-    rows, labelled, guessed = drawn.sum(-1), drawn[..., :2].sum(-1), drawn[..., ::2].sum(-1)
-    before, after = (one / rows / (one.sum(-1) / n)[:, None] for one in (labelled, guessed))
-    values = ((after / before - 1) * np.tile([-1, 1], n_groups // 2)).mean(axis=1)
-    assert result.estimate == pytest.approx(0, abs=1e-12)
-    assert values.mean() == pytest.approx(-0.015, abs=0.002)
-    expected = np.quantile(values, [0.025, 0.975]) - 2 * values.mean()
-    assert [result.low, result.high] == pytest.approx(expected, abs=0.012)
 
 
 def test_few_labelled_rows_of_a_group_do_not_show_that_a_model_changes_preferences():
@@ -284,33 +213,24 @@ def test_few_labelled_rows_of_a_group_do_not_show_that_a_model_changes_preferenc
     assert found <= 3
 
 
-def test_a_preference_of_few_changed_rows_has_exact_bounds_of_these():
-    """By hand: 1 of 40 rows is labelled, 2 more are predicted, in the smaller of two groups."""
+def test_a_perfect_model_may_change_a_rare_preference_by_more():
+    """Half a row gained and half a row lost; of 40 men 1 is labelled, and of 160 women 48."""
     sex, label = ["f"] * 160 + ["m"] * 40, [1] * 48 + [0] * 112 + [1] + [0] * 39
-    guess = [0] * 12 + [1] * 48 + [0] * 100 + [1] * 3 + [0] * 37
-    result = BiasDisparityAuditor(reference="test").audit(label, guess, sensitive_features=sex)
-    gained, lost = (stats.binomtest(n, 40).proportion_ci(0.95) for n in (2, 0))
-    below, above = (
-        math.hypot(2 / 40 - gained.low, lost.high),
-        math.hypot(gained.high - 2 / 40, 0 - lost.low),
-    )
-    own = result.table.set_index("group").loc["m"]
-    assert own["amplification"] == pytest.approx(1 - 3 * 49 / 51)  # towards the rate of all rows
-    ends = [own["amplification"] - above * 40, own["amplification"] + below * 40]
-    assert own[["low", "high"]].tolist() == pytest.approx(ends)
-    # The group counts half, and the other one hardly varies.
-    assert result.low < ends[0] / 2 + 0.5
-    assert result.high > 0
-    assert result.verdict == "no clear effect"
+    auditor = BiasDisparityAuditor(reference="test")
+    table = auditor.audit(label, label, sensitive_features=sex).table
+    reach = stats.t(2).isf(0.025) * np.array([1 / 48, 1])
+    np.testing.assert_allclose(table["high"], reach)
+    np.testing.assert_allclose(table["low"], -reach)
 
 
-def test_the_only_group_with_a_label_cannot_be_compared():
+def test_a_group_without_a_label_has_no_preference_to_compare_with():
     sex, label = ["f"] * 160 + ["m"] * 40, [1] * 50 + [0] * 150
     guess = [0] * 3 + [1] * 47 + [0] * 110 + [1] * 2 + [0] * 38
     with pytest.warns(UndefinedMetricWarning):
         result = BiasDisparityAuditor(reference="test").audit(label, guess, sensitive_features=sex)
-    assert result.verdict == "not measured"
-    assert "only one group has labels to compare with" in result.sentence
+    assert result.published == pytest.approx((47 / 160) / (49 / 200) / (200 / 160) - 1)
+    assert result.low < result.value < result.high
+    assert np.isnan(result.table.set_index("group").loc["m", ["base", "low"]].tolist()).all()
 
 
 # --------------------------------------------------------------------------- percentage
@@ -327,23 +247,15 @@ def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
     assert alarms <= 7
 
 
-def test_distances_of_zero_may_have_shrunk_as_far_as_they_may_have_grown():
-    """By hand: half of the labelled rows are of women, and half of the few predicted ones.
-
-    A resample of the 40 predicted rows is further from equal shares than one of 400, always in the
-    direction of growth. So are the rows at hand: the truth may lie as far below.
-    """
-    label, guess = ([1] * n + [0] * (1000 - n) for n in (400, 40))
-    sex = ["f", "m"] * 500
-    result = PercentageAuditor(reference="test").audit(label, guess, sensitive_features=sex)
-    assert result.value == 0
-    rng = np.random.default_rng(1)
-    cells = np.array([20, 20, 180, 180, 300, 300]) / 1000
-    drawn = rng.multinomial(1000, cells, 2000).reshape(2000, 3, 2)
-    both, labelled = drawn[:, 0], drawn[:, 0] + drawn[:, 1]
-    distances = [np.abs(one[:, 0] / one.sum(axis=1) - 0.5) for one in (both, labelled)]
-    reach = np.quantile(distances[0] - distances[1], 0.975)
-    assert [result.low, result.high] == pytest.approx([-reach, reach], rel=0.1)
+def test_intervals_of_distances_that_noise_makes_larger_cover():
+    """Of 40 predicted rows 60 % are of women. By signs of erf(z) alone 87 % covered."""
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(200):
+        group, label = rng.integers(0, 2, 1000), rng.random(1000) < 0.4
+        guess = rng.random(1000) < 0.08 * np.where(group == 0, 0.6, 0.4)
+        result = PercentageAuditor(reference="test").audit(label, guess, sensitive_features=group)
+        inside += result.low <= 0.1 <= result.high
+    assert 184 <= inside <= 198
 
 
 def test_a_task_that_is_never_predicted_leaves_the_others_as_they_are():
@@ -380,14 +292,16 @@ def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_pair
     pred = np.where(rng.random(300) < 0.2, 1, task)
     gained, lost = int(((pred == 1) & (task == 0)).sum()), int(((pred == 0) & (task == 1)).sum())
     result = LabelAuditor(reference="test").audit(task, pred)
-    exact = stats.binomtest(gained, gained + lost).pvalue
-    assert result.table["p_value"].item() == pytest.approx(exact)
     change = (gained - lost) / 300
-    error = math.sqrt(((gained + lost) / 300 - change**2) / 300)
-    z = stats.norm.isf(0.025)
-    assert [result.low, result.high] == pytest.approx([change - z * error, change + z * error])
-    boot = LabelAuditor(reference="test").audit(task, pred)
-    assert [boot.low, boot.high] == pytest.approx([result.low, result.high], abs=error / 4)
+    own = (pred - task - change) / 300 / math.sqrt(1 - 1 / 300)
+    # Beside the rows: half a row gained, and half a row lost.
+    squares = np.r_[own**2 * 300 / 299, [0.5 / 300**2] * 2]
+    df, error = squares.sum() ** 2 / (squares**2).sum(), math.sqrt(squares.sum())
+    interval = stats.t(df, change, error).interval(0.95)
+    assert [result.low, result.high] == pytest.approx(interval)
+    p_value = 2 * stats.t(df).sf(change / error)
+    assert result.p_value == pytest.approx(p_value)
+    assert result.table["p_value"].item() == pytest.approx(p_value)
 
 
 def test_label_amplification_takes_a_contingency_and_ignores_its_groups():
@@ -401,8 +315,7 @@ def test_label_amplification_takes_a_contingency_and_ignores_its_groups():
 
 def test_without_a_majority_nothing_can_be_amplified():
     result = LabelAuditor(reference="test").audit(COOKS, PREDICTED)
-    assert result.verdict == "cannot amplify"
-    assert "no class is in the majority" in result.sentence
+    assert (result.published, result.verdict) == (0, "no clear effect")
     assert "group" not in result.sentence
 
 
@@ -414,7 +327,7 @@ def test_a_comparison_is_the_difference_of_two_audits(auditor):
     rng = np.random.default_rng(6)
     other = np.where(rng.random(800) < 0.1, 1 - np.array(PREDICTED), PREDICTED)
     labels = COOKS[:-20] + [1] * 20  # a majority
-    one = auditor(reference="test", random_state=0, n_resamples=199)
+    one = auditor(reference="test")
     models = {"old": PREDICTED, "new": other}
     found = one.compare(labels, models, sensitive_features=SEX)
     values = {
@@ -424,23 +337,12 @@ def test_a_comparison_is_the_difference_of_two_audits(auditor):
     table = found.table.set_index("model")
     for name, alone in values.items():
         assert table.loc[name, "value"] == pytest.approx(alone.value)
-        assert table.loc[name, "estimate"] == pytest.approx(alone.estimate)
-    expected = values["new"].estimate - values["old"].estimate
+    expected = values["new"].value - values["old"].value
     assert found.difference("new") == pytest.approx(expected)
     row = table.loc["new"]
     assert row["difference_low"] < row["difference"] < row["difference_high"]
     same = one.compare(labels, {"a": PREDICTED, "b": PREDICTED}, sensitive_features=SEX)
     assert same.verdicts == {"b": "no clear difference"}
-
-
-@pytest.mark.parametrize("auditor", AUDITORS[:3])
-def test_analytic_intervals_are_refused_where_there_are_none(auditor):
-    one = auditor(reference="test", interval="analytic")
-    message = f"{auditor.__name__} declares none. Use interval='bootstrap'"
-    with pytest.raises(ValueError, match=message):
-        one.audit(COOKS, PREDICTED, sensitive_features=SEX)
-    with pytest.raises(ValueError, match=message):
-        one.compare(COOKS, {"a": PREDICTED, "b": COOKS}, sensitive_features=SEX)
 
 
 def test_an_equally_good_model_that_predicts_less_often_does_not_amplify_more():
@@ -460,10 +362,8 @@ def test_an_equally_good_model_that_predicts_less_often_does_not_amplify_more():
 
 def test_they_are_in_the_report_the_page_and_the_card():
     pytest.importorskip("jinja2")
-    auditors = [one(n_resamples=99) for one in AUDITORS]
-    report = skbiasamp.audit(
-        COOKS, PREDICTED, sensitive_features=SEX, auditor=auditors, random_state=0
-    )
+    auditors = [one() for one in AUDITORS]
+    report = skbiasamp.audit(COOKS, PREDICTED, sensitive_features=SEX, auditor=auditors)
     names = [
         "bias disparity",
         "differential fairness",
@@ -497,7 +397,7 @@ def test_they_have_no_interval_where_tasks_were_summed_by_themselves(auditor):
     duckdb = pytest.importorskip("duckdb")
     rng = np.random.default_rng(9)
     frame = pd.DataFrame(rng.integers(2, size=(400, 5)), columns=["sex", *"abcd"])
-    one = auditor(reference="test", random_state=0, n_resamples=99)
+    one = auditor(reference="test")
     columns = {"target": ["a", "b"], "prediction": ["c", "d"], "sensitive": "sex"}
     expected = one.audit(frame, **columns)
     relation = duckdb.from_df(frame)
@@ -510,21 +410,3 @@ def test_they_have_no_interval_where_tasks_were_summed_by_themselves(auditor):
     if auditor is not LabelAuditor:
         assert math.isnan(result.low)
         assert result.verdict == "not measured"
-
-
-def test_few_resamples_do_not_part_test_and_interval():
-    """Shares of draws are rough: of 100, an interval may exclude 0 where their share is 6 %."""
-    excluded, n_rough = [], 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        sex = rng.integers(0, 2, 300)
-        y = (rng.random(300) < np.where(sex == 0, 0.4, 0.6)).astype(int)
-        y_pred = np.where(rng.random(300) < 0.12, rng.integers(0, 2, 300), y)
-        auditor = PercentageAuditor(reference="test")
-        result = auditor.set_params(interval="bootstrap").audit(y, y_pred, sensitive_features=sex)
-        excluded.append(result.low > 0 or result.high < 0)
-        assert (result.p_value < 0.05) == excluded[-1]
-        pairs = (result.table["low"] > 0) | (result.table["high"] < 0)
-        assert ((result.table["p_value"] < 0.05) == pairs).all()
-        n_rough += excluded[-1] and result.p_value > 0.0499
-    assert sum(excluded) > n_rough > 0

@@ -208,6 +208,7 @@ class Association:
     samples: tuple[Sample, ...]
     by_group: bool  # whether groups are the conditions
     is_predicted: bool = False  # whether the conditions are predictions
+    few: Any = None  # variance of what few rows cannot show, if the unit is another one than a rate
 
     def oriented(self, values: Array) -> Array:
         """Turn conditions × outcomes into groups × tasks, or back."""
@@ -310,6 +311,8 @@ class Association:
     def unseen(self) -> Array:
         """Variance of what few rows cannot show: half a row gained and half a row lost a pair."""
         unseen = np.zeros(self.value.shape)
+        if self.few is not None:
+            return unseen + self.few
         for cells, terms in self.samples:
             term = terms[0][1]
             squares = pair_sums(
@@ -395,11 +398,14 @@ class TaskByTask(Association):
         )
         first = parts[0]
         n = first.n if first.by_group else np.concatenate([part.n for part in parts], axis=1)
-        return cls(value, rate, n, first.samples, first.by_group, first.is_predicted, tuple(parts))
+        return cls(
+            value, rate, n, first.samples, first.by_group, first.is_predicted, None, tuple(parts)
+        )
 
     def __add__(self, other: Association) -> Association:
         beside = (other.of_task(i) for i in range(len(self.parts)))
-        return TaskByTask.of([own + part for own, part in zip(self.parts, beside, strict=True)])
+        parts = [own + part for own, part in zip(self.parts, beside, strict=True)]
+        return replace(TaskByTask.of(parts), value=self.value + other.value)
 
     def of_task(self, position: int) -> Association:
         """Return the associations of one task."""
@@ -407,7 +413,8 @@ class TaskByTask(Association):
 
     def __mul__(self, factor: Any) -> Association:
         factors = [factor[:, [i]] if np.ndim(factor) else factor for i in range(len(self.parts))]
-        return TaskByTask.of([own * part for own, part in zip(self.parts, factors, strict=True)])
+        parts = [own * part for own, part in zip(self.parts, factors, strict=True)]
+        return replace(TaskByTask.of(parts), value=factor * self.value)
 
     def without_centre(self) -> Association:
         """Return the rates alone."""
@@ -444,12 +451,33 @@ class Mapped(Association):
 
     @classmethod
     def of(
-        cls, value: Array, n: Array, maps: list[tuple[Any, Association]], *, signed: Any = None
+        cls,
+        value: Array,
+        n: Array,
+        maps: list[tuple[Any, Association]],
+        *,
+        signed: Any = None,
+        few: Any = 0.0,
     ) -> Mapped:
         """Return sums; `signed` are the numbers to show, if `value` are their sizes."""
         samples = maps[0][1].samples
         rate = value if signed is None else signed
-        return cls(value, rate, n, samples, True, False, tuple(maps))
+        return cls(value, rate, n, samples, True, False, few, tuple(maps))
+
+    def __mul__(self, factor: Any) -> Mapped:
+        """Return the product with a number."""
+        maps = tuple((factor * weights, association) for weights, association in self.maps)
+        return replace(self, value=factor * self.value, maps=maps, few=factor**2 * self.few)
+
+    def __add__(self, other: Association) -> Mapped:
+        """Return the sum with others of the same rows."""
+        assert isinstance(other, Mapped)
+        return replace(self, value=self.value + other.value, maps=self.maps + other.maps)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is known how the summed pairs vary together."""
+        return all(association.is_joint for _, association in self.maps)
 
     def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
         """Return what units add to some pairs, by sample."""
@@ -478,12 +506,9 @@ class Mapped(Association):
         assert other is self
         return self._moment(2)
 
-    @cached_property
-    def unseen(self) -> Array:
-        """Variance of what few rows cannot show."""
-        return np.zeros(self.value.shape)
-
     def _moment(self, power: int) -> Array:
+        if not self.is_joint:
+            return np.full(self.value.shape, np.nan)
         every = np.arange(self.value.size)
         sums = np.zeros(self.value.size)
         size = max(1, _BLOCK // max(1, self.samples[0].cells.n_cells))
@@ -495,8 +520,8 @@ class Mapped(Association):
 
     def units(self) -> Array:
         """Return by how many units each pair's variance is carried."""
-        fourth = self._moment(4)
-        squares = self.variance**2
+        fourth = self._moment(4) + self.unseen**2 / 2
+        squares = (self.variance + self.unseen) ** 2
         units = np.divide(squares, fourth, out=np.ones(squares.shape), where=fourth > 0)
         return np.maximum(units, 1.0)
 

@@ -38,6 +38,10 @@ class MeanChange:
         divisor = defined.sum() if self.divisor is None else self.divisor
         return defined / divisor if divisor else np.zeros(change.shape)
 
+    def beside(self, other: Any) -> MeanChange:
+        """Return how the difference to another model is made."""
+        return self
+
     def published(self, sign: Array, delta: Array) -> float:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
@@ -199,7 +203,8 @@ class Pairs:
     @cached_property
     def shift(self) -> float:
         """What the published value has of tasks, or groups, predicted more often for everybody."""
-        shift = self.rate_change - self.change.value
+        with np.errstate(invalid="ignore"):  # infinite ratios
+            shift = self.rate_change - self.change.value
         slopes = self.aggregate.slopes(self.sign, self.rate_change)
         return float(known_or_zero(slopes * shift).sum())
 
@@ -248,4 +253,5 @@ class Pairs:
             labelled=other.predicted,
             change=self.change - other.change,
             delta=self.moved - other.moved,
+            aggregate=self.aggregate.beside(other.aggregate),
         )

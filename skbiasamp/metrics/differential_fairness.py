@@ -65,16 +65,14 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     ``statistics`` of a result holds ``epsilon_labels`` and ``epsilon_predictions``. Without
     smoothing the value is infinite or NaN if a group never has an outcome that another group has.
 
-    The largest of several ratios is too large on average, most of all where rows are few. At either
-    end, the interval is the longer one of two: percentiles of resamples, and the noise of all pairs
-    that could be the largest, in either direction [2]_. It need not be symmetric, and is wider than
-    needed if ratios are nearly equal. The p-value is that of the interval.
+    The largest of several ratios is too large on average, most of all where rows are few. The
+    interval goes from the lowest end of all pairs that may be the largest in the labels, to the
+    highest end of all that may be the largest in the predictions. It need not be symmetric, and is
+    wider than needed if ratios are nearly equal. The p-value is that of the interval.
 
     References
     ----------
     .. [1] Foulds, Islam, Keya, Pan. An intersectional definition of fairness. ICDE 2020.
-    .. [2] Fang, Santos. Inference on directionally differentiable functions. Review of Economic
-       Studies 2019.
 
     Examples
     --------
@@ -126,6 +124,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             after.value - before.value,
             np.minimum(after.n, before.n),
             [(1.0, after), (-1.0, before)],
+            few=after.few,
         )
         epsilons = {
             name: _largest(ratios.value)
@@ -158,9 +157,13 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             smooth = np.where(size > 0, smooth, np.nan)
             slope = np.where(size > 0, size * unit / (size * unit + self.concentration), 0.0)
             logs, per_rate = np.log(smooth), slope / smooth
+            # A row more of a rare outcome changes its logarithm less than in proportion.
+            unseen, row = np.sqrt(rates.unseen) * slope, slope / (size * unit)
+            few = (unseen / (smooth + row)) ** 2
             if not one_label:
                 logs = np.concatenate([logs, np.log(1 - smooth)], axis=1)
                 per_rate = np.concatenate([per_rate, -slope / (1 - smooth)], axis=1)
+                few = np.concatenate([few, (unseen / (1 - smooth + row)) ** 2], axis=1)
         group, other = np.triu_indices(len(test.groups), 1)
         with np.errstate(invalid="ignore"):
             ratios = logs[group] - logs[other]
@@ -187,7 +190,8 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             shape=(ratios.size, rates.value.size),
         )
         n = np.minimum(test.count("group")[group], test.count("group")[other])[:, None]
-        return Mapped.of(np.abs(ratios), n, [(weights, rates)], signed=ratios)
+        few = few[group] + few[other]
+        return Mapped.of(np.abs(ratios), n, [(weights, rates)], signed=ratios, few=few)
 
     def _result(self, test: Contingency) -> AuditResult:
         n = math.comb(len(test.groups), 2) * len(_outcomes(test))
@@ -262,6 +266,10 @@ class LargestChange(MeanChange):
         """Return the paper's formula, of signs and changes of rates."""
         return _largest(self.after.value) - _largest(self.before.value)
 
+    def beside(self, other: Any) -> LargestChange:
+        """Return by how much it grows from another model to this one."""
+        return replace(self, before=other.after)
+
     def estimate(
         self, change: Association, signs: Signs, confidence_level: float | None
     ) -> Estimate:
@@ -270,7 +278,7 @@ class LargestChange(MeanChange):
         parts = change.value
         nan = math.nan
         nothing = Estimate(value, nan, nan, nan, nan, nan, parts, parts)
-        if confidence_level is None or not math.isfinite(value):
+        if confidence_level is None or not (math.isfinite(value) and change.is_joint):
             return nothing
         low, high, p_values = interval(change.value, change.sd, change.units(), confidence_level)
         first, last = (

@@ -11,7 +11,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import task_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.association import Association, associate, known_or_zero
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
@@ -98,10 +98,16 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         before, after = (_preferences(test, side) for side in ("task", "task_pred"))
         # A task that a group never has leaves nothing to compare with.
         known = before.rate > 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            base = np.where(known, 1 / before.rate, np.nan)
-        change = after * base - before * (after.rate * base**2)
-        change = replace(change, value=after.rate * base - 1)
+        base = np.divide(1.0, before.rate, out=np.zeros(before.rate.shape), where=known)
+        change = after * base - before * known_or_zero(after.rate * base**2)
+        of_all = associate(test, "task_pred", given="group")
+        overall = known_or_zero(of_all.rate - of_all.value)
+        per_rate = np.divide(base, overall, out=np.zeros(base.shape), where=overall > 0)
+        change = replace(
+            change,
+            value=np.where(known, after.rate * base - 1, np.nan),
+            few=after.unseen * per_rate**2,
+        )
         reference = associate(train, "task", given="group")
         return Pairs(
             test.groups,

@@ -64,9 +64,9 @@ class LabelAuditor(CooccurrenceAuditor):
     >>> from skbiasamp.metrics import LabelAuditor
     >>> ill, predicted = [1] * 20 + [0] * 80, [1] * 10 + [0] * 90
     >>> LabelAuditor().fit(ill).audit(ill, predicted)
-    label amplification: +0.1000 [+0.0412, +0.1588], p = 0.000858 (100 rows, 1 task)
-    group  task   n   base  observed  sign   delta  amplification    low   high p_value
-    (all)     1 100 0.2000    0.1000    -1 -0.1000         0.1000 0.0412 0.1588   0.002
+    label amplification: +0.1000 [+0.0316, +0.1684], p = 0.00726 (100 rows, 1 task)
+    group  task    n    base  observed    delta      low     high  p_value  sign  amplification
+    (all)     1  100  0.2000    0.1000  -0.1000  -0.1684  -0.0316   0.0073    -1         0.1000
 
     The same as a function:
 

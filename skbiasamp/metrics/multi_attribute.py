@@ -97,22 +97,24 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     Examples
     --------
+    Half of the women do both cooking and cleaning, and half of the men: no direction. The model
+    predicts both for all women and for no man, though single tasks hardly change.
+
     >>> from skbiasamp import MultiAttributeAuditor
     >>> both, cook, clean = [1, 1], [1, 0], [0, 1]
     >>> labels = [both, both, cook, clean] * 2
     >>> predicted = [both] * 4 + [cook, cook, clean, clean]
     >>> sex = ["f"] * 4 + ["m"] * 4
-    >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
+    >>> auditor = MultiAttributeAuditor(min_size=2, base="test", interval=None)
     >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
     multi-attribute A->T: +0.0000 (8 rows, 2 groups x 1 set of tasks)
     group    task  n    base  observed    delta  sign  amplification
-    f      (0, 1)  4  0.5000    1.0000   0.5000     0         0.0000
-    m      (0, 1)  4  0.5000    0.0000  -0.5000     0         0.0000
+    f      (0, 1)  4  0.5000    1.0000   0.5000     0              -
+    m      (0, 1)  4  0.5000    0.0000  -0.5000     0              -
     <BLANKLINE>
     The formula of the metric's paper gives +0.5000.
 
-    The same as a function. Half of the women do both cooking and cleaning, and half of the men. The
-    model predicts both for all women and for no man, though single tasks hardly change.
+    The same as a function:
 
     >>> from skbiasamp.metrics import multi_attribute_amplification
     >>> multi_attribute_amplification(labels, predicted, sensitive_features=sex, min_size=2)

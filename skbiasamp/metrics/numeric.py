@@ -117,7 +117,8 @@ class NumericAuditor(CooccurrenceAuditor):
     Three minutes are 0.35 standard deviations.
 
     >>> from skbiasamp.metrics import numeric_amplification
-    >>> round(numeric_amplification(waited, predicted, sensitive_features=sex), 4)
+    >>> train = {"y_train": waited, "sensitive_train": sex}
+    >>> round(numeric_amplification(waited, predicted, sensitive_features=sex, **train), 4)
     0.3464
     """
 

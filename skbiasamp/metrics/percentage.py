@@ -48,8 +48,8 @@ class PercentageAuditor(CooccurrenceAuditor):
 
         \left|\hat P(a \mid t) - 1/n\right| - \left|P(a \mid t) - 1/n\right|
 
-    of n groups, averaged over groups a and tasks t. Without `y_pred` tasks count as given: a
-    prompt is not predicted.
+    of n groups, averaged over groups a and tasks t: in the table of a result, ``delta`` is this
+    change of the distance. Without `y_pred` tasks count as given: a prompt is not predicted.
 
     Distances from equal grow with noise, so shares of few rows seem further from equal. Intervals
     and tests take this into account.
@@ -70,9 +70,9 @@ class PercentageAuditor(CooccurrenceAuditor):
     >>> auditor = PercentageAuditor(reference="test", interval=None)
     >>> auditor.audit(job, sensitive_features=sex, sensitive_pred=drawn)
     percentage amplification: +0.2500 (8 rows, 2 groups x 1 task)
-    group  task  n   base  observed  sign   delta  amplification
-        f nurse  4 0.7500    1.0000     1  0.2500         0.2500
-        m nurse  4 0.2500    0.0000    -1 -0.2500         0.2500
+    group  task   n    base  observed   delta  sign  amplification
+    f      nurse  4  0.7500    1.0000  0.2500     1         0.2500
+    m      nurse  4  0.2500    0.0000  0.2500     1         0.2500
 
     The same as a function:
 
@@ -134,13 +134,14 @@ class PercentageAuditor(CooccurrenceAuditor):
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
     """Return how far the groups' shares are from equal.
 
-    The nearer a share is to equal, the less a row moves its distance: the side on which it lies is
-    then uncertain.
+    The nearer a share is to equal, the less its distance varies: the side on which it lies is then
+    uncertain. A distance from an equal share varies as the size of a normal number does.
     """
     shares = associate(cells, outcome, given=given, centre=False)
     distance = shares.rate - equal
-    side = special.erf(known_or_zero(distance) / np.maximum(shares.sd, 1e-12))
-    return replace(shares * side, value=np.abs(distance))
+    sure = special.erf(np.abs(known_or_zero(distance)) / np.maximum(shares.sd, 1e-12)) ** 2
+    varies = np.sqrt(sure + (1 - sure) * (1 - 2 / np.pi))
+    return replace(shares * np.where(distance < 0, -varies, varies), value=np.abs(distance))
 
 
 percentage_amplification = function_of(PercentageAuditor, without=("y_train", "sensitive_train"))
