@@ -234,7 +234,7 @@ def test_removing_one_of_few_rows_moves_an_end_by_less_than_its_half_width(kind)
     for seed in range(40):
         rng = np.random.default_rng(2_000 + seed)
         if kind == "few rows":
-            y, q, g = sized(seed, [*rng.integers(60, 200, 2), rng.integers(2, 12)])
+            y, q, g = sized(seed, [*rng.integers(60, 200, 2), rng.integers(3, 12)])
         else:
             y, q, g = sized(seed, rng.integers(60, 200, 2), keep=1)
             row = rng.choice(len(g), rng.integers(1, 4), replace=False)

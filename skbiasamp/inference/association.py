@@ -262,6 +262,14 @@ class Association:
         n = self.n if self.by_group else self.n[:, [position]]
         return replace(self, value=value, rate=rate, n=n, samples=samples)
 
+    @property
+    def largest(self) -> Any:
+        """The largest size that each pair's association of rates can have."""
+        if len(self.samples) != 1 or len(self.samples[0].terms) != 1:
+            return 1.0
+        ((_, term),) = self.samples[0].terms
+        return 1 - self.n / term.total if term.centre else 1.0
+
     def without_centre(self) -> Association:
         """Return the rates alone."""
         samples = tuple(
@@ -438,6 +446,12 @@ class TaskByTask(Association):
     def is_joint(self) -> bool:
         """Whether it is known how pairs vary together."""
         return False
+
+    @property
+    def largest(self) -> Any:
+        """The largest size that each pair's association of rates can have."""
+        parts = [part.largest + np.zeros(part.value.shape) for part in self.parts]
+        return np.concatenate(parts, axis=1)
 
 
 @dataclass(frozen=True, eq=False)

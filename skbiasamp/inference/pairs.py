@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._utils.formatting import NOT_MEASURED
 from skbiasamp.inference.association import Association, known_or_zero
-from skbiasamp.inference.value import Direction, Estimate, Signs, estimate
+from skbiasamp.inference.value import Direction, Estimate, Signs, estimate, interval, margin
 
 FEW = 10  # rows of a pair that is reliable
 
@@ -26,7 +27,7 @@ class MeanChange:
     divisor : float, default=None
         What the sum over pairs is divided by. None: the number of defined pairs.
     bound : float, default=1.0
-        The largest value that there can be.
+        The largest published value that there can be; inf if associations are no rates.
     """
 
     divisor: float | None = None
@@ -58,8 +59,7 @@ class MeanChange:
     ) -> Estimate:
         """Return the value with its interval."""
         weights = self.weights(change.value)
-        how: dict[str, Any] = {"confidence_level": confidence_level, "bound": self.bound}
-        return estimate(change, signs, weights, **how)
+        return estimate(change, signs, weights, confidence_level=confidence_level)
 
 
 @dataclass(frozen=True)
@@ -191,6 +191,30 @@ class Pairs:
         return self.predicted.without_centre() - self.labelled.without_centre()
 
     @cached_property
+    def reach(self) -> Array:
+        """The largest change that each pair can have; inf if associations are no rates."""
+        if math.isinf(self.aggregate.bound):
+            return np.full(self.change.value.shape, math.inf)
+        return self.labelled.largest + self.predicted.largest + np.zeros(self.change.value.shape)
+
+    def ends(self, confidence_level: float) -> dict[str, Array]:
+        """Return the interval and test of each change, and the interval of all changes at once."""
+        value, sd, df = self.change.value, self.change.sd, self.change.units()
+        low, high, p_value = interval(value, sd, df, confidence_level)
+        tail = (1 - confidence_level) / 2
+        # As many standard errors for all pairs, of Student's t as each pair alone has them.
+        tail = min(tail, float(special.ndtr(-margin(self.change, confidence_level))))
+        together = -special.stdtrit(df, tail) * sd
+        ends = {"low": low, "high": high}
+        ends |= {
+            "low_simultaneous": value - together,
+            "high_simultaneous": value + together,
+        }
+        most = np.maximum(np.round(self.reach, 12), np.abs(value))
+        clipped = {name: np.clip(end, -most, most) for name, end in ends.items()}
+        return {**clipped, "p_value": p_value}
+
+    @cached_property
     def rate_change(self) -> Array:
         """By how much the rate of each pair changes."""
         return self.observed - self.base if self.delta is None else self.delta.value
@@ -210,7 +234,12 @@ class Pairs:
 
     def measured(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the value with its interval."""
-        return self.aggregate.estimate(self.change, self.signs, confidence_level)
+        number = self.aggregate.estimate(self.change, self.signs, confidence_level)
+        if math.isinf(self.aggregate.bound) or math.isnan(number.low):
+            return number
+        weights = self.aggregate.weights(self.change.value)
+        most = max(round(float((weights * self.reach).sum()), 12), abs(number.value))
+        return replace(number, low=max(number.low, -most), high=min(number.high, most))
 
     def measured_as_published(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the published value with its interval, at signs that are taken as given."""
@@ -219,7 +248,8 @@ class Pairs:
         signs = Signs.known(np.sign(slopes))
         how: dict[str, Any] = {"confidence_level": confidence_level, "bound": bound}
         number = estimate(self.moved, signs, np.abs(slopes), **how)
-        return replace(number, value=self.published)
+        low = max(number.low, 0.0) if isinstance(self.aggregate, MeanSize) else number.low
+        return replace(number, value=self.published, low=low)
 
     @cached_property
     def direction(self) -> Direction:

@@ -26,7 +26,7 @@ from skbiasamp.inference.association import Association
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
-from skbiasamp.inference.value import Estimate, interval, margin
+from skbiasamp.inference.value import Estimate
 from skbiasamp.metrics._pair_warnings import warn_undefined
 from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
@@ -329,14 +329,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 "amplification": number.amplifications,
             }
             if level is not None:
-                low, high, p_value = interval(change.value, change.sd, change.units(), level)
-                columns |= {"low": low, "high": high, "p_value": p_value}
-                columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
-                together = margin(change, level) * change.sd
-                columns |= {
-                    "low_simultaneous": change.value - together,
-                    "high_simultaneous": change.value + together,
-                }
+                columns |= (ends := between.ends(level))
+                columns["p_adjusted"] = adjust_p_values(ends["p_value"], self.adjust)
             flat = {key: np.ravel(values) for key, values in columns.items()}
             gap = Mean(number.value, number.low, number.high, number.p_value)
             return gap, pair_names(own.groups, own.tasks) | flat
@@ -486,29 +480,20 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _table(self, pairs: Pairs, number: Estimate, level: float | None) -> pd.DataFrame:
         """Return one row a pair."""
-        change = pairs.change
         columns: dict[str, Array] = {
             "n": pairs.n,
             "base": pairs.base,
             "observed": pairs.observed,
             "delta": pairs.rate_change,
-            "change": change.value,
+            "change": pairs.change.value,
             "sign": pairs.sign,
             "sign_weight": pairs.signs.values,
             "amplification": number.amplifications,
         }
         if level is not None:
-            reach = change.sd
-            low, high, p_value = interval(change.value, reach, change.units(), level)
-            together = margin(change, level) * reach
-            columns |= {"low": low, "high": high, "p_value": p_value}
-            columns["p_adjusted"] = adjust_p_values(p_value, self.adjust)
-            columns |= {
-                "low_simultaneous": change.value - together,
-                "high_simultaneous": change.value + together,
-                "direction_clear": pairs.direction.clear,
-                "reliable": pairs.is_reliable,
-            }
+            columns |= (ends := pairs.ends(level))
+            columns["p_adjusted"] = adjust_p_values(ends["p_value"], self.adjust)
+            columns |= {"direction_clear": pairs.direction.clear, "reliable": pairs.is_reliable}
         return pair_table(pairs.groups, pairs.tasks, **columns)
 
     def _missing_groups(self, test: Contingency) -> list[Any]:

@@ -20,14 +20,11 @@ def warn_undefined(pairs: Pairs) -> None:
         return
     n, by_group = int(undefined.sum()), pairs.predicted.by_group
     counts = pairs.aggregate.divisor is not None and not by_group
-    fates = (
-        ("counts as 0", "count as 0")
-        if counts
-        else (
-            "is left out of the mean",
-            "are left out of the mean",
-        )
-    )
+    fates = "is left out of the mean", "are left out of the mean"
+    if counts:
+        fates = "counts as 0", "count as 0"
+        if undefined.all():
+            fates = ("so is the value",) * 2
     fate = fates[n > 1]
     rows = f"{'predicted' if pairs.predicted.is_predicted else 'audited'} rows"
     lost = f"{n} pairs are NaN and {fate}" if n > 1 else f"pair is NaN and {fate}"
