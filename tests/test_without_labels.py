@@ -281,10 +281,7 @@ def test_intervals_cover_the_gap(known):
 
 @pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
 def test_known_rates_have_no_error(auditor):
-    """Of equally large tables the error of both is about √2 times that of the audited one.
-
-    MALS has an interval for these training rows alone.
-    """
+    """Of equally large tables the error of both is about √2 times one; MALS has that of one."""
     widths = []
     for sampled in (True, False):
         auditor.fit(REAL, sensitive_features=GENDER, reference_is_sample=sampled)
