@@ -308,7 +308,7 @@ def test_what_is_no_probability_is_refused(test, engine):
             Contingency.from_frame(engine(wrong), **ONE)
     holed = test.copy()
     holed.loc[3, "s0"] = None
-    with pytest.raises(ValueError, match="missing values in column 's0'"):
+    with pytest.raises(ValueError, match=r"column 's0' \(prediction\) has missing values in 1 row"):
         Contingency.from_frame(engine(holed), **ONE)
     wrong = test.assign(weight=test["weight"] - 0.5)
     with pytest.raises(ValueError, match="negative"):

@@ -56,16 +56,13 @@ class _Shared:
         out and count them in `n_dropped`. "group": make them a group of their own.
     pos_label : label, default=None
         The positive class of a binary label. None: the class that sorts last, as in scikit-learn.
-    interval : {"bootstrap", "analytic", None}, default="bootstrap"
-        How `audit` computes confidence intervals. "bootstrap": percentiles over resampled rows.
-        "analytic": the delta method. None: neither intervals nor tests.
+    interval : {"analytic", None}, default="analytic"
+        How `audit` computes confidence intervals. "analytic": from how much each row, or cluster,
+        moves the number. None: neither intervals nor tests.
     confidence_level : float, default=0.95
         Level of the confidence intervals.
     n_resamples : int, default=999
         Number of random draws for intervals and for permutation tests.
-    simultaneous : bool, default=False
-        True adds `low_simultaneous` and `high_simultaneous` to the table of pairs: intervals that
-        hold for all pairs at once, so also for the worst one. It needs ``interval="bootstrap"``.
     adjust : {"holm", "fdr", None}, default="holm"
         How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
         Benjamini and Hochberg. None: not at all.
@@ -116,8 +113,8 @@ class _Shared:
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows.
     clusters : array-like of shape (n_samples,), default=None
-        One id per row: rows of one person, image or family share it. They are resampled together,
-        standard errors are robust to their dependence, and tests swap whole clusters. None: all
+        One id per row: rows of one person, image or family share it. They count as one unit
+        in intervals, and tests and resamples take them as a whole. None: all
         rows are independent.
     **columns : column name or list of names
         If the first argument is a frame: `target`, `prediction`, `sensitive`,

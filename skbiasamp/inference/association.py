@@ -616,9 +616,9 @@ def _associated(
         joint, n, whole = cells.joint(given, outcome), cells.count(given), cells.count(outcome)
     else:
         joint = pair_sums(conditions, outcomes, cells.weight)
-        one = everywhere(cells.n_cells)
-        n = pair_sums(one, conditions, cells.weight * times)[0]
-        whole = pair_sums(one, outcomes, cells.weight)[0]
+        every = everywhere(cells.n_cells)
+        n = pair_sums(every, conditions, cells.weight * times)[0]
+        whole = pair_sums(every, outcomes, cells.weight)[0]
     # Resamples have a leading axis, and values alone.
     whole_rows = cells.weight @ times if np.ndim(times) else cells.total
     total, size = np.asarray(whole_rows)[..., None, None], n[..., :, None]

@@ -129,7 +129,6 @@ class CooccurrenceAuditor(BaseAuditor):
     _of_reference = False  # whether signs are those of a reference that was learned
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
     formula: str = Option("change", StrOptions({"change", "published"}), after="reference")
-    interval: str | None = Option("analytic", StrOptions({"analytic"}), None)
     # Nothing is drawn at random.
     n_resamples: Any = None
     random_state: Any = None

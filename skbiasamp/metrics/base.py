@@ -56,7 +56,7 @@ class BaseAuditor(Declaration):
     groups: str = Option("intersection", StrOptions(set(GROUPS)))
     missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
     pos_label: Any = Option(None, Hashable)
-    interval: str | None = Option("bootstrap", StrOptions({"bootstrap", "analytic"}), None)
+    interval: str | None = Option("analytic", StrOptions({"analytic"}), None)
     confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
     n_resamples: int = Option(999, Interval(Integral, 2, None, closed="left"))
     adjust: str | None = Option("holm", StrOptions({"holm", "fdr"}), None)

@@ -163,8 +163,8 @@ class FunctionAuditor(BaseAuditor):
         replicates = []
         for left_out in range(n_blocks):
             kept = block != left_out
-            found = self._numbers(*(side[kept] for side in rows))
-            each = [found.get(name, math.nan) for name in names]
+            numbers = self._numbers(*(side[kept] for side in rows))
+            each = [numbers.get(name, math.nan) for name in names]
             replicates.append([*each, float(np.mean(each))])
         away = np.array(replicates)
         parts = (away - away.mean(axis=0)) ** 2 * (n_blocks - 1) / n_blocks

@@ -444,8 +444,8 @@ class AdversarialClassifier(
         outputs: list[Array] = []
         with torch.inference_mode():
             for part in np.array_split(inputs, -(-len(inputs) // size)):
-                logits, _, seen = networks(torch.as_tensor(part).to(device, dtype))
-                shown = seen if representation else logits
+                logits, _, features = networks(torch.as_tensor(part).to(device, dtype))
+                shown = features if representation else logits
                 outputs.append(shown.flatten(1).double().cpu().numpy())
         return np.concatenate(outputs)
 

@@ -57,14 +57,14 @@ class Networks:
         masked = inputs if self.mask is None else self.mask(inputs) * inputs
         if self.layer is None:
             return self.predictor(masked), masked, masked
-        seen: list[Any] = []
+        features: list[Any] = []
         layer = self.predictor.get_submodule(self.layer)
-        hook = layer.register_forward_hook(lambda *called: seen.append(called[2]))
+        hook = layer.register_forward_hook(lambda *called: features.append(called[2]))
         try:
             logits = self.predictor(masked)
         finally:
             hook.remove()
-        return logits, masked, seen[-1] if seen else None
+        return logits, masked, features[-1] if features else None
 
     def train(self, learning: bool) -> None:
         """Set the predictor to training and the adversary to evaluation, or the other way round."""
@@ -104,10 +104,10 @@ def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple
     networks = Networks(predictor, mask, layer)
     networks.train(False)
     with import_torch().no_grad():
-        logits, _, seen = networks(first)
-    n, of_layer = len(first), tuple(getattr(seen, "shape", ()))
+        logits, _, features = networks(first)
+    n, of_layer = len(first), tuple(getattr(features, "shape", ()))
     if len(of_layer) < 2 or of_layer[0] != n:
-        gave = "was never called" if seen is None else f"returned a {type(seen).__name__}"
+        gave = "was never called" if features is None else f"returned a {type(features).__name__}"
         raise InputError(
             "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
             "returns one tensor with a row for each row of {X}.",
@@ -293,7 +293,7 @@ class Training:
         networks, rows, weight = self.networks, self.rows, self._tensor(share)
         inputs = rows.inputs[index]
         networks.train(True)
-        logits, masked, seen = networks(inputs)
+        logits, masked, features = networks(inputs)
         loss = task = _loss(logits, rows.target[index], weight)
         if networks.mask is not None:
             lost = (inputs - masked).abs().flatten(1).mean(dim=1)
@@ -301,7 +301,7 @@ class Training:
         if adversary_weight and networks.adversary is not None:
             balanced = weight * self._tensor(self.balance[index])
             group = None if networks.layer is None else rows.group[index]
-            loss = loss - adversary_weight * self._hidden(seen, group, balanced)
+            loss = loss - adversary_weight * self._hidden(features, group, balanced)
         self.optimizer.zero_grad()
         loss.backward(inputs=self.weights)
         self.optimizer.step()
@@ -312,20 +312,20 @@ class Training:
         with seeded(int(self.adversary_rng.integers(2**63))):
             self.networks.train(False)
             with import_torch().no_grad():
-                seen = self.networks(self.rows.inputs[index])[2]
-            loss = self._hidden(seen, self.rows.group[index], self._tensor(share))
+                features = self.networks(self.rows.inputs[index])[2]
+            loss = self._hidden(features, self.rows.group[index], self._tensor(share))
             self.adversary_optimizer.zero_grad()
             loss.backward()
             self.adversary_optimizer.step()
         return loss.detach()
 
-    def _hidden(self, seen: Any, group: Any, weight: Any) -> Any:
+    def _hidden(self, features: Any, group: Any, weight: Any) -> Any:
         """Return how well the group is hidden: the adversary's loss.
 
         Without groups it is minus its cross-entropy to equal probabilities. Unlike the loss of an
         adversary that is always right, it has a gradient.
         """
-        logits = self.networks.adversary(seen)
+        logits = self.networks.adversary(features)
         if group is None:
             return (weight * logits.log_softmax(dim=1).mean(dim=1)).sum()
         return _loss(logits, group, weight)

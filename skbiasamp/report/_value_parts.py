@@ -27,7 +27,7 @@ from skbiasamp.inference.value import interval
 LABEL, DECISION = "task", "task_pred"
 
 
-def numbers_of(cells: Contingency, labels: Labels | str) -> Array:
+def dense_numbers(cells: Contingency, labels: Labels | str) -> Array:
     """Return labels or predictions as numbers (cells × tasks)."""
     known = labels_of(cells, labels) if isinstance(labels, str) else labels  # type: ignore[arg-type]
     return known.dense(slice(None), float)
@@ -35,7 +35,7 @@ def numbers_of(cells: Contingency, labels: Labels | str) -> Array:
 
 def changes_of_decisions(cells: Contingency, score: Labels) -> dict[str, Association]:
     """Return the changes from labels to scores, to rounded scores, and to decisions."""
-    score = Members(numbers_of(cells, score))
+    score = Members(dense_numbers(cells, score))
     label, decision = (associate(cells, side, "group") for side in ("task", "task_pred"))
     scores, rounded = associate(cells, score, "group", by_group=True), _rounded(cells, score)
     return {"scores": scores - label, "rounding": rounded - scores, "threshold": decision - rounded}
@@ -48,7 +48,7 @@ def _rounded(cells: Contingency, score: Members) -> Association:
     is of these rows: one that is labelled and not predicted lowers it, so that another row near it
     is predicted, of each group as often as it is there.
     """
-    label = numbers_of(cells, "task")
+    label = dense_numbers(cells, "task")
     rounded, near = np.zeros(label.shape), np.zeros(label.shape)
     for task in range(label.shape[1]):
         each = _at_threshold(cells, score.matrix[:, task], label[:, task])
@@ -80,7 +80,7 @@ def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array
 
 def change_of_stratum(cells: Contingency, inside: Array) -> Association:
     """Return what some rows add to the change from labels to decisions."""
-    added = (numbers_of(cells, DECISION) - numbers_of(cells, LABEL)) * inside[:, None]
+    added = (dense_numbers(cells, DECISION) - dense_numbers(cells, LABEL)) * inside[:, None]
     return associate(cells, Members(added), "group", by_group=True)
 
 
@@ -225,7 +225,7 @@ class StrataRows:
         `weights` are what each pair counts, with its sign. The shares of strata are known.
         """
         cells, total, influence = self.cells, 0.0, np.zeros(self.cells.n_cells)
-        change = numbers_of(cells, DECISION) - numbers_of(cells, LABEL)
+        change = dense_numbers(cells, DECISION) - dense_numbers(cells, LABEL)
         for z in np.flatnonzero(~self.sums.shared):
             here = np.flatnonzero(self.stratum == z)
             group, weight, own = self.group[here], cells.weight[here], change[here]

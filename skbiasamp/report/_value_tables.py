@@ -33,8 +33,8 @@ from skbiasamp.report._value_parts import (
     StrataRows,
     change_of_stratum,
     changes_of_decisions,
+    dense_numbers,
     mean_of,
-    numbers_of,
 )
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
@@ -74,7 +74,7 @@ class Whole(NamedTuple):
         """Return the parts of the published value: the change, the shift and the selection."""
         pairs, weights, sign = self.pairs, self._of(task), np.asarray(self.pairs.sign, dtype=float)
         cells = pairs.predicted.samples[0].cells
-        more = numbers_of(cells, DECISION) - numbers_of(cells, LABEL)
+        more = dense_numbers(cells, DECISION) - dense_numbers(cells, LABEL)
         shift = mean_of(cells, more @ (weights * sign).sum(axis=0))
         noise = sign * pairs.change.value - pairs.measured(None).amplifications
         selection = float(np.nansum(weights * noise))
@@ -176,7 +176,7 @@ def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
     A label varies as its score says it does, times what weights and clusters make of it. Bins have
     equal shares of this variance, so that none has too few labels for the test.
     """
-    labels, scores = numbers_of(cells, LABEL), numbers_of(cells, predicted)
+    labels, scores = dense_numbers(cells, LABEL), dense_numbers(cells, predicted)
     tables = []
     for task, label, score in zip(cells.tasks, labels.T, scores.T, strict=True):
         order = np.argsort(score, kind="stable")
@@ -225,7 +225,7 @@ def _compared(rows: StrataRows) -> list[tuple[int, int]]:
 
 def _gaps(rows: StrataRows, groups: Names, tasks: Names) -> pd.DataFrame:
     """Return how each group differs from the largest, in labels, in predictions, and the change."""
-    numbers = [numbers_of(rows.cells, stage) for stage in (LABEL, DECISION)]
+    numbers = [dense_numbers(rows.cells, stage) for stage in (LABEL, DECISION)]
     table = []
     for group, other in _compared(rows):
         for i, task in enumerate(tasks):
@@ -275,8 +275,8 @@ def _reversals(rows: StrataRows, groups: list[str], tasks: Names, given: Names) 
     """
     pairs, column = _compared(rows), name_of(list(given))
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
-        numbers = numbers_of(rows.cells, stage)
-        found: list[tuple[Any, ...]] = []
+        numbers = dense_numbers(rows.cells, stage)
+        differences: list[tuple[Any, ...]] = []
         for own, other in pairs:
             for i, task in enumerate(tasks):
                 both = [
@@ -284,8 +284,8 @@ def _reversals(rows: StrataRows, groups: list[str], tasks: Names, given: Names) 
                     for within in (False, True)
                 ]
                 least = min(abs(each.z(rows.cells)) for each in both)
-                found.append((least, task, own, other, *(each.value for each in both)))
-        p_values = adjust_p_values(2 * stats.norm.sf([each[0] for each in found]), "holm")
-        for p, (_, name, first, second, whole, part) in zip(p_values, found, strict=True):
+                differences.append((least, task, own, other, *(each.value for each in both)))
+        p_values = adjust_p_values(2 * stats.norm.sf([each[0] for each in differences]), "holm")
+        for p, (_, name, first, second, whole, part) in zip(p_values, differences, strict=True):
             if p < 1 - LEVEL and whole * part < 0:
                 yield reversal(name, [groups[first], groups[second]], of, whole, part, column)

@@ -32,7 +32,7 @@ from skbiasamp.results._audit_tables import (
     columns_table,
     curve_table,
     groups_table,
-    interval_of,
+    interval_text,
     rates_of,
     rates_table,
     ratios_read,
@@ -217,7 +217,8 @@ def _how_sure(result: AuditResult, stated: str) -> str:
             "The value has a direction, and these labels show none."
         )
     # A metric of a user's own file may say it in another way.
-    stated = stated or (f"value {number(result.value)}, confidence interval {interval_of(result)}")
+    ends = interval_text(result)
+    stated = stated or f"value {number(result.value)}, confidence interval {ends}"
     tested = f"measured from {rows}"
     if p != "–":
         tested = f"p-value {p} (how often chance alone shows so large a change), from {rows}"
@@ -379,7 +380,7 @@ def _metric(
     """Return what one metric says: numbers, sentence, pairs and words."""
     numbers, at, title = [number(result.value)], key.removeprefix("audit"), metric_name(name)
     if result.confidence_level is not None:
-        numbers.append(f"{level_of(result.confidence_level)} interval {interval_of(result)}")
+        numbers.append(f"{level_of(result.confidence_level)} interval {interval_text(result)}")
     if not math.isnan(result.p_value):
         numbers.append(p_equals(result.p_value))
     beside = published(result)

@@ -47,7 +47,7 @@ _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the cur
 _UNCOUNTED = "adds 0"
 
 
-def interval_of(result: AuditResult) -> str:
+def interval_text(result: AuditResult) -> str:
     """Return the ends of the interval, or a dash."""
     return ends(*as_json(result.judged)[1:]) or "–"
 

@@ -100,12 +100,12 @@ def precision(audited: Audited) -> Findings:
 
 @check("unassociated groups", rank=105, place="next", reads=PAIRS)
 def unassociated_groups(audited: Audited) -> Findings:
-    """MALS counts groups that are not associated with their task, or leaves out one that is."""
-    name, n = "MALS", int(audited.most("n_unassociated"))
-    if n and name in audited.report:
+    """A metric counts groups that are not associated with their task, or leaves out one that is."""
+    for name in audited.names(lambda result: result.statistics.get("n_unassociated", 0) > 0):
+        n = int(audited.report[name].statistics["n_unassociated"])
         pairs = "1 pair" if n == 1 else f"{n} pairs"
         yield (
-            f"MALS reads {pairs} of {len(audited.report[name].table)} against the association of "
+            f"{name} reads {pairs} of {len(audited.report[name].table)} against the association of "
             "group and task: it compares a group's share of a task with an equal share, and not "
             "with the group's share of all rows.",
             "Do not conclude from its sign. Directional amplification respects these shares.",
