@@ -72,7 +72,7 @@ def test_a_path_that_exists_is_that_file(engine, kind, names):
             write(file, index=False)
     report = audited(f"{names[0]}.{kind}")
     assert report.context["n_samples"] == 40
-    assert report["directional A->T"].value == pytest.approx(value_of(rows(40, 40)))
+    assert report["directional A->T"].published == pytest.approx(value_of(rows(40, 40)))
 
 
 def test_a_pattern_is_one_only_where_no_file_is_called_so(engine):
@@ -98,7 +98,7 @@ def test_rows_do_not_count_twice(capsys):
 def test_parts_may_have_their_columns_in_another_order(engine):
     ROWS[:25].to_csv("a.csv", index=False)
     ROWS.loc[25:, ::-1].to_csv("b.csv", index=False)
-    assert audited("?.csv")["directional A->T"].value == pytest.approx(value_of(ROWS))
+    assert audited("?.csv")["directional A->T"].published == pytest.approx(value_of(ROWS))
 
 
 def test_a_line_for_excel_is_named(engine):
@@ -114,7 +114,7 @@ def test_lines_of_any_system_are_rows(engine, ends):
     rest = rest if "then" in ends else rest.replace("\n", ends)
     Path("a.csv").write_bytes((first.replace("\n", ends[:2].strip(" ")) + rest).encode())
     report = audited("a.csv", weight="weight")
-    assert report["directional A->T"].value == pytest.approx(value_of(ROWS, "weight"))
+    assert report["directional A->T"].published == pytest.approx(value_of(ROWS, "weight"))
 
 
 def test_the_report_of_a_file_is_that_of_the_command(engine):
@@ -230,7 +230,7 @@ def test_a_file_is_read_however_it_is_written(engine, name):
     Path(name).write_bytes(WRITTEN[name])
     frame = LATIN if name == "latin.csv" else ROWS
     found = audited(name, weight="weight")
-    assert found["directional A->T"].value == pytest.approx(value_of(frame, "weight"), rel=1e-9)
+    assert found["directional A->T"].published == pytest.approx(value_of(frame, "weight"), rel=1e-9)
     assert sorted(found.context["groups"]) == sorted(frame["sex"].unique())
     assert [one["rows"] for one in found.data_files] == [60]
 
@@ -245,7 +245,7 @@ def test_parts_may_be_written_differently(engine):
     Path("a.csv").write_bytes(text_of(ROWS[:25], sep=";", decimal=",").encode("utf-16"))
     Path("b.csv").write_bytes(text_of(ROWS[25:]).encode())
     found = audited(["a.csv", "b.csv"], weight="weight")
-    assert found["directional A->T"].value == pytest.approx(value_of(ROWS, "weight"))
+    assert found["directional A->T"].published == pytest.approx(value_of(ROWS, "weight"))
     assert [one["rows"] for one in found.data_files] == [25, 35]
 
 
@@ -327,7 +327,7 @@ def test_two_columns_of_one_name_in_parquet(engine, capsys):
 def test_names_differ_by_case(engine):
     ROWS.assign(SEX="x", Hired=0).to_csv("case.csv", index=False)
     found = audited("case.csv")
-    assert found["directional A->T"].value == pytest.approx(value_of(ROWS))
+    assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
 
 
 def test_quotes_in_a_header_are_part_of_the_name(engine):
@@ -335,17 +335,17 @@ def test_quotes_in_a_header_are_part_of_the_name(engine):
     ROWS.rename(columns={"hired": name}).to_csv("quotes.csv", index=False)
     auditor = skbiasamp.DirectionalAuditor(interval=None)
     found = skbiasamp.audit("quotes.csv", **COLUMNS | {"target": name}, auditor=auditor)
-    assert found["directional A->T"].value == pytest.approx(value_of(ROWS))
+    assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
 
 
 def test_integers_of_any_size_are_groups(engine):
     ids = ROWS["sex"].map({"Müller": str(10**20), "Šimić": str(10**20 + 1)})
     ROWS.assign(sex=ids).to_csv("ids.csv", index=False)
-    assert audited("ids.csv")["directional A->T"].value == pytest.approx(value_of(ROWS))
+    assert audited("ids.csv")["directional A->T"].published == pytest.approx(value_of(ROWS))
     auditor = ["--auditor", "skbiasamp:DirectionalAuditor"]
     assert main(["audit", "ids.csv", *NAMES, *auditor, "--json", "ids.json"]) == 0
     results = json.loads(Path("ids.json").read_text())["results"]
-    assert results["directional A->T"]["value"] == pytest.approx(value_of(ROWS))
+    assert results["directional A->T"]["published"] == pytest.approx(value_of(ROWS))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -360,7 +360,7 @@ def test_names_of_columns_are_no_patterns(engine, capsys, kind, target, sex):
     audit = ["audit", f"a.{kind}", *named, "--auditor", "skbiasamp:DirectionalAuditor"]
     assert main([*audit, "--json", "a.json"]) == 0
     results = json.loads(Path("a.json").read_text())["results"]
-    assert results["directional A->T"]["value"] == pytest.approx(value_of(ROWS))
+    assert results["directional A->T"]["published"] == pytest.approx(value_of(ROWS))
     assert main(["over", f"a.{kind}", "--time", "day", *named]) == 3  # one period: the reference
     assert "60 rows" in capsys.readouterr().out
     timed = other.rename(columns={"day": "^day$"}).assign(day="x")

@@ -84,8 +84,9 @@ noises = {
 # multi-attribute forms count the size of each change: a value far below 0 in directional
 # amplification increases them too.
 
-sizes = {"formula": "published"}  # the paper's number, which has no sign
-auditors = [MALSAuditor(), Multi(direction=None, **sizes), DirectionalAuditor(), Multi(**sizes)]
+paper = "published"  # sizes of changes, without a sign
+multi = Multi(direction=None, formula=paper), Multi(formula=paper)
+auditors = [MALSAuditor(), multi[0], DirectionalAuditor(), multi[1]]
 options: dict[str, Any] = {"auditor": auditors, "random_state": 0}
 options["candidates"] = mitigations | noises
 options["limit"] = None  # all are trained, and none is chosen
