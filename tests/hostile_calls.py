@@ -146,16 +146,9 @@ def own_of(of):
         return _drawn(of)
     if of.startswith(("matched_difference", "MatchedPairsAuditor")):
         half = len(SEX) // 2
-        rows = {
-            "pairs": [[*range(half)] * 2],
-            "sensitive_features": [SEX],
-            "y_pred": [HIRED, PREDICTED, SOFT],
-        }
-        return rows | {
-            "sample_weight": [None],
-            "clusters": [None, JOB],
-            "pos_label": [None],
-        }
+        rows = {"pairs": [[*range(half)] * 2], "sensitive_features": [SEX]}
+        rows["y_pred"] = [HIRED, PREDICTED, SOFT]
+        return rows | {"sample_weight": [None], "clusters": [None, JOB], "pos_label": [None]}
     if of.startswith("RegionMask"):
         images = np.arange(48.0).reshape(2, 1, 4, 6)
         masks = [None, images[:, 0] > 20, images[0, 0] > 9]
