@@ -37,17 +37,20 @@ from skbiasamp import DirectionalAuditor
 # Internal: methods of auditors that look public and are called by our own modules alone.
 from skbiasamp.metrics.base import INTERNAL
 
-# A call of them opens the network, or is of what users do not make.
+# A call of them opens the network, is of what users do not make, or is always refused.
 LEFT_OUT = {
     "fetch_imsitu_annotations",
     "get_metadata_routing",
     "Option",
     "Pairs",
+    "FunctionAuditor.audit_runs",
+    "FunctionAuditor.compare",
+    "measure",
     "of_rows",
     *INTERNAL,
 }
 QUICK = {
-    "interval": [None, "analytic", "bootstrap"],
+    "interval": [None, "analytic"],
     "n_resamples": [9],
     "n_draws": [2],
     "cv": [2, None],
@@ -134,26 +137,25 @@ def own_of(of):
         columns = {name: [column] for name, column in IN_MONTHS.items()}
         more = {"sensitive_prediction": [None], "weight": [None], "every": ["month", "day"]}
         return {"frame": [WATCHED, months], "n_draws": [39], "reference": [1]} | columns | more
+    if of.startswith(("Leakage", "DPA", "leakage", "dpa")):
+        return {"interval": [None, "bootstrap"]}
+    if of.startswith("FunctionAuditor"):
+        functions = [lambda *rows: float(len(rows[0])), lambda *rows: {"a": 0.5, 1: 2}]
+        return {"function": functions, "percent": [True, False]}
     if "Display" in of:
         return _drawn(of)
     if of.startswith(("matched_difference", "MatchedPairsAuditor")):
         half = len(SEX) // 2
-        rows = {
-            "pairs": [[*range(half)] * 2],
-            "sensitive_features": [SEX],
-            "y_pred": [HIRED, PREDICTED, SOFT],
-        }
-        return rows | {
-            "sample_weight": [None],
-            "clusters": [None, JOB],
-            "pos_label": [None],
-        }
+        rows = {"pairs": [[*range(half)] * 2], "sensitive_features": [SEX]}
+        rows["y_pred"] = [HIRED, PREDICTED, SOFT]
+        return rows | {"sample_weight": [None], "clusters": [None, JOB], "pos_label": [None]}
     if of.startswith("RegionMask"):
         images = np.arange(48.0).reshape(2, 1, 4, 6)
         masks = [None, images[:, 0] > 20, images[0, 0] > 9]
         regions = {"boxes": [[0, 0, 2, 2], [[0, 0, 1, 1], [1, 1, 3, 5]]], "masks": masks}
         return regions | {"X": [images], "attributions": [images], "scale": [0.1]}
     return {
+        "associate": {"outcome": ["task", "task_pred"]},
         "CorpusConstraintClassifier": {"joint": [True, False], "sets": [True, False]},
         "required_rows": {"effect": [0.1], "changed": [0.3]},
         "assert_amplification": {

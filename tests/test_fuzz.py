@@ -80,17 +80,10 @@ SIZES = [
     len(inspect.signature(getattr(one, by or "__call__")).parameters) for _, one, by in TARGETS
 ]
 WEIGHTS = np.array(SIZES) / sum(SIZES)
-UNBOUNDED = (
-    "label_amplification",
-    "bias_disparity",
-    "differential",
-    "Differential",
-    "dpa",
-    "DPA",
-    "leakage",
-)
+UNBOUNDED = ("label_amplification", "bias_disparity", "differential", "Differential")
+UNBOUNDED += ("dpa", "DPA", "leakage")
 UNBOUNDED += ("AuditedClassifier", "MLPAttacker")  # the score of the estimator inside, and R²
-UNBOUNDED += ("numeric_amplification", "NumericAuditor")  # in the unit of the label
+UNBOUNDED += ("numeric_amplification", "NumericAuditor", "FunctionAuditor")  # of any unit
 
 
 def prepared(kind, method, rng, form, odd=0.25):

@@ -51,6 +51,9 @@ class _Shared:
     reference : {"train", "test"}, default="train"
         Which labels give the training correlations. "train": those passed to `fit`. "test": the
         labels of the audited rows; `fit` is then not needed.
+    formula : {"change", "published"}, default="change"
+        The number that is the value. "change": how much the model strengthens the associations of
+        the labels. "published": what the formula of the metric's paper gives.
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
         out and count them in `n_dropped`. "group": make them a group of their own.

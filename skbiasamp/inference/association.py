@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_option
+from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Labels, Members, common
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 from skbiasamp.counts.task_sums import of_task
 from skbiasamp.inference.influence import unit_sums
@@ -546,6 +548,15 @@ class Mapped(Association):
         return [(known @ own, times, factor) for own, times, factor in self.influences(every)]
 
 
+_ONCE = 1.0
+
+
+def _one_each(times: Any, n_cells: int) -> bool:
+    """Return whether these are numbers, one for each cell or one for all."""
+    kind = isinstance(times, float | int | np.ndarray | np.generic)
+    return kind and np.asarray(times).dtype.kind in "buif" and np.shape(times) in ((), (n_cells,))
+
+
 def associate(
     cells: Any,
     outcome: SideName | Labels,
@@ -553,7 +564,7 @@ def associate(
     *,
     by_group: bool | None = None,
     centre: bool = True,
-    times: Any = 1.0,
+    times: Any = _ONCE,
 ) -> Association:
     """Measure the associations of two labels or predictions.
 
@@ -586,6 +597,14 @@ def associate(
     >>> associate(cells, "task", given="group").value.round(3).tolist()
     [[-0.125], [0.125]]
     """
+    require_cells("cells", cells)
+    for side in (outcome, given):
+        if not isinstance(side, Codes | Members):
+            cells.require(side)
+    check_option("by_group", by_group, (None, True, False))
+    check_option("centre", centre, (True, False))
+    if times is not _ONCE and not _one_each(times, cells.n_cells):
+        raise InputError("{times} must be a number for each of the {n} cells.", n=cells.n_cells)
     if not (isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0):
         return _associated(cells, outcome, given, by_group, centre, times)
     # Labels are counted once for all audits that are compared with them.

@@ -36,6 +36,7 @@ _LABELS = ("sensitive_features", "sample_weight")
 # (`learn_`). Counted metrics have `pairs_of` too.
 INTERNAL = frozenset(
     {
+        "compare_tables",
         "count_audited",
         "count_models",
         "for_report",

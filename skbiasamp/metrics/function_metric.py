@@ -82,6 +82,11 @@ class FunctionAuditor(BaseAuditor):
     """
 
     metric = "function"
+    definition = (
+        "Any number that a function of labels, predictions and groups returns: 0 if the model "
+        "changes nothing."
+    )
+    question = "Does the model change the number that the function returns?"
     estimand = "What the function returns in the population that the audited rows are a sample of."
     null = "The function returns 0 in this population."
     columns = {"amplification": "Number"}  # noqa: RUF012

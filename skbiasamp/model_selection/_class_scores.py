@@ -55,8 +55,11 @@ def class_scorers(
     if not callable(metric):
         raise InputTypeError("{metric} must be a metric of two classes; got {seen!r}.", seen=metric)
     labels = to_native(y, "y")
-    several = type_of_target(labels) == "multilabel-indicator"
-    classes = np.unique(labels).tolist()
+    try:
+        several = type_of_target(labels) == "multilabel-indicator"
+        classes = np.unique(labels).tolist()
+    except Exception as error:  # of the library whose container it is
+        raise InputTypeError("{y} holds no labels that can be sorted: {why}", why=error) from error
     if several:
         classes = list(getattr(labels, "columns", range(np.shape(labels)[1])))
     name = getattr(metric, "__name__", type(metric).__name__)
