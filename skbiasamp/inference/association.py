@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Codes, Labels, Members, common
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -546,6 +547,7 @@ class Mapped(Association):
         return [(known @ own, times, factor) for own, times, factor in self.influences(every)]
 
 
+@keywords()
 def associate(
     cells: Any,
     outcome: SideName | Labels,
