@@ -328,7 +328,7 @@ def test_a_function_makes_the_attribute():
     expected = directional_amplification(
         Y, model.predict(CODED), sensitive_features=NUMBERS[:, 0] > 0
     )
-    assert model.audit(CODED, Y).value == expected
+    assert model.audit(CODED, Y).published == expected
 
 
 @pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
@@ -429,7 +429,7 @@ def test_combinations_of_attributes_are_predicted_together():
     expected = directional_amplification(
         Y, None, sensitive_features=joined, sensitive_pred=predicted, direction="T->A"
     )
-    assert_allclose(model.audit(NUMBERS, Y, sensitive_features=both).value, expected)
+    assert_allclose(model.audit(NUMBERS, Y, sensitive_features=both).published, expected)
 
 
 @pytest.mark.torch
@@ -449,7 +449,7 @@ def test_a_net_of_skorch():
     model.fit(NUMBERS.astype(np.float32), Y.astype(np.int64), sensitive_features=RACE)
     result = model.audit(NUMBERS.astype(np.float32), Y, sensitive_features=RACE)
     predicted = model.estimator_.predict(NUMBERS.astype(np.float32))
-    assert result.value == directional_amplification(Y, predicted, sensitive_features=RACE)
+    assert result.published == directional_amplification(Y, predicted, sensitive_features=RACE)
     assert is_classifier(model)
 
 
@@ -571,7 +571,7 @@ def test_a_calibrated_classifier_can_be_audited():
     inner = CalibratedClassifierCV(tree(), cv=3)
     model = AuditedClassifier(inner, auditor=QUIET).fit(NUMBERS, Y, sensitive_features=RACE)
     expected = directional_amplification(Y, model.predict(NUMBERS), sensitive_features=RACE)
-    assert model.audit(NUMBERS, Y, sensitive_features=RACE).value == expected
+    assert model.audit(NUMBERS, Y, sensitive_features=RACE).published == expected
 
 
 # ------------------------------------------------------------------ errors
@@ -742,7 +742,7 @@ def test_a_stack_with_its_default_final_estimator_can_be_audited():
     model = AuditedClassifier(stack, auditor=QUIET, sensitive="race", drop_sensitive=True)
     model.fit(GIVEN, Y)
     expected = by_hand(slice(None), slice(None), stack.fit(PLAIN, Y).predict(PLAIN))
-    assert model.audit(GIVEN, Y).value == expected
+    assert model.audit(GIVEN, Y).published == expected
     # It has probabilities after `fit`: what asks for them before must not say that it has none.
     calibrated = CalibratedClassifierCV(clone(model), cv=2).fit(GIVEN, Y)
     assert_allclose(calibrated.predict_proba(GIVEN).sum(axis=1), 1)

@@ -455,6 +455,9 @@ class MLPAttacker(WithOptions):
                 "early_stopping='accuracy' needs classes, and loss='squared_error' predicts "
                 "numbers: use early_stopping=True."
             )
+        if np.ndim(self.hidden_layer_sizes) == 0:
+            text = "{hidden_layer_sizes} must hold whole numbers from 1 on; got {seen!r}."
+            raise InputError(text, seen=self.hidden_layer_sizes.item())
         for width in self.hidden_layer_sizes:
             check_count("each of hidden_layer_sizes", width)
         torch, device = import_torch(), find_device(self.device, needed=True)

@@ -37,12 +37,18 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
     return np.asarray((sums * times) @ sums.T)
 
 
-def interval_of(cells: Cells, value: float, influence: Array, level: float) -> tuple[float, float]:
-    """Return the interval of a number by what rows add to it: Student's t."""
+def interval_of(
+    cells: Cells, value: float, influence: Array, level: float, *, unseen: float = 0.0
+) -> tuple[float, float]:
+    """Return the interval of a number by what rows add to it: Student's t.
+
+    `unseen` is the variance of half a row gained and half a row lost.
+    """
     sums, times = unit_sums(cells, influence)
     n = times.sum()
     parts = sums**2 * n / max(n - 1, 1)
-    variance, fourth = float(times @ parts), float(times @ parts**2)
+    variance = float(times @ parts) + unseen
+    fourth = float(times @ parts**2) + unseen**2 / 2
     df = max(variance**2 / fourth, 1.0) if fourth > 0 else 1.0
     reach = -float(special.stdtrit(df, (1 - level) / 2)) * variance**0.5
     return value - reach, value + reach

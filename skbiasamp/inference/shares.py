@@ -183,11 +183,9 @@ def mean_change_interval(cells: Cells, change: Array) -> tuple[float, float]:
     times = groups.scores(np.ones(groups.width))
     share = times / (cells.weight @ times)
     value = float(cells.weight @ (share * change))
-    high = interval_of(cells, value, share * (change - value), 0.95)[1]
     # Half a row gained and half a row lost, of which so few rows show nothing.
-    unseen = _Z * (float(cells.row_weight.max()) / cells.total)
-    reach = np.hypot(high - value, unseen)
-    return value - float(reach), value + float(reach)
+    unseen = (float(cells.row_weight.max()) / cells.total) ** 2
+    return interval_of(cells, value, share * (change - value), 0.95, unseen=unseen)
 
 
 # --------------------------------------------------------------------------- sets of rows

@@ -105,7 +105,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         per_rate = np.divide(base, overall, out=np.zeros(base.shape), where=overall > 0)
         change = replace(
             change,
-            value=np.where(known, after.rate * base - 1, np.nan),
+            value=np.where(known, (after.rate - before.rate) * base, np.nan),
             few=after.unseen * per_rate**2,
         )
         reference = associate(train, "task", given="group")

@@ -493,9 +493,13 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
     """Yield the checks of single pairs, each by its own interval and adjusted p-value."""
     level = result.confidence_level or 0.95
+    names = ["low", "high"]
+    if result.verdict == ADDS:
+        names = ["low_simultaneous", "high_simultaneous"]
     for pair in table.to_dict("records"):
-        sign = pair["sign"] or 1  # along the association, as a limit on one side asks
-        change, *ends = (sign * float(pair[name]) for name in ("change", "low", "high"))
+        # Along the association, as a limit on one side asks, if labels are sure of it.
+        sign = (pair["sign"] if pair.get("direction_clear", True) else 0) or 1
+        change, *ends = (sign * float(pair[name]) for name in ("change", *names))
         judged = change, min(ends), max(ends)
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
         verdict = REVERSES if result.verdict == REVERSES else verdict
