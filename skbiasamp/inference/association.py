@@ -13,13 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-<<<<<<< HEAD
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError
-=======
-from skbiasamp._input.checks import Array
 from skbiasamp._input.keywords import keywords
->>>>>>> wj
 from skbiasamp._input.labels import Codes, Labels, Members, common
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -553,7 +549,6 @@ class Mapped(Association):
         return [(known @ own, times, factor) for own, times, factor in self.influences(every)]
 
 
-<<<<<<< HEAD
 _ONCE = 1.0
 
 
@@ -563,9 +558,7 @@ def _one_each(times: Any, n_cells: int) -> bool:
     return kind and np.asarray(times).dtype.kind in "buif" and np.shape(times) in ((), (n_cells,))
 
 
-=======
 @keywords()
->>>>>>> wj
 def associate(
     cells: Any,
     outcome: SideName | Labels,
