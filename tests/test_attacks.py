@@ -695,7 +695,7 @@ def test_runs_of_a_model_are_averaged(auditor):
     assert result.statistics["attacker"] == "exact"
     assert result.low < float(result) < result.high
     # Quantiles of Student's t, which are as far below as above.
-    assert result.high - result.estimate == pytest.approx(result.estimate - result.low)
+    assert result.high - result.value == pytest.approx(result.value - result.low)
     tables = [
         auditor.audit(**world, y_pred=run, sensitive_pred=guess).table
         for run, guess in zip(runs, attributes, strict=True)

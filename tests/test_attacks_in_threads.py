@@ -23,9 +23,13 @@ def rows(seed):
     return cooks, predicted, sex
 
 
-def few(_):
-    """Return rows of which an audit warns: of one group there are two."""
-    return [0, 1] * 6, [0, 1] * 6, ["f"] * 10 + ["m"] * 2
+def wrong():
+    """Return rows of which an audit of leakage warns: predictions are worse than random."""
+    return [0, 0, 1, 1] * 25, [1, 1, 0, 0] * 25, ["f", "m"] * 50
+
+
+def leakage():
+    return LeakageAuditor(cv=None, n_resamples=20, random_state=0)
 
 
 def ours():
@@ -98,18 +102,17 @@ def test_a_report_in_one_thread_hides_no_warning_of_another():
     class Waits(DirectionalAuditor):
         """Waits in the middle of its report until the other thread is done."""
 
-        def audit(self, *args, **kwargs):
+        def measure(self, *args, **kwargs):
             started.set()
             assert done.wait(60)
-            return super().audit(*args, **kwargs)
+            return super().measure(*args, **kwargs)
 
     def report():
-        y_true, y_pred, sex = few(0)
-        waits = Waits(reference="test", n_resamples=20)
+        waits = Waits(reference="test")
         skbiasamp.audit(y_true, y_pred, sensitive_features=sex, auditor=[waits])
 
-    y_true, y_pred, sex = few(0)
-    auditor = DirectionalAuditor(reference="test")
+    y_true, y_pred, sex = wrong()
+    auditor = leakage()
     # The filters are set before the other thread starts.
     with warnings.catch_warnings(record=True) as seen, ThreadPoolExecutor(1) as pool:
         warnings.simplefilter("always")
@@ -118,24 +121,21 @@ def test_a_report_in_one_thread_hides_no_warning_of_another():
         auditor.audit(y_true, y_pred, sensitive_features=sex)
         done.set()
         running.result()
-    assert [one for one in seen if "fewer than" in str(one.message)]
+    assert [one for one in seen if "worse than random" in str(one.message)]
 
 
 def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
-    y_true, y_pred, sex = few(0)
-    auditor = DirectionalAuditor(reference="test")
+    y_true, y_pred, sex = wrong()
     with pytest.warns(UncertaintyWarning) as seen:
-        auditor.audit_runs(y_true, [y_pred] * 3, sensitive_features=sex)
+        leakage().audit_runs(y_true, [y_pred] * 3, sensitive_features=sex)
     assert len(seen) == 1
     assert seen[0].filename == __file__
 
 
 def test_what_only_a_later_run_shows_is_said():
-    sex, labels = ["f", "m"] * 50, [0, 0, 1, 1] * 25
-    wrong = [1 - label for label in labels]
-    auditor = LeakageAuditor(cv=None, interval="bootstrap", n_resamples=20, random_state=0)
+    labels, mistaken, sex = wrong()
     with pytest.warns(UncertaintyWarning, match="worse than random"):
-        auditor.audit_runs(labels, [labels, wrong], sensitive_features=sex)
+        leakage().audit_runs(labels, [labels, mistaken], sensitive_features=sex)
 
 
 def test_attackers_for_nothing_are_named_once_by_a_fitted_audit():

@@ -377,11 +377,14 @@ def test_probabilities_and_weights_are_watched_too(changed):
     assert found.verdict == "alarm"
 
 
-def test_sums_of_weights_that_an_engine_made_are_no_rows_to_watch(changed):
+def test_fractional_weights_of_an_engine_are_watched_as_those_of_a_frame(changed):
     rows = changed.assign(w=np.where(np.arange(len(changed)) % 2, 0.5, 1.5))
     lazy = pytest.importorskip("polars").from_pandas(rows).lazy()
-    with pytest.raises(ValueError, match=r"Watching a model needs rows.*sums of fractional weigh"):
-        skbiasamp.audit_over(lazy, reference=3, weight="w", **NAMED)
+    found, expected = (
+        skbiasamp.audit_over(held, reference=3, weight="w", n_draws=19, **NAMED).to_frame()["value"]
+        for held in (lazy, rows)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_a_reference_may_be_a_period_or_other_rows(changed):

@@ -81,9 +81,9 @@ COLUMNS = ["group", "task", "group_pred", "task_pred", "n"]
 
 
 def seen(rows):
-    """Return the value of each metric for counts."""
+    """Return the published value of each metric for counts."""
     counts = Contingency.from_counts(pd.DataFrame(rows, columns=COLUMNS))
-    return {name: auditor.audit(counts).value for name, auditor in AUDITORS.items()}
+    return {name: auditor.audit(counts).published for name, auditor in AUDITORS.items()}
 
 
 table = pd.DataFrame({name: seen(rows) for name, rows in SCENARIOS.items()}).T

@@ -118,7 +118,7 @@ def make_biased_classification(
     0    g0     0          0  0.1375
     1    g0     0          1  0.0625
     2    g0     1          0  0.0375
-    >>> round(float(auditor.audit(Contingency.from_counts(data.joint))), 3)
+    >>> round(auditor.audit(Contingency.from_counts(data.joint)).published, 3)
     0.05
     """
     random_state = check_random_state(random_state)

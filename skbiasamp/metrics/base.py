@@ -19,6 +19,7 @@ from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
+from skbiasamp._utils.warnings import collected
 from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -282,7 +283,10 @@ class BaseAuditor(Declaration):
         """
         labels = chosen(locals(), "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
-            return audited_runs(self, y_true, y_preds, labels, method)
+            with collected() as said:  # what runs share is said once
+                result = audited_runs(self, y_true, y_preds, labels, method)
+            said.issue()
+            return result
 
     def _progress(self) -> AbstractContextManager[Step]:
         """Show that this metric is being measured, if it takes long."""
