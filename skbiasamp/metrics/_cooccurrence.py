@@ -510,7 +510,7 @@ class CooccurrenceAuditor(BaseAuditor):
             if self.reference == "train":
                 # Labels that were given are known, even if they are those of the audited rows.
                 same = self.contingency_.weight is test.weight
-                return copy.deepcopy(test) if same else self.contingency_
+                return copy.deepcopy(self.contingency_) if same else self.contingency_
         else:
             self._check_groups(test)
         return test

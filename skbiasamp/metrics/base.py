@@ -283,9 +283,9 @@ class BaseAuditor(Declaration):
         """
         labels = chosen(locals(), "sensitive_preds", *_LABELS, "clusters")
         with self._progress():
-            with collected() as said:  # what runs share is said once
+            with collected() as warned:  # what runs share is said once
                 result = audited_runs(self, y_true, y_preds, labels, method)
-            said.issue()
+            warned.issue()
             return result
 
     def _progress(self) -> AbstractContextManager[Step]:
