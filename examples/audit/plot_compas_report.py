@@ -5,9 +5,8 @@ A full report in one call
 :func:`skbiasamp.audit` runs every auditor that its inputs allow, and says in words what each saw,
 what it could not see, and what to know before a number is used. Here for decision trees on COMPAS.
 
-**What to look at:** the sentences. Three of four metrics find amplification here, and each means
-something else by it. The interval of MALS includes 0: MALS compares with shares of the training
-labels, which are a sample too. The caveats are part of the result: the tree is right in two cases
+**What to look at:** the sentences. All four metrics find amplification here, and each means
+something else by it. The caveats are part of the result: the tree is right in two cases
 of three, and its errors are not shared evenly.
 """
 

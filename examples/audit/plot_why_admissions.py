@@ -61,7 +61,8 @@ plt.show()
 # ------------------
 # The value within strata has an interval and a verdict of its own.
 
-print(explanation.context["verdicts"])
-print(explanation.tables["conditional"].round(4))
+conditional = explanation.tables["conditional"]
+verdicts = conditional.set_index("part")["verdict"].dropna()
+print(conditional.round(4))
 unequal = rows.groupby(["department", "gender"])["predicted"].mean().unstack()
 print("largest difference within a department:", np.ptp(unequal.to_numpy(), axis=1).max())

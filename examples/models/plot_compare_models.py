@@ -62,14 +62,11 @@ print((paired / apart**0.5).set_axis(table["model"][1:]).round(2))
 # %%
 # Predicted rates of each group
 # -----------------------------
-# For each group: how the predicted rate of a high income differs from LightGBM's, and the rows
-# gained and lost.
+# For each group: how the predicted rate of a high income differs from LightGBM's.
 
 pairs = result.pairs
 print(
-    pairs[["model", "group", "reference", "observed", "difference", "gained", "lost"]]
-    .round(3)
-    .to_string(index=False)
+    pairs[["model", "group", "reference", "observed", "difference"]].round(3).to_string(index=False)
 )
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")
