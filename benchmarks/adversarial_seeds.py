@@ -37,7 +37,7 @@ def run(seed):
             "adversary": weight,
             "accuracy": results["accuracy"],
             "other colour": results["other colour"],
-            "leakage, logits": results["leakage, logits"].estimate,
+            "leakage, logits": results["leakage, logits"].value,
             "colour from encoder": color.mean(),
             "adversary's loss": turns["adversary_loss"].tail(10).mean() if weight else None,
         }

@@ -304,7 +304,7 @@ def sets_of_tasks(sizes, rng):
     result = fit_and_audit()
     values = result.table.groupby("task", sort=False)["amplification"].apply(list).to_dict()
     expected = multi_by_masks(*arrays)
-    agree("Multi→", result.value, np.mean(expected))
+    agree("Multi→", result.published, np.mean(expected))
     agree("pairs of Multi→", np.sort(result.table["amplification"]), np.sort(expected))
     # A stride through the sets, which come sorted by size: as many large ones as small ones.
     step = 20
@@ -389,7 +389,7 @@ def many_rows(sizes, rng, resident):
     share = counts / counts.sum(axis=(1, 2), keepdims=True)
     deltas = share[:, :, 1].sum(axis=1) - share[:, 1, :].sum(axis=1)
     agree("pairs of counts", result.table.sort_values("group")["delta"], deltas)
-    agree("value of counts", result.value, np.mean(auditor.y_at_.to_numpy()[:, 0] * deltas))
+    agree("value of counts", result.published, np.mean(auditor.y_at_.to_numpy()[:, 0] * deltas))
 
     tracemalloc.start()
     audit()

@@ -141,7 +141,7 @@ def searched(kind, name, X, y, group, seed):
     after = before if result.best is None else result.best_.predict(X_test, **own)
     auditor = DirectionalAuditor().fit(y_train, sensitive_features=group_train)
     audit = auditor.audit(y_test, before, sensitive_features=group_test)
-    row |= {"before": audit.estimate, "before_low": audit.low, "before_high": audit.high}
+    row |= {"before": audit.value, "before_low": audit.low, "before_high": audit.high}
     row["after"] = auditor.score(y_test, after, sensitive_features=group_test)
     row["change"] = abs(row["after"]) - abs(row["before"])
     labels, groups = y_test.to_numpy(), group_test.to_numpy()

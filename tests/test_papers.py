@@ -97,7 +97,7 @@ def test_dpa_weighs_a_step_from_a_low_level_more(run):
 
 def test_the_yardstick_decides_whether_a_model_amplifies(run):
     page = run("base_correlations")
-    results = {key: result.value for key, result in page["results"].items()}
+    results = {key: result.published for key, result in page["results"].items()}
     for (name, direction), value in results.items():
         assert (value > 0) == name.startswith("equal"), (name, direction)
         published = page["PAPER"].get((name, direction), value)

@@ -177,7 +177,7 @@ for mask, found in named.items():
     of_always = -result.statistics["association_labels"]
     right = (word == gender[one]).mean()
     rows.append((mask, one.sum(), right, (word == "male").mean(), (gender[one] == "male").mean()))
-    rows[-1] += (result.estimate, result.low, result.high, of_always)
+    rows[-1] += (result.value, result.low, result.high, of_always)
 columns = ["mask", "n", "right", "named male", "are male", "estimate", "low", "high", "always male"]
 t_to_a = pd.DataFrame(rows, columns=columns)
 print(t_to_a.round(3).to_string(index=False))

@@ -119,7 +119,7 @@ for ax, result, title in zip(
     axes, (t_to_a, a_to_t), ("T→A, 6,734 images", "A→T, 10,840 images"), strict=True
 ):
     table = result.table.set_index("model")
-    values = table[["estimate", "low", "high"]].loc[list(MODELS)].to_numpy()
+    values = table[["value", "low", "high"]].loc[list(MODELS)].to_numpy()
     change = table.loc["Equalizer", ["difference", "difference_low", "difference_high"]]
     rows = np.vstack([values, change.to_numpy(float)])
     y = np.arange(3)

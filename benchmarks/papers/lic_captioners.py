@@ -143,7 +143,7 @@ for name in PUBLISHED:
     table = results[name].table.iloc[0]
     print(
         f"{name:13}  LIC_D {table['quality_data']:.3f}  LIC_M {table['quality_model']:.3f}  "
-        f"LIC {results[name].estimate:+.3f} [{results[name].low:+.3f}, {results[name].high:+.3f}]"
+        f"LIC {results[name].value:+.3f} [{results[name].low:+.3f}, {results[name].high:+.3f}]"
     )
 
 figure, (left, right) = plt.subplots(ncols=2, figsize=(9, 3.8), layout="constrained", sharey=True)

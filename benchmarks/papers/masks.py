@@ -141,7 +141,7 @@ results = {how: audits(X) for how, X in versions.items()}
 print("mask      digit  group   A→T                         T→A")
 for how, found in results.items():
     cells = "   ".join(
-        f"{one.estimate:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
+        f"{one.value:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
         for one in (found["A->T"], found["T->A"])
     )
     print(f"{how:8}  {found['digit']:.3f}  {found['group']:.3f}   {cells}")
@@ -159,7 +159,7 @@ for ax, direction in zip(axes, ("A->T", "T->A"), strict=True):
     for i, how in enumerate(HOW):
         one = results[how][direction]
         ax.errorbar(
-            one.estimate, i, xerr=[[one.estimate - one.low], [one.high - one.estimate]],
+            one.value, i, xerr=[[one.value - one.low], [one.high - one.value]],
             fmt="o", color="#228833", capsize=3,
         )  # fmt: skip
     ax.axvline(0, color="0.6", linewidth=0.8)

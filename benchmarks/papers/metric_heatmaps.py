@@ -77,8 +77,8 @@ def heatmaps(steps=STEPS):
     for column, step in enumerate(steps):
         data = Contingency.from_counts(cells(step))
         for name, auditor in (
-            ("BiasAmp→", DirectionalAuditor(base="train", interval=None)),
-            ("Multi→", MultiAttributeAuditor(base="train", interval=None)),
+            ("BiasAmp→", DirectionalAuditor(base="train", formula="published", interval=None)),
+            ("Multi→", MultiAttributeAuditor(base="train", formula="published", interval=None)),
         ):
             auditor.fit(data)
             maps[name][:, column] = [auditor.score(model) for model in models]

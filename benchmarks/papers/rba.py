@@ -47,7 +47,7 @@ def rows(shares):
 def amplification(shares, when):
     """Return MALS of the predicted shares against those in training."""
     train, predicted = rows(shares["train"]), rows(shares[when])
-    auditor = MALSAuditor(interval=None)
+    auditor = MALSAuditor(formula="published", interval=None)
     auditor.fit(train["label"], sensitive_features=train["gender"], sample_weight=train["share"])
     return auditor.score(
         predicted["label"],
