@@ -174,7 +174,8 @@ for mask, found in named.items():
         mentioned.loc[one, objects], sensitive_features=gender[one], sensitive_pred=word
     )
     # A model that always says "man" has no association left.
-    of_always = -result.statistics["association_labels"]
+    always = {"sensitive_features": gender[one], "sensitive_pred": np.full(one.sum(), "male")}
+    of_always = sex.audit(mentioned.loc[one, objects], **always).value
     right = (word == gender[one]).mean()
     rows.append((mask, one.sum(), right, (word == "male").mean(), (gender[one] == "male").mean()))
     rows[-1] += (result.value, result.low, result.high, of_always)
