@@ -298,7 +298,9 @@ def sets_of_tasks(sizes, rng):
     )
 
     def fit_and_audit():
-        auditor = MultiAttributeAuditor(formula="published", interval=None).fit(train, sensitive_features=train_groups)
+        auditor = MultiAttributeAuditor(formula="published", interval=None).fit(
+            train, sensitive_features=train_groups
+        )
         return auditor.audit(labels, predictions, sensitive_features=groups)
 
     result = fit_and_audit()
