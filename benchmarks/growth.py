@@ -85,9 +85,6 @@ CURVES = {
         3,
         "twice as many rows as sets, without interval",
     ),
-    "resamples": Series(
-        "resamples", "draws", [10**2, 10**3, 10**4, 10**5], [100], 3, "1,000,000 rows, 16 cells"
-    ),
     "scores": Series(
         "probabilities, all metrics", "rows", [10**4, 10**5, 10**6], [10**3], 2, "audit()"
     ),
@@ -130,10 +127,6 @@ def work(name, size, path):
     if name == "interval":
         cells = Contingency.from_frame(opened("DuckDB", path), **ONE)
         return lambda: auditor.audit(cells)
-    if name == "resamples":
-        frame = cells_of(rng, 1_000_000)
-        auditor.set_params(n_resamples=size)
-        return lambda: auditor.audit(frame)
     if name in APART:
         return apart(name, rng, size)
     if name == "sets":
@@ -322,7 +315,7 @@ def draw(curves):
     panels = [
         ("seconds", rows),
         ("seconds", ("tasks", "groups")),
-        ("seconds", ("sets", "resamples")),
+        ("seconds", ("sets",)),
     ]
     panels += [("peak of the process, MB", rows[:3])]
     for axis, (title, names) in zip(axes, panels, strict=True):

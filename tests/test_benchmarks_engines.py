@@ -58,7 +58,7 @@ def test_the_summary_has_what_was_judged_on_every_page(tmp_path):
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     names = run("run.py", "--help")
     pages = [page for page in (FOLDER / "results").glob("*.md") if page.stem in names]
-    assert len(pages) == 8
+    assert len(pages) == 6
     of_page = {page.name: cells(page.read_text(encoding="utf-8")) for page in pages}
     verdicts = {
         name: [row[-1] for row in rows if row[-1] in ("yes", "no")]
