@@ -22,7 +22,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 from skbiasamp.counts.task_sums import of_task
-from skbiasamp.inference.influence import unit_sums
+from skbiasamp.inference.influence import degrees_of_freedom, unit_sums
 
 # Numbers held at once: rows × pairs.
 _BLOCK = 1 << 21
@@ -361,8 +361,7 @@ class Association:
                 fourth[condition, outcomes] += parts**2 @ times
         unseen = self.oriented(self.unseen)
         squares, fourth = squares + unseen, fourth + unseen**2 / 2
-        units = np.divide(squares**2, fourth, out=np.ones(shape), where=fourth > 0)
-        return np.maximum(self.oriented(units), 1.0)
+        return np.asarray(self.oriented(degrees_of_freedom(squares, fourth)))
 
     def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
         """Return what units add to some pairs (pairs × units), by sample, as `project` does.
@@ -538,9 +537,7 @@ class Mapped(Association):
     def units(self) -> Array:
         """Return by how many units each pair's variance is carried."""
         fourth = self._moment(4) + self.unseen**2 / 2
-        squares = (self.variance + self.unseen) ** 2
-        units = np.divide(squares, fourth, out=np.ones(squares.shape), where=fourth > 0)
-        return np.maximum(units, 1.0)
+        return np.asarray(degrees_of_freedom(self.variance + self.unseen, fourth))
 
     def project(self, weights: Array) -> list[tuple[Array, Array, float]]:
         """Return what units add to a weighted sum over pairs, by sample."""

@@ -37,6 +37,26 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
     return np.asarray((sums * times) @ sums.T)
 
 
+def degrees_of_freedom(variance: Any, fourth: Any) -> Any:
+    """Return by how many independent units variances are carried (Satterthwaite).
+
+    `fourth` are the sums of squares of what units add to the variances.
+    """
+    ones = np.ones(np.shape(variance))
+    return np.maximum(
+        np.divide(np.square(variance), fourth, out=ones, where=np.greater(fourth, 0)), 1.0
+    )
+
+
+def interval(value: Any, error: Any, df: Any, confidence_level: float) -> tuple[Any, Any, Any]:
+    """Return the interval of Student's t and the p-value of the same test that a number is 0."""
+    reach = -special.stdtrit(df, (1 - confidence_level) / 2) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.abs(np.divide(value, error))
+        p_value = np.where(np.equal(value, 0), 1.0, 2 * special.stdtr(df, -away))
+    return value - reach, value + reach, p_value if np.ndim(p_value) else float(p_value)
+
+
 def interval_of(
     cells: Cells, value: float, influence: Array, level: float, *, unseen: float = 0.0
 ) -> tuple[float, float]:
@@ -49,6 +69,5 @@ def interval_of(
     parts = sums**2 * n / max(n - 1, 1)
     variance = float(times @ parts) + unseen
     fourth = float(times @ parts**2) + unseen**2 / 2
-    df = max(variance**2 / fourth, 1.0) if fourth > 0 else 1.0
-    reach = -float(special.stdtrit(df, (1 - level) / 2)) * variance**0.5
-    return value - reach, value + reach
+    low, high, _ = interval(value, variance**0.5, degrees_of_freedom(variance, fourth), level)
+    return float(low), float(high)

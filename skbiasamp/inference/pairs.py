@@ -13,7 +13,8 @@ from scipy import special
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._utils.formatting import NOT_MEASURED
 from skbiasamp.inference.association import Association, known_or_zero
-from skbiasamp.inference.value import Direction, Estimate, Signs, estimate, interval, margin
+from skbiasamp.inference.influence import interval
+from skbiasamp.inference.value import Direction, Estimate, Signs, estimate, margin
 
 FEW = 10  # rows of a pair that is reliable
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -17,6 +16,7 @@ from scipy import special
 from skbiasamp._input.checks import Array
 from skbiasamp._utils import formatting as words
 from skbiasamp.inference.association import Association, known_or_zero
+from skbiasamp.inference.influence import degrees_of_freedom, interval
 
 FEWEST_ROWS = 30  # of an attack, and of a group that pages show first
 # A direction is clear beyond so many standard errors.
@@ -142,19 +142,10 @@ def estimate(
     if confidence_level is not None and defined.any() and change.is_joint:
         squares, fourth = _spread(change, signs, weights)
         error = math.sqrt(squares)
-        df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
+        df = float(degrees_of_freedom(squares, fourth))
         low, high, p_value = interval(value, error, df, confidence_level)
         low, high = float(max(low, -bound)), float(min(high, bound))
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
-
-
-def interval(value: Any, error: Any, df: Any, confidence_level: float) -> tuple[Any, Any, Any]:
-    """Return the interval of Student's t and the p-value of the same test that a number is 0."""
-    reach = -special.stdtrit(df, (1 - confidence_level) / 2) * error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        away = np.abs(np.divide(value, error))
-        p_value = np.where(np.equal(value, 0), 1.0, 2 * special.stdtr(df, -away))
-    return value - reach, value + reach, p_value if np.ndim(p_value) else float(p_value)
 
 
 def _spread(change: Association, signs: Signs, weights: Array) -> tuple[float, float]:
@@ -279,10 +270,10 @@ def are_joint(association: Association, level: float = 0.95) -> bool:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(association.value) / association.sd
     z = z[np.isfinite(z)]
-    if not z.size or z.max() <= -special.ndtri((1 - level) / 2):
+    if not z.size or z.max() <= _independent_margin(1, level):
         return False
     # No correlation needs more standard errors than independent pairs do (Sidak).
-    if z.max() > -special.ndtri((1 - level ** (1 / len(z))) / 2):
+    if z.max() > _independent_margin(len(z), level):
         return True
     return bool(z.max() > margin(association, level))
 

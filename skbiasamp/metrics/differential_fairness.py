@@ -18,8 +18,9 @@ from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.formatting import NOT_MEASURED, group_of, task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, Mapped, associate
+from skbiasamp.inference.influence import interval
 from skbiasamp.inference.pairs import MeanChange, Pairs
-from skbiasamp.inference.value import Estimate, Signs, interval, margin
+from skbiasamp.inference.value import Estimate, Signs, margin
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import is_one_label

@@ -17,7 +17,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import labels_of, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.value import interval
+from skbiasamp.inference.influence import degrees_of_freedom, interval
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.results import AuditResult, pair_table
 
@@ -174,8 +174,7 @@ class FunctionAuditor(BaseAuditor):
         away = np.array(replicates)
         parts = (away - away.mean(axis=0)) ** 2 * (n_blocks - 1) / n_blocks
         variance, fourth = parts.sum(axis=0), (parts**2).sum(axis=0)
-        df = np.divide(variance**2, fourth, out=np.ones(len(variance)), where=fourth > 0)
-        return np.sqrt(variance), np.maximum(df, 1.0)
+        return np.sqrt(variance), degrees_of_freedom(variance, fourth)
 
 
 def _rows(test: Contingency) -> tuple[Array, Array, Array, Array]:

@@ -12,8 +12,9 @@ from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.association import Term
+from skbiasamp.inference.influence import degrees_of_freedom, interval
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.value import Signs, counted_pairs, interval, sign_products
+from skbiasamp.inference.value import Signs, counted_pairs, sign_products
 
 # Numbers held at once: thresholds × kinds of rows × pairs.
 _BLOCK = 1 << 20
@@ -112,9 +113,8 @@ class Scored:
     def intervals(self, values: Array, confidence_level: float) -> tuple[Array, Array]:
         """Return the ends of the interval at each threshold."""
         squares, fourth = self._spread()
-        df = np.divide(squares**2, fourth, out=np.ones(len(values)), where=fourth > 0)
-        how = np.sqrt(squares), np.maximum(df, 1.0), confidence_level
-        low, high, _ = interval(values, *how)
+        df = degrees_of_freedom(squares, fourth)
+        low, high, _ = interval(values, np.sqrt(squares), df, confidence_level)
         bound = self.pairs.aggregate.bound
         return np.maximum(low, -bound), np.minimum(high, bound)
 

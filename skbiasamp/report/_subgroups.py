@@ -16,8 +16,9 @@ from skbiasamp.counts.cells import labels_of, take
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.inference.association import Association
+from skbiasamp.inference.influence import interval
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.inference.value import Estimate, estimate, interval, margin_of
+from skbiasamp.inference.value import Estimate, estimate, margin_of
 from skbiasamp.report._value_parts import within_rows
 
 

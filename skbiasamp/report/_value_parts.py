@@ -21,8 +21,7 @@ from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.inference.association import Association, associate
-from skbiasamp.inference.influence import unit_sums
-from skbiasamp.inference.value import interval
+from skbiasamp.inference.influence import degrees_of_freedom, interval, unit_sums
 
 LABEL, DECISION = "task", "task_pred"
 
@@ -106,7 +105,7 @@ class Measured(NamedTuple):
     def row(self, cells: Contingency, level: float) -> dict[str, float]:
         """Return the number with its interval."""
         squares, fourth = _moments(cells, self.influence)
-        df = max(squares**2 / fourth, 1.0) if fourth > 0 else 1.0
+        df = degrees_of_freedom(squares, fourth)
         low, high, _ = interval(self.value, math.sqrt(squares), df, level)
         return {"value": self.value, "low": float(low), "high": float(high)}
 
