@@ -202,17 +202,21 @@ def check(days=15, n_draws=4_999):
             rng.multinomial(k, p.ravel(), size=2).reshape(-1, *p.shape)
             for k in (n * REFERENCE, *[n] * days)
         )
-        # a change that cannot be missed
         later[5:] = [counts[:, :, :, ::-1] for counts in later[5:]]
         outcome, whole = at_once(first, later, n_draws, rng), all_cells(p)
+        assert (outcome.p_value[:, 5:] <= ALPHA).any()
+        assert (outcome.p_value[:, :5] > ALPHA).all()
         for i in range(2):
+            found = Found(outcome.sign[i], outcome.scores[i], outcome.p_value[i])
             cells = [with_weight(whole, counts[i].ravel() * 1.0) for counts in (first, *later)]
             auditor = DirectionalAuditor().learn_reference(cells[0])
             alone = against_all_before(auditor, cells[0], cells[1:], n_draws=n_draws, rng=rng)
-            # Ranks among other draws differ a little.
-            np.testing.assert_allclose(outcome.scores[i], alone.scores, atol=0.4, equal_nan=True)
+            # Ranks among other draws differ a little, far out in the tails more.
+            ours, theirs = (np.clip(one.scores, -2.5, 2.5) for one in (found, alone))
+            np.testing.assert_allclose(ours, theirs, atol=0.2, equal_nan=True)
             best = np.minimum(alone.p_value, alone.p_pairs.min(axis=0))
-            assert _first(outcome.p_value[i : i + 1] <= ALPHA) == _first(best[None] <= ALPHA)
+            ours, theirs = (np.log(np.maximum(p, 1e-3)) for p in (found.p_value, best))
+            np.testing.assert_allclose(ours, theirs, atol=np.log(2))
 
 
 def unchanged(p, day):

@@ -202,11 +202,12 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# No mask clearly changes the association between objects and the named gender: all intervals
-# include 0. If the person is masked, captions name men too often, and that is a shift, no change of
-# the association. The crosses are a model that always says "man", which leaves no association. With
-# outlines masked, the intervals exclude it. So the named gender depends on the image: on the
-# context, or on the shape of the outline, such as hair or a skirt. With a box on the person, only
+# With outlines of both masked, the association between objects and the named gender is just weaker
+# than in the labels; all other intervals include 0. If the person is masked, captions name men too
+# often, and that is a shift, no change of the association. The crosses are a model that always says
+# "man", which leaves no association. With outlines masked, the intervals exclude it. So the named
+# gender depends on the image: on the context, or on the shape of the outline, such as hair or a
+# skirt. With a box on the person, only
 # about 200 captions name a gender, nearly all of them male. Their intervals include the crosses, so
 # they show nothing about the context.
 #

@@ -12,7 +12,7 @@ gender?) and group → task (A→T: does gender shift the mentioned objects?).
 Men get the wrong gender as often as before (5 %). A third of Equalizer's captions name no gender or
 both, compared with a fifth. If both models name a gender, Equalizer's is more strongly associated
 with the objects. By Multi→, which counts changes in either direction, T→A is lower instead. The
-objects that Equalizer mentions are hardly more associated with gender.
+objects that Equalizer mentions are no more associated with gender.
 """
 
 # %%
@@ -133,8 +133,8 @@ for ax, result, title in zip(
 plt.show()
 
 # %%
-# The verdict is "amplifies more", because the interval excludes 0. The difference is 0.1
-# percentage points on average, which is little. In the paper, single pairs of captions
+# No clear difference: the interval includes 0, and it is narrow. Both models mention fewer objects
+# than the annotators saw, which weakens the association. In the paper, single pairs of captions
 # show a trade-off: T→A falls and A→T rises. Here T→A rises, on the images for which both models
 # name a gender.
 #
@@ -213,9 +213,9 @@ print(f"if captions are swapped at random: {np.mean(by_chance):.1f} [{low:.0f}, 
 sets = pd.DataFrame(index=list(MODELS), columns=["T->A", "A->T"], dtype=float)
 for model in MODELS:
     of_sets = {
-        direction: MultiAttributeAuditor(direction, min_size=2, base="test", interval=None).fit(
-            truth, sensitive_features=gender
-        )
+        direction: MultiAttributeAuditor(
+            direction, min_size=2, base="test", formula="published", interval=None
+        ).fit(truth, sensitive_features=gender)
         for direction in sets.columns
     }
     sets.loc[model, "T->A"] = of_sets["T->A"].score(

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
-import numpy as np
 import sklearn
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import StackingClassifier
@@ -256,8 +255,10 @@ def require_labels(owner: Any, y: Any) -> None:
     require_y(owner, y)
     estimator = owner.estimator
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
-    if shape[1:] == (1,) and not get_tags(last).target_tags.single_output:
+    # Not by numpy, which does not survive a list that holds itself.
+    first = y[0] if isinstance(y, list | tuple) and y else None
+    row = len(first) if isinstance(first, list | tuple) else getattr(y, "shape", ())[1:]
+    if row in (1, (1,)) and not get_tags(last).target_tags.single_output:
         raise InputError(
             "{y} has one column, and {kind} learns several. Pass y as a vector, and the classifier "
             "inside {kind}.",
