@@ -7,7 +7,7 @@ from by_hand import METRICS, audit, rows, weighted, world
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
 
-from skbiasamp import DirectionalAuditor, NumericAuditor
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
 from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor
 
 pytestmark = [
@@ -74,6 +74,37 @@ def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_n
     assert result.statistics["shift"] == pytest.approx(0.3 / 3)
     assert result.value == pytest.approx(0, abs=1e-12)
     assert result.verdict == "no clear effect"
+
+
+@pytest.mark.parametrize("auditor", [DirectionalAuditor, MultiAttributeAuditor])
+def test_rates_of_training_rows_are_compared_in_groups_of_the_audited_sizes(auditor):
+    """Equal rates are no change, however many rows of each group are audited."""
+    label = np.repeat([1, 0, 1, 0], [80, 20, 60, 240])
+    trained = auditor("A->T", base="train").fit(
+        label[:, None], sensitive_features=np.repeat(["a", "b"], [100, 300])
+    )
+    audited = np.repeat([1, 0, 1, 0], [240, 60, 20, 80])[:, None]
+    group = np.repeat(["a", "b"], [300, 100])
+    assert trained.score(audited, audited, sensitive_features=group) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_interval_of_other_rates_has_the_error_of_both_samples():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(150):
+        (train, trained), (audited, group) = (
+            ((rng.random(n) < np.array([0.6, 0.3, 0.4])[g]).astype(int), g)
+            for n, g in (
+                (n, rng.choice(3, n, p=shares))
+                for n, shares in ((600, [0.2, 0.3, 0.5]), (400, [0.5, 0.3, 0.2]))
+            )
+        )
+        auditor = DirectionalAuditor(base="train").fit(train, sensitive_features=trained)
+        found.append(auditor.audit(None, audited, sensitive_features=group))
+    assert 0.9 <= np.mean([one.low <= 0 <= one.high for one in found]) <= 0.99
+    spread = np.std([one.value for one in found])
+    width = np.mean([one.high - one.low for one in found]) / 2
+    assert 0.85 <= width / (1.96 * spread) <= 1.25
 
 
 def test_ties_in_training_labels_count_as_0_and_stay_in_the_divisor():

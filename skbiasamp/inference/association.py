@@ -32,8 +32,8 @@ _BLOCK = 1 << 21
 class Term:
     """P(outcome | condition) − P(outcome) in one sample of rows; arrays are conditions × outcomes.
 
-    Without a `centre` it is P(outcome | condition) alone. `times` says how often a row counts in
-    its condition, if that is not once.
+    Without a `centre` it is P(outcome | condition) alone, or less the mean of all conditions with
+    the `shares`. `times` says how often a row counts in its condition, if that is not once.
     """
 
     cells: Contingency
@@ -44,6 +44,7 @@ class Term:
     overall: Array
     centre: bool = True
     times: Any = 1.0
+    shares: Any = None
 
     @cached_property
     def share(self) -> Array:
@@ -77,7 +78,7 @@ class Term:
         """Whether all rows count the same, so that variances follow from counts."""
         cells = self.cells
         alone = cells.clusters is None and cells.poststrata is None and np.ndim(self.times) == 0
-        return alone and np.ndim(self.leverage) == 1
+        return alone and self.shares is None and np.ndim(self.leverage) == 1
 
     def is_same(self, other: Term) -> bool:
         """Return whether another term is of the same labels of the same rows."""
@@ -85,6 +86,7 @@ class Term:
             return True
         return (
             self.centre == other.centre
+            and np.array_equal(self.shares, other.shares)
             and np.array_equal(self.n, other.n)
             and np.array_equal(self.rate, other.rate, equal_nan=True)
             and are_same(self.outcome, other.outcome)
@@ -93,6 +95,8 @@ class Term:
 
     def project(self, weights: Array) -> Array:
         """Return how much a unit of weight of each cell moves a weighted sum over pairs."""
+        if self.shares is not None:
+            weights = weights - np.multiply.outer(self.shares, weights.sum(axis=0))
         scaled = weights * self.share[:, None]
         mean = np.where(scaled == 0, 0.0, scaled * self.rate).sum(axis=1)
         each = self.outcome.scores(scaled)
@@ -109,6 +113,10 @@ class Term:
 
     def influence(self, condition: int, outcomes: Array) -> Array:
         """Return how much a unit of weight of each cell moves some pairs (cells × pairs)."""
+        if self.shares is not None:
+            alone = replace(self, shares=None)
+            parts = (share * alone.influence(at, outcomes) for at, share in enumerate(self.shares))
+            return np.asarray(alone.influence(condition, outcomes) - sum(parts))
         values = self.outcome.select(outcomes).dense(slice(None), float)
         inside = self.given.column(condition) * self.share[condition]
         inside = inside * self.leverage[..., condition]
@@ -281,6 +289,23 @@ class Association:
         )
         return replace(self, value=self.rate, samples=samples)
 
+    def around(self, rows: Contingency) -> Association:
+        """Return rates of groups less their mean in other rows, whose groups have other sizes."""
+        sizes = np.where(np.isnan(self.rate).all(axis=-1), 0.0, rows.count("group"))
+        with np.errstate(invalid="ignore"):  # no group is known
+            shares = sizes / sizes.sum(axis=-1, keepdims=True)
+        value = self.rate - shares[..., None, :] @ known_or_zero(self.rate)
+        if shares.ndim > 1:  # resamples have values alone
+            return replace(self, value=value)
+        samples = tuple(
+            Sample(
+                cells,
+                tuple((by, replace(term, centre=False, shares=shares)) for by, term in terms),
+            )
+            for cells, terms in self.samples
+        )
+        return replace(self, value=value, samples=samples) + centre_of(self.rate, rows)
+
     @property
     def is_joint(self) -> bool:
         """Whether it is known how pairs vary together, so that sums over pairs have intervals."""
@@ -389,6 +414,17 @@ class Association:
         return total
 
 
+def centre_of(rates: Array, rows: Contingency) -> Association:
+    """Return zeros that vary as minus the mean of known rates over the groups of rows."""
+    if rows.summed == "tasks":
+        tasks = range(rates.shape[1])
+        return TaskByTask.of([centre_of(rates[:, [i]], of_task(rows, i)) for i in tasks])
+    groups = labels_of(rows, "group")
+    times = np.maximum(groups.scores(np.ones(len(rows.groups))), 1)  # groups of a row
+    of_row = Members(groups.scores(known_or_zero(rates).T) / times[:, None])
+    return replace(associate(rows, of_row, groups, by_group=True), value=np.zeros(rates.shape))
+
+
 @dataclass(frozen=True, eq=False)
 class TaskByTask(Association):
     """Associations of tasks that were counted one by one.
@@ -429,6 +465,14 @@ class TaskByTask(Association):
     def without_centre(self) -> Association:
         """Return the rates alone."""
         return TaskByTask.of([part.without_centre() for part in self.parts])
+
+    def around(self, rows: Contingency) -> Association:
+        """Return rates less their mean in other rows."""
+        apart = rows.summed == "tasks"
+        parts = enumerate(self.parts)
+        return TaskByTask.of(
+            [part.around(of_task(rows, i) if apart else rows) for i, part in parts]
+        )
 
     def cross(self, other: Association) -> Array:
         """Return the covariance of each pair's association with that of another."""

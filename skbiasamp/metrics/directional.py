@@ -10,12 +10,10 @@ import pandas as pd
 
 from skbiasamp._input.checks import DIRECTIONS, Array, check_table
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.labels import Members
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
-from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.association import Association, associate, centre_of
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
@@ -44,7 +42,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
         and tables. "negative": −1, as in the printed formula (only to replicate it).
     base : {"test", "train"} or DataFrame of groups × tasks, default="test"
         What predictions are compared with. "test": the labels of the audited rows. "train": the
-        training labels. A data frame: rates of your own, P(task | group) for "A->T" and
+        training labels (for "A->T" as if groups were as large as in the audited rows). A data
+        frame: rates of your own, P(task | group) for "A->T" and
         P(group | task) for "T->A", taken as known. If they come from a sample, such as a survey,
         call `fit` with its counts and use "train": the interval then has the sample's error.
         Signs are those of these rates: P(task | group) against its mean over groups, weighted by
@@ -168,10 +167,11 @@ class DirectionalAuditor(CooccurrenceAuditor):
             reference = None
         else:
             reference = associate(train, side, given=given)
-            before = associate(test, side, given=given) if self._in_rows else reference
             if not self._sampled and train is not test:
                 reference = reference.as_known()
-                before = before if self._in_rows else reference
+            before = associate(test, side, given=given) if self._in_rows else reference
+            if self.direction == "A->T" and not self._in_rows:
+                before = before.around(test)
         if self.sign is not None:
             reference = None
         return Pairs(
@@ -190,10 +190,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         of each group (T→A).
         """
         if self.direction == "A->T":
-            groups = labels_of(test, "group")
-            size = groups.scores(np.ones(len(test.groups)))  # how many groups a row is of
-            of_row = groups.scores(np.nan_to_num(rates).T) / np.maximum(size, 1)[:, None]
-            labelled = associate(test, Members(of_row), groups, by_group=True)
+            labelled = centre_of(rates, test)
         else:
             shares = associate(test, "group", given="task")
             labelled = shares - shares.without_centre()

@@ -187,6 +187,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         after = _associate(rows, *predicted, shares=shares)
         if not own and (shares or not self._sampled):
             labelled = labelled.as_known()
+        if not own and self.direction == "A->T":
+            labelled = labelled.around(rows)
         if shares:
             joint = trained.joint("group", "task")
             whole = joint.sum(axis=-2, keepdims=True)
