@@ -289,7 +289,7 @@ class Association:
         )
         return replace(self, value=self.rate, samples=samples)
 
-    def around(self, rows: Contingency) -> Association:
+    def around(self, rows: Any) -> Association:
         """Return rates of groups less their mean in other rows, whose groups have other sizes."""
         sizes = np.where(np.isnan(self.rate).all(axis=-1), 0.0, rows.count("group"))
         with np.errstate(invalid="ignore"):  # no group is known
@@ -414,7 +414,7 @@ class Association:
         return total
 
 
-def centre_of(rates: Array, rows: Contingency) -> Association:
+def centre_of(rates: Array, rows: Any) -> Association:
     """Return zeros that vary as minus the mean of known rates over the groups of rows."""
     if rows.summed == "tasks":
         tasks = range(rates.shape[1])
@@ -466,7 +466,7 @@ class TaskByTask(Association):
         """Return the rates alone."""
         return TaskByTask.of([part.without_centre() for part in self.parts])
 
-    def around(self, rows: Contingency) -> Association:
+    def around(self, rows: Any) -> Association:
         """Return rates less their mean in other rows."""
         apart = rows.summed == "tasks"
         parts = enumerate(self.parts)
