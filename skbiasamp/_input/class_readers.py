@@ -15,7 +15,6 @@ from skbiasamp._input.checks import (
     check_distinct,
     check_group_limit,
     check_kinds,
-    check_known,
     check_same_columns,
 )
 from skbiasamp._input.classes import (
@@ -24,8 +23,10 @@ from skbiasamp._input.classes import (
     recode,
     sort_names,
     task_names,
+    united,
     whole_classes,
 )
+from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.coding import (
     Column,
     Continuous,
@@ -99,7 +100,7 @@ class Classes(Reader):
         self._take_probabilities(known)
         one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
-        names = self._align(coded, known, weight, rows)
+        names = self._align(coded, known, rows)
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
@@ -197,11 +198,9 @@ class Classes(Reader):
                 )
         return both, pos_label
 
-    def _align(
-        self, sides: dict[str, Found], known: Names | None, weight: Array, rows: Array
-    ) -> Names:
-        """Return one list of names for labels and predictions, the fitted one if there is one."""
-        return align(sides, known, self.role, weight, self.spelling) if sides else known or ()
+    def _align(self, sides: dict[str, Found], known: Names | None, rows: Array) -> Names:
+        """Return one list of names for labels and predictions, and training."""
+        return align(sides, known, self.spelling) if sides else known or ()
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -232,7 +231,10 @@ class Classes(Reader):
                 seen="one column of probabilities" if n == 1 else f"{n} columns",
                 what=f"{len(names)} {what} ({quote(names)})",
             )
-        check_columns(pred.titles, names, pred.name, what)
+        positions = positions_of(
+            names, pred.titles, pred.name, what, listed=self.how.listed
+        )
+        matrix = matrix if positions is None else matrix[:, positions]
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
         if wrong.any() and not self.how.scores:
             raise InputError(
@@ -296,10 +298,8 @@ class Groups(Classes):
     def _known_classes(self) -> Names | None:
         return None if self.known is None else self.known.names
 
-    def _align(
-        self, sides: dict[str, Found], known: Names | None, weight: Array, rows: Array
-    ) -> Names:
-        return self._checked(super()._align(sides, known, weight, rows), rows)
+    def _align(self, sides: dict[str, Found], known: Names | None, rows: Array) -> Names:
+        return self._checked(super()._align(sides, known, rows), rows)
 
     def _checked(self, names: Names, rows: Array) -> Names:
         """Return groups; raise if an identifier was taken for them. Training may have any."""
@@ -324,11 +324,11 @@ class MarginalGroups(Groups):
         names: Names = ()
         for i in range(len(self.label.titles)):
             sides_by_name = {p.name: p.labels[i] for p in self.parameters}
-            names += align(sides_by_name, None, "group", weight)
+            names += align(sides_by_name, None)
         self._checked(names, rows)
         if self.known is not None:
-            check_known(names, self.known.names, role="group")
-            names = self.known.names
+            known = self.known.names
+            names = (*known, *(name for name in names if name not in known))
         sides = []
         for parameter in self.parameters:
             matrix = np.zeros((len(weight), len(names)), dtype=bool)
@@ -338,10 +338,8 @@ class MarginalGroups(Groups):
         return sides[0], sides[1] if len(sides) > 1 else None
 
 
-def align(
-    sides: dict[str, Found], known: Names | None, role: str, weight: Array, spelling: bool = True
-) -> Names:
-    """Return one list of names for labels and predictions, the fitted one if there is one."""
+def align(sides: dict[str, Found], known: Names | None, spelling: bool = True) -> Names:
+    """Return one list of names for labels, predictions and training."""
     (first, (_, names)), *others = sides.items()
     for other, (_, other_names) in others:
         if other_names == names:
@@ -353,14 +351,7 @@ def align(
     if known is None:
         return sort_names(union)
     check_kinds(known, union, "the training data", first)
-    rows: dict[Hashable, float] = {}
-    for codes, values in sides.values():
-        totals = np.bincount(codes, weight, minlength=len(values))
-        for name, n in zip(values, totals, strict=True):
-            # A label and its prediction are in the same rows: these count once.
-            rows[name] = max(rows.get(name, 0.0), float(n))
-    check_known(union, known, role=role, rows=rows)
-    return known
+    return united([known, union])
 
 
 def _combined(labels: list[Found]) -> list[Found]:

@@ -224,28 +224,51 @@ def check_lengths(given: Mapping[Any, Any]) -> int:
 
 
 def check_index(given: Mapping[str, Any]) -> None:
-    """Raise where two pandas inputs hold the same index labels in another order."""
+    """Raise where index labels of one pandas input stand at other positions in another.
+
+    An index that only counts the rows says nothing: it was reset.
+    """
     indexes: dict[Name, pd.Index] = {}
     for name, index in _indexes(given):
         if any(index is other or index.equals(other) for other in indexes.values()):
             continue
         for first, expected in indexes.items():
-            if not _same_labels(index, expected):
+            same = _same_labels(index, expected)
+            moved = _first_moved(index, expected, same)
+            if moved is None:
                 continue
-            labels = zip(map(plain, expected), map(plain, index), strict=True)
-            at, (a, b) = next((i, ab) for i, ab in enumerate(labels) if repr(ab[0]) != repr(ab[1]))
+            kind = (
+                "the same index labels in another order"
+                if same
+                else "overlapping index labels at other positions"
+            )
             raise InputError(
-                "{other} and {name} have the same index labels in another order (row {at}: {a!r} "
-                "and {b!r}), so one of them was shuffled or sorted. Rows are matched by position: "
-                "bring them into one order first, for example {name}.loc[{other}.index], or pass "
-                ".to_numpy() if the order is meant.",
+                "{other} and {name} have {kind} (row {at}: {a!r} and {b!r}), so {so}. Rows are "
+                "matched by position: bring them into one order first, for example "
+                "{name}.loc[{other}.index], or pass .to_numpy() if the order is meant.",
                 name=name,
                 other=first,
-                at=at,
-                a=a,
-                b=b,
+                kind=kind,
+                so="one of them was shuffled or sorted" if same else "they are not the same rows",
+                at=moved,
+                a=plain(expected[moved]),
+                b=plain(index[moved]),
             )
         indexes[name] = index
+
+
+def _first_moved(index: pd.Index, other: pd.Index, same: bool) -> int | None:
+    """Return the first row whose labels differ, if a label of one is elsewhere in the other."""
+    counting = pd.RangeIndex(len(index))
+    if len(index) != len(other):
+        return None  # of weights and clusters lengths are checked later
+    if not same and (index.equals(counting) or other.equals(counting)):
+        return None
+    differ = np.flatnonzero(np.asarray(index != other))
+    if not same and len(differ):
+        differ = differ[index[differ].isin(other)]
+    # What is no number is not equal to itself.
+    return next((int(i) for i in differ if repr(plain(index[i])) != repr(plain(other[i]))), None)
 
 
 def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:

@@ -37,7 +37,8 @@ class How:
     `numbers` numbers. `pos_label` is the positive class of a binary label: by default that of
     `like`, or the class that sorts last. `max_groups` is how many groups may be found: None for
     what people mean. With a `threshold`, predictions are scores, and those of at least it are the
-    positive class. Scores may have any columns if they are an `embedding`.
+    positive class. Scores may have any columns if they are an `embedding`. Columns of a frame are
+    `listed` in their order.
     """
 
     groups: str = "intersection"
@@ -50,6 +51,7 @@ class How:
     numbers: bool = False
     threshold: float | None = None
     embedding: bool = False
+    listed: bool = False
 
     def __post_init__(self) -> None:
         check_option("groups", self.groups, GROUPS)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array, Names, check_columns, check_known
+from skbiasamp._input.checks import Array, Names, check_known
 from skbiasamp._input.classes import no_positive_class
+from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.coding import (
     HOLES,
     Column,
@@ -110,7 +111,7 @@ class Indicators(Reader):
             raise no_positive_class(f"is {self.what}")
         label, pred, known = self.label, self.pred, self.known
         assert label.matrix is not None
-        names, n = label.titles, len(label.titles)
+        names, n, matrix = label.titles, len(label.titles), label.matrix
         if known is not None:
             if known.one_label or len(known.names) != n:
                 raise InputError(
@@ -121,18 +122,26 @@ class Indicators(Reader):
                     had="one column" if known.one_label else f"{len(known.names)} columns",
                     role=self.role,
                 )
-            check_columns(names, known.names, label.name, "the training data")
-            if tuple(range(n)) not in (names, known.names):  # both have names
-                check_known(names, known.names, role=self.role)
+            known_names = (names, known.names)
+            if tuple(range(n)) not in known_names:  # both have names
+                check_known(*known_names, role=self.role)
+            matrix = self._placed(label, known.names, "columns of the training data")
             names = known.names
-        side = Side(names, Members(label.matrix), open=False, floats=label.floats)
+        side = Side(names, Members(matrix), open=False, floats=label.floats)
         if pred is None or self.is_embedding(side):
             return side, None
         assert pred.matrix is not None
         if pred.matrix.shape[1] != n:
             raise columns_differ(label, pred.name, pred.matrix.shape[1])
-        check_columns(pred.titles, names, pred.name, label.name)
-        return side, Side(names, Members(pred.matrix), open=False, floats=pred.floats)
+        predicted = self._placed(pred, names, f"columns of {label.name}")
+        return side, Side(names, Members(predicted), open=False, floats=pred.floats)
+
+    def _placed(self, read: Parameter, names: Names, other: str) -> Array:
+        """Return the columns of a matrix in the order of names."""
+        assert read.matrix is not None
+        listed = self.how.listed
+        positions = positions_of(names, read.titles, read.name, other, listed=listed)
+        return read.matrix if positions is None else read.matrix[:, positions]
 
 
 class Numbers(Indicators):

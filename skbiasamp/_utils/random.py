@@ -13,9 +13,18 @@ _DRAWN = 1 << 21
 
 def generator(random_state: Any) -> np.random.Generator:
     """Return a generator; None is fresh entropy, never NumPy's global state."""
+    check_seed(random_state)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
     return np.random.default_rng(random_state)
+
+
+def check_seed(random_state: Any) -> None:
+    """Raise if a seed is a truth value, which counts as 0 or 1."""
+    if isinstance(random_state, bool | np.bool_):
+        raise ValueError(
+            f"random_state must be a whole number, a generator or None; got {random_state!r}."
+        )
 
 
 def chunks(n_draws: int, numbers: int) -> list[int]:

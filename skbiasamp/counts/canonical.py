@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp.counts.cells import C, Cells, distinct, keys_of, take
+from skbiasamp._input.labels import Side
+from skbiasamp.counts.cells import (
+    C,
+    Cells,
+    distinct,
+    keys_of,
+    labels_of,
+    sides_of,
+    take,
+    with_sides,
+)
+from skbiasamp.counts.pair_sums import pair_sums
 
 
 def equal(cells: Cells, other: Cells) -> bool:
@@ -30,6 +43,26 @@ def _in_order(cells: Cells) -> Array:
         table.append(np.column_stack([of, n[of].astype(np.int64)]))
     rows = np.hstack(table)
     return np.asarray(rows[np.lexsort(rows.T[::-1])])
+
+
+def named_by_counts(cells: C) -> C:
+    """Return cells whose groups, and classes of more than two, are in the order of their counts.
+
+    Random numbers drawn over `ordered` cells then do not depend on names.
+    """
+    if not cells.has("task") or cells.soft("task") or cells.soft("group"):
+        return cells
+    sides: dict[Any, Side] = {}
+    # Labels alone, so that all models of the same rows have the same order.
+    joint = pair_sums(labels_of(cells, "group"), labels_of(cells, "task"), cells.weight)
+    for role, table, fewest in (("group", joint, 2), ("task", joint.T, 3)):
+        own = {name: side for name, side in sides_of(cells).items() if name.startswith(role)}
+        if len(table) < fewest or any(side.is_matrix for side in own.values()):
+            continue
+        keys = [(row.sum(), *np.sort(row)) for row in table]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        sides |= {name: side.select(order) for name, side in own.items()}
+    return with_sides(cells, {**sides_of(cells), **sides}) if sides else cells
 
 
 def ordered(cells: C) -> C:

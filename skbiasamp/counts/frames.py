@@ -102,7 +102,7 @@ def read_frame(
             return _of_tasks(opened, sides, made, how)
         columns = _columns(opened, sides, joint=joint, numbers=how["numbers"])
     labels = how | {"sensitive_features": columns["group"], "sample_weight": columns["weight"]}
-    labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"]}
+    labels |= {"repeats": columns["repeats"], "clusters": columns["cluster"], "listed": True}
     labels["merged"] = few and opened.eager is not None and not how["numbers"]
     for side, parameter in (("task_pred", "y_pred"), ("group_pred", "sensitive_pred")):
         if not models:

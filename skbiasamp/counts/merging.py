@@ -116,17 +116,17 @@ def _clusters(every: list[C]) -> Clusters | None:
 
 
 def conformed(cells: C, like: Cells) -> C:
-    """Return cells with the groups and tasks of `like`, in that order."""
+    """Return cells with the groups and tasks of `like`, in that order, and their own."""
     require_cells("like", like)
     _check_alike(cells, like)
     group, task = side_of(like, "group"), naming_side(like)
-    tasks = _known_names(task)
-    columns = cells.group_columns or group.columns
     mine, own = naming_side(cells), side_of(cells, "group")
+    groups, tasks = united([like.groups, cells.groups]), united([_known_names(task), mine.names])
+    columns = cells.group_columns or group.columns
     own_names = (cells.groups, mine.names, mine.pos_label, own.columns)
-    if own_names == (like.groups, tasks, task.pos_label, columns):
+    if own_names == (groups, tasks, task.pos_label, columns):
         return cells  # with the sums that were computed
-    sides = _onto(cells, like.groups, tasks)
+    sides = _onto(cells, groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
     return with_sides(cells, _with_positive(sides, task.pos_label))
 
@@ -191,6 +191,8 @@ def present(cells: C) -> C:
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
     """Return cells with more names of groups and of tasks or classes."""
+    if (side_of(cells, "group").names, naming_side(cells).names) == (groups, tasks):
+        return cells  # with the sums that were computed
     return with_sides(cells, _onto(cells, groups, tasks))
 
 
@@ -324,7 +326,8 @@ def _check_alike(cells: Cells, like: Cells) -> None:
         mine, known = _naming(cells, role), _known_names(_naming(like, role))
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
         check_missing_names(known, mine.names)
-        check_known(mine.names, known, role=role)
+        if not mine.open:
+            check_known(mine.names, known, role=role)
         lacking = [] if mine.open else [name for name in known if name not in mine.names]
         if lacking:
             raise InputError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -32,12 +33,14 @@ class Signs:
     """The sign by which each pair's change counts, as far as labels are sure of it.
 
     `values` are −1 to 1. `z` are the labels' associations in standard errors, where they decide
-    the signs and rows are those of the changes; None if the signs are known.
+    the signs and rows are those of the changes; None if the signs are known. `fixed` are pairs
+    whose sign is known all the same.
     """
 
     values: Array
     source: Association | None = None
     above: bool = False
+    fixed: Array | bool = False
 
     @classmethod
     def known(cls, values: Array) -> Signs:
@@ -45,15 +48,17 @@ class Signs:
         return cls(np.asarray(values, dtype=float))
 
     @classmethod
-    def of(cls, labels: Association, *, above: bool = False) -> Signs:
+    def of(cls, labels: Association, *, above: bool = False, known: Any = math.nan) -> Signs:
         """Return signs of labels whose rows are those of the changes: erf(z).
 
         It is the mean, over all ways to part the rows, of signs from two thirds of them, so that
         changes in the other third share no noise with them. `above`: pairs above 0 count, and
-        those below do not.
+        those below do not. `known` are signs that labels do not decide; NaN where they do.
         """
         values = np.where(labels.variance > 0, special.erf(known_or_zero(labels.z)), 0.0)
-        return cls((1 + values) / 2 if above else values, labels, above)
+        values = (1 + values) / 2 if above else values
+        fixed = ~np.isnan(known)
+        return cls(np.where(fixed, known, values), labels, above, fixed)
 
     @property
     def sd(self) -> Array:
@@ -63,7 +68,7 @@ class Signs:
         # 1 − erf² without its rounding errors.
         rest = special.erfc(np.abs(known_or_zero(self.source.z)))
         open_ = np.where(self.source.variance > 0, np.sqrt(rest * (2 - rest)), 1.0)
-        return open_ / 2 if self.above else open_
+        return np.where(self.fixed, 0.0, open_ / 2 if self.above else open_)
 
     @property
     def slope(self) -> Array:
@@ -74,7 +79,8 @@ class Signs:
         slope = (
             (1 if self.above else 2) / math.sqrt(math.pi) * np.exp(-(known_or_zero(labels.z) ** 2))
         )
-        return np.divide(slope, labels.sd, out=np.zeros(slope.shape), where=labels.variance > 0)
+        varies = (labels.variance > 0) & ~np.asarray(self.fixed)
+        return np.divide(slope, labels.sd, out=np.zeros(slope.shape), where=varies)
 
     def shared(self, change: Association) -> Array:
         """Return what signs and changes have in common by chance, which is no change."""
@@ -175,7 +181,9 @@ def _spread(change: Association, signs: Signs, weights: Array) -> tuple[float, f
 
 def counted_pairs(signs: Signs, weights: Array) -> Array:
     """Return which pairs add to a value."""
-    has_sign = signs.values != 0 if signs.source is None else signs.source.variance > 0
+    has_sign = signs.values != 0
+    if signs.source is not None:
+        has_sign = np.where(signs.fixed, has_sign, signs.source.variance > 0)
     return np.asarray((weights != 0) & has_sign)
 
 
@@ -318,7 +326,7 @@ class Direction:
             return words.NOT_MEASURED
         if not number.excludes_zero:
             # With signs of training labels the interval has spent 5 % already.
-            level = 0.95 if self.signs.source is not None else 0.99
+            level = 0.99 if self.signs.source is None or np.any(self.signs.fixed) else 0.95
             change = self.change if part is None else part
             adds = not self.is_known and are_joint(change, 1 - (1 - level) / n_tests)
             return words.ADDS if adds else words.NO_EFFECT

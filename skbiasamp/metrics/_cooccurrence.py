@@ -18,16 +18,16 @@ from skbiasamp._input.options import Option
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.counts.cells import as_labels
+from skbiasamp.counts.cells import as_labels, naming_side, side_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.merging import differ_in_group
+from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.association import Association
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.inference.value import Estimate
-from skbiasamp.metrics._pair_warnings import warn_undefined
+from skbiasamp.metrics._pair_warnings import warn_undefined, warn_untrained
 from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
 from skbiasamp.metrics.inputs import rest_by_name
@@ -254,6 +254,8 @@ class CooccurrenceAuditor(BaseAuditor):
         pairs = self.measure(train, test, **self._chosen_from(train, test))
         if warns:
             warn_undefined(pairs)
+            if train is not test:
+                warn_untrained(train, test)
         return train, pairs
 
     def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
@@ -499,9 +501,9 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return the groups of the training labels that have no audited rows."""
         if not (self._fitted and self.reference == "train" and self._uses_groups):
             return []
-        trained, audited = (cells.count("group") > 0 for cells in (self.contingency_, test))
-        names = zip(test.groups, trained, audited, strict=True)
-        return [name for name, before, after in names if before and not after]
+        audited = {name for name, n in zip(test.groups, test.count("group"), strict=True) if n > 0}
+        trained = zip(self.groups_, self.contingency_.count("group"), strict=True)
+        return [name for name, n in trained if n > 0 and name not in audited]
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""
@@ -510,7 +512,8 @@ class CooccurrenceAuditor(BaseAuditor):
             if self.reference == "train":
                 # Labels that were given are known, even if they are those of the audited rows.
                 same = self.contingency_.weight is test.weight
-                return copy.deepcopy(self.contingency_) if same else self.contingency_
+                train = copy.deepcopy(self.contingency_) if same else self.contingency_
+                return renamed_onto(train, side_of(test, "group").names, naming_side(test).names)
         else:
             self._check_groups(test)
         return test

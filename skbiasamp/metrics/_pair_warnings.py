@@ -5,9 +5,25 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import quote
-from skbiasamp._utils.warnings import warn
+from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.pairs import Pairs
+
+
+def warn_untrained(train: Contingency, test: Contingency) -> None:
+    """Name the groups and tasks of audited rows that training lacks."""
+    kinds: tuple[tuple[SideName, Names], ...] = (("group", test.groups), ("task", test.tasks))
+    for kind, names in kinds:
+        before = train.count(kind)
+        there = test.count(kind if test.has(kind) else f"{kind}_pred")  # type: ignore[arg-type]
+        new = [name for name, n, m in zip(names, before, there, strict=True) if n == 0 < m]
+        if new:
+            who = f"{kind}s {quote(new)}" if len(new) > 1 else f"{kind} {quote(new)}"
+            its = "their" if len(new) > 1 else "its"
+            text = "the training labels lack the {who}: the audited labels give {its} directions."
+            warn(text.format(who=who, its=its), UncertaintyWarning)
 
 
 def warn_undefined(pairs: Pairs) -> None:

@@ -19,7 +19,13 @@ from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.signs import association_sign, compare_counts, overall_rate, settled
+from skbiasamp.metrics.signs import (
+    association_sign,
+    compare_counts,
+    overall_rate,
+    settled,
+    with_audited_signs,
+)
 from skbiasamp.results import AuditResult, conclusion
 
 TIES = ("zero", "negative")
@@ -174,7 +180,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
                 before = before.around(test)
         if self.sign is not None:
             reference = None
-        return Pairs(
+        pairs = Pairs(
             test.groups,
             test.tasks,
             labelled=before,
@@ -182,6 +188,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
             sign=self._sign(train),
             reference=reference,
         )
+        return with_audited_signs(pairs, train, before) if self._in_rows else pairs
 
     def _of_own_rates(self, rates: Array, test: Contingency) -> Association:
         """Return the association in rates of the user's own, which are known.

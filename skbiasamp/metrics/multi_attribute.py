@@ -28,7 +28,7 @@ from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import association_sign, over_share, share_sign
+from skbiasamp.metrics.signs import association_sign, over_share, share_sign, with_audited_signs
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -204,6 +204,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             reference=reference,
             statistics={"n_combinations": len(sets)},
         )
+        if own and not shares:
+            pairs = with_audited_signs(pairs, trained, labelled)
         moved = pairs.rate_change
         if shares:
             moved = np.where(sign == 0, 0.0, sign * moved)

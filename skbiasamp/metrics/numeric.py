@@ -19,6 +19,7 @@ from skbiasamp.inference.association import associate
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.signs import with_audited_signs
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 _ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats
@@ -157,15 +158,17 @@ class NumericAuditor(CooccurrenceAuditor):
         scale: Scale = fixed["scale"]
         scaled = scale.standardised(test)
         labels = scaled if train is test else scale.standardised(train)
-        return Pairs(
+        labelled = associate(scaled, "task", given="group")
+        pairs = Pairs(
             test.groups,
             test.tasks,
-            labelled=associate(scaled, "task", given="group"),
+            labelled=labelled,
             predicted=associate(scaled, "task_pred", given="group"),
             sign=fixed["sign"],
             reference=associate(labels, "task", given="group"),
             aggregate=MeanChange(bound=math.inf),
         )
+        return with_audited_signs(pairs, train, labelled)
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         return {"scale": Scale.of(train), "sign": self._sign(train)}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.association import Association
+from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.value import Signs
 
 
 def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
@@ -74,3 +78,23 @@ def over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> Array:
     limit = np.max(whole, initial=1)
     part, whole = countable(limit, part, whole, exact=exact, factor=shares)
     return (compare_counts(part * shares, whole, exact=exact) > 0).astype(int)
+
+
+def with_audited_signs(pairs: Pairs, train: Contingency, audited: Association) -> Pairs:
+    """Let audited labels give the directions of groups and tasks that training lacks.
+
+    In the published value these pairs are ties.
+    """
+    # Numbers may add up to 0.
+    tasks = np.array(not train.soft("task")) & (train.count("task") == 0)
+    lacking = (train.count("group") == 0)[:, None] | tasks
+    if pairs.reference is None or not lacking.any() or audited.value.ndim > 2:
+        return pairs
+    trained, open_ = pairs.reference, lacking * 1.0
+    parts = (
+        replace(own * of, value=np.where(of, own.value, 0.0))
+        for own, of in ((trained, 1 - open_), (audited, open_))
+    )
+    reference = next(parts) + next(parts)
+    known = np.where(lacking, np.nan, pairs.signs.values)
+    return replace(pairs, reference=reference, signs=Signs.of(reference, known=known))

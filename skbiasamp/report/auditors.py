@@ -11,6 +11,7 @@ from skbiasamp import metrics
 from skbiasamp._input.checks import require_auditor, require_groups
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._utils.progress import progress
+from skbiasamp._utils.random import check_seed
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.base import BaseAuditor
@@ -121,6 +122,7 @@ def run_each(
 
     `chosen` are auditors with their training rows, their audited rows, and the end of the name.
     """
+    check_seed(random_state)
     results: dict[str, R] = {}
     with progress(title, len(chosen)) as step:
         for auditor, train, rows, suffix in chosen:

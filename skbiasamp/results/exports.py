@@ -16,6 +16,7 @@ from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._io.writing import written
+from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.version import __version__
 from skbiasamp.results.pair_tables import without_equal_values
 
@@ -111,8 +112,7 @@ def _latex(frame: pd.DataFrame, caption: str | None, label: str | None) -> str:
         styler = styler.hide(axis="index")
     else:
         styler = styler.format_index(escape="latex", axis="index")
-    latex: str = styler.to_latex(hrules=True, caption=caption, label=label)
-    return latex
+    return printable(styler.to_latex(hrules=True, caption=caption, label=label))
 
 
 @keywords()

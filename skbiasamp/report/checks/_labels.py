@@ -56,6 +56,26 @@ def never_labelled(audited: Audited) -> Findings:
         )
 
 
+@check("untrained", rank=41, place="next")
+def untrained(audited: Audited) -> Findings:
+    """Training labels lack a group or a class of the audited rows."""
+    train, test = audited.train, audited.test
+    if train is None:
+        return
+    for kind, trained, names in (
+        ("group", train.groups, test.groups),
+        ("class", train.classes or train.tasks, test.classes or test.tasks),
+    ):
+        if new := [name for name in names if name not in trained]:
+            they = f"{'groups' if kind == 'group' else 'classes'} {quote(new)}"
+            who, its = (they, "their") if len(new) > 1 else (f"{kind} {quote(new)}", "its")
+            yield (
+                f"The training labels lack the {who}: the audited labels give {its} directions.",
+                "Check that training and audited rows are coded alike, or pass training labels "
+                "that have all.",
+            )
+
+
 @check("group spelling", rank=42, place="next", reads=ROWS)
 def group_spelling(audited: Audited) -> Findings:
     """Names of groups differ only in spaces, capital letters or invisible characters."""
