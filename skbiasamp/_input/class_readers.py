@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from typing import Any
 
@@ -289,11 +290,32 @@ class Groups(Classes):
         titles, known = self.label.titles, self.known
         for parameter in self.parameters:
             parameter.labels = _combined(parameter.labels)
+        if self.how.min_rows is not None:
+            self._merge_rare(self.how.min_rows, rows)
         # The combinations of two 0/1 columns in another order look the same.
         if known is not None and len(titles) == len(known.columns):
             check_same_columns(titles, known.columns)
             check_columns(titles, known.columns, self.label.name, "the training data")
         return super().sides(weight, rows)
+
+    def _merge_rare(self, fewest: int, rows: Array) -> None:
+        """Give groups of few rows one name, as training has it if that merged some."""
+        codes, values = self.label.labels[0]
+        n = np.bincount(codes, rows, minlength=len(values))
+        known = () if self.known is None else self.known.names
+        other = next((name for name in known if _is_other(name)), None)
+        few = (value for value, m in zip(values, n, strict=True) if other or m < fewest)
+        rare = {value for value in few if value not in known}
+        if other is None and len(rare) < 2:
+            return
+        if other is None:
+            name = f"other ({len(rare)} groups)"
+            width = len(self.label.titles)
+            other = (name,) * width if width > 1 else name
+        for parameter in self.parameters:
+            if parameter.labels:
+                codes, own = parameter.labels[0]
+                parameter.labels[0] = codes, tuple(other if v in rare else v for v in own)
 
     def _known_classes(self) -> Names | None:
         return None if self.known is None else self.known.names
@@ -352,6 +374,12 @@ def align(sides: dict[str, Found], known: Names | None, spelling: bool = True) -
         return sort_names(union)
     check_kinds(known, union, "the training data", first)
     return united([known, union])
+
+
+def _is_other(name: Hashable) -> bool:
+    """Whether a group was made of rare ones."""
+    first = name[0] if isinstance(name, tuple) else name
+    return isinstance(first, str) and bool(re.fullmatch(r"other \(\d+ groups\)", first))
 
 
 def _combined(labels: list[Found]) -> list[Found]:

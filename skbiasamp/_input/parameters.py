@@ -32,7 +32,7 @@ Found = tuple[Array, Names]  # codes, and the values that they are positions of
 class How:
     """How labels are read.
 
-    `like` holds the group and task sides of the training labels. With `scores`, labels may be
+    Groups of fewer than `min_rows` rows are one group together. `like` holds the group and task sides of the training labels. With `scores`, labels may be
     numbers that are no classes, and predictions any scores; with `texts`, both must be texts, with
     `numbers` numbers. `pos_label` is the positive class of a binary label: by default that of
     `like`, or the class that sorts last. `max_groups` is how many groups may be found: None for
@@ -43,6 +43,7 @@ class How:
 
     groups: str = "intersection"
     missing: str = "error"
+    min_rows: int | None = None
     like: tuple[Side, Side] | None = None
     scores: bool = False
     pos_label: Any = None
@@ -62,6 +63,11 @@ class How:
         if self.threshold is not None and (self.texts or self.numbers):
             text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
             raise InputError(text, what="texts" if self.texts else "numbers")
+        if self.min_rows is not None:
+            check_count("min_rows", self.min_rows)
+            if self.groups != "intersection":
+                text = "{min_rows} is for {groups='intersection'}: leave it out."
+                raise InputError(text)
         if self.max_groups is not None and self.max_groups is not np.inf:
             check_count("max_groups", self.max_groups)
 

@@ -125,10 +125,21 @@ def is_unquoted(table: Source, n_rows: int) -> bool:
     return n_marks == (n_rows + 1) * (len(table.columns or ()) - 1)
 
 
-def check_lines(table: Source) -> int:
+def last_cell(table: Source) -> str:
+    """Return the last cell of a file whose last line has no end; '' if it has one."""
+    with table.path.open("rb") as file:
+        file.seek(max(table.path.stat().st_size - _CHUNK, 0))
+        end = file.read()
+    if table.path.suffix.lower() == ".gz" or end.endswith((b"\n", b"\r")):
+        return ""
+    line = re.split(rb"[\r\n]", end)[-1].decode(table.encoding, errors="replace")
+    return line.rpartition(table.delimiter)[2].strip('"')
+
+
+def check_lines(table: Source, *, header: bool = False) -> int:
     """Raise for the first line that has not as many cells as the header, or is no text.
 
-    Return how many lines have cells, without the header.
+    Return how many lines have cells, without the header. With `header`, raise if this is repeated.
     """
     path, n_columns, line, n_rows = table.path, len(table.columns or ()), 1, -1
     try:
@@ -147,6 +158,9 @@ def check_lines(table: Source) -> int:
                         delimiter=table.delimiter,
                         name="delimiter",
                     )
+                if header and line > 1 and tuple(row) == table.columns:
+                    text = "{path}, line {line}, is the header again: delete this line."
+                    raise InputError(text, path=path, line=line)
                 line, n_rows = rows.line_num + 1, n_rows + bool(row)
     except csv.Error as error:
         text = "{path}, line {line}: {error}. Is a quotation mark missing?"

@@ -21,16 +21,21 @@ from skbiasamp._io.csv_format import (
     PARQUET,
     Source,
     check_lines,
+    last_cell,
     encoding_of,
     is_unquoted,
     kind_of,
+    last_cell,
     read_objects,
     table_of,
 )
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import interruptible, progress
+from skbiasamp._utils.warnings import warn
 
 FEW_ROWS = 1_000_000  # are read; an engine counts more
+# Compressed files of which a warning says how large they are: bytes, and times their size.
+_LARGE, _PACKED = 100 << 20, 20
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OBJECTS = (".jsonl", ".ndjson")
 # Where an error comes from if a file cannot be read, whichever library read it.
@@ -71,7 +76,9 @@ def opened(
             for path in paths:
                 sources.append(_described(path, needed, delimiter, encoding))
                 _check_columns(needed, sources[-1])
+            _warn_of_size(sources)
             frame, rows = _scanner(sources)(sources, needed)
+            _check_rows(frame, needed, sources)
             files = []
             for source, n in zip(sources, rows, strict=True):
                 step.advance()
@@ -194,6 +201,47 @@ def _no_column(name: str, present: Iterable[str], path: Path) -> InputError:
     )
 
 
+def _warn_of_size(sources: list[Source]) -> None:
+    """Say which compressed files are much larger than they look: all of them is read."""
+    for path in (source.path for source in sources if source.path.suffix.lower() == ".gz"):
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            whole = int.from_bytes(file.read(4), "little")  # how gzip ends, if it is one member
+        if whole > max(_LARGE, _PACKED * size):
+            times = f"{whole / size:,.0f} times its size"
+            warn(f"{printable(str(path))} unpacks to {whole / 2**20:,.0f} MB, {times}.")
+
+
+def _check_rows(frame: nw.LazyFrame[Any], needed: list[str], sources: list[Source]) -> None:
+    """Raise if a text file has its header again among its rows, or a last line that was cut off.
+
+    The columns of such a file are text.
+    """
+    texts = [source for source in sources if source.delimiter]
+    plain = not any(name == "*" or name.startswith("^") for name in needed)  # no patterns
+    schema = frame.collect_schema() if texts and plain and needed else {}
+    columns = [nw.col(name) for name, kind in schema.items() if kind == nw.String]
+    if columns and len(columns) == len(schema):
+        again = (column == name for column, name in zip(columns, schema, strict=True))
+        if frame.filter(nw.all_horizontal(*again, ignore_nulls=True)).head(1).collect().shape[0]:
+            for source in texts:
+                check_lines(source, header=True)
+    for source in texts:
+        cut, name = last_cell(source), (source.columns or ("",))[-1]
+        if cut and schema.get(name) == nw.String:
+            alike = frame.select(nw.col(name)).filter(nw.col(name).str.starts_with(cut)).collect()
+            values = alike[name].to_list()
+            if values.count(cut) == 1 < len(values):
+                raise InputError(
+                    "{path} ends in {cut!r} without a line end, and other rows have {whole!r}: "
+                    "its last line is cut off. Leave this line out.",
+                    path=source.path,
+                    cut=cut,
+                    whole=next(value for value in values if value != cut),
+                )
+
+
 def _version(path: Path) -> tuple[int, ...]:
     """Return what changes whenever a file is written."""
     stat = path.stat()
@@ -230,8 +278,19 @@ def _scanner(sources: list[Source]) -> Any:
         for source in sources
     )
     if kind == PARQUET and has["duckdb"] and has["pyarrow"] and clear:
-        return _scan_duckdb
+        zones = _zones(sources)
+        named = all(zone[:1].isalpha() for zone in zones)  # no offset such as +01:00
+        return _scan_duckdb if len(zones) < 2 and named else _scan_polars
     return _scan_polars if has["polars"] else _scan_pandas
+
+
+def _zones(sources: list[Source]) -> set[str]:
+    """Return the time zones of the columns of Parquet files."""
+    import pyarrow.parquet
+
+    schemas = (pyarrow.parquet.read_schema(source.absolute) for source in sources)
+    zones = {getattr(field.type, "tz", None) for schema in schemas for field in schema}
+    return {zone for zone in zones if zone is not None}
 
 
 def _scan_duckdb(sources: list[Source], needed: list[str]) -> _Scanned:
@@ -240,7 +299,10 @@ def _scan_duckdb(sources: list[Source], needed: list[str]) -> _Scanned:
 
     # A path is a pattern to DuckDB, and a folder 'sex=f' would replace the column sex.
     files = ["".join(f"[{c}]" if c in "[*?" else c for c in source.absolute) for source in sources]
-    relation = duckdb.connect().read_parquet(files, union_by_name=True, hive_partitioning=False)
+    connection = duckdb.connect()
+    for zone in _zones(sources):  # DuckDB has none of a column, and would take the machine's
+        connection.execute(f"SET TimeZone = '{zone}'")
+    relation = connection.read_parquet(files, union_by_name=True, hive_partitioning=False)
     rows = [pyarrow.parquet.read_metadata(source.absolute).num_rows for source in sources]
     # By SQL: a column called * would be all columns.
     columns = ['"' + name.replace('"', '""') + '"' for name in needed]

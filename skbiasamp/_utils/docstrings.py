@@ -57,6 +57,9 @@ class _Shared:
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
         out and count them in `n_dropped`. "group": make them a group of their own.
+    min_rows : int, default=None
+        Groups of fewer rows in training (without it, of those that are audited) are one group
+        together: "other (3 groups)". None: every group stays.
     pos_label : label, default=None
         The positive class of a binary label. None: the class that sorts last, as in scikit-learn.
     interval : {"analytic", None}, default="analytic"

@@ -29,7 +29,10 @@ _LABELS = (
     *("sample_weight", "clusters"),
 )
 # How labels are read, in arrays and in frames.
-_HOW = ("groups", "missing", "like", "pos_label", "max_groups", "texts", "numbers", "threshold")
+_HOW = (
+    *("groups", "missing", "min_rows", "like", "pos_label", "max_groups"),
+    *("texts", "numbers", "threshold"),
+)
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 
@@ -98,6 +101,7 @@ class Contingency(Cells):
         sensitive_preds: Any = None,
         groups: str = "intersection",
         missing: str = "error",
+        min_rows: int | None = None,
         like: Contingency | None = None,
         scores: bool = False,
         pos_label: Any = None,
@@ -133,9 +137,10 @@ class Contingency(Cells):
         missing : {"error", "drop", "group"}, default="error"
             How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves
             them out and counts them in `n_dropped`, "group" makes them a group of their own.
+        min_rows : int, optional
+            Groups of fewer rows (in `like`, if there is one) are one group together.
         like : Contingency, optional
-            Training labels: groups and tasks then come from there, in that order, and a new
-            one is an error.
+            Training labels: groups and tasks then have the names there, and new ones beside them.
         scores : bool, default=False
             Whether labels may be numbers that are no classes, and predictions any scores (such
             as logits). Only attackers can do something with them.
@@ -224,6 +229,7 @@ class Contingency(Cells):
         cluster: Hashable = None,
         groups: str = "intersection",
         missing: str = "error",
+        min_rows: int | None = None,
         like: Contingency | None = None,
         joint: bool | None = None,
         pos_label: Any = None,
@@ -257,7 +263,7 @@ class Contingency(Cells):
             Weights. Whole ones count as so many rows.
         cluster : column name, optional
             One id per row: rows of one person, image or family, as `clusters` of `from_labels`.
-        groups, missing, like, pos_label, max_groups, texts, numbers, threshold
+        groups, missing, min_rows, like, pos_label, max_groups, texts, numbers, threshold
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
             Whether to keep rows apart that differ in which of several 0/1 columns they have, or to

@@ -31,6 +31,7 @@ from skbiasamp.metrics.score_order import check_class
 from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
 
+_HOW = ("groups", "missing", "min_rows", "pos_label")
 _LABELS = ("sensitive_features", "sample_weight")
 # Methods that other packages of skbiasamp call: no part of the public API. Rows are counted once
 # (`count_`), measured as `audit` measures them (`_of`), and a watch learns what stays the same
@@ -57,6 +58,7 @@ class BaseAuditor(Declaration):
 
     groups: str = Option("intersection", StrOptions(set(GROUPS)))
     missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
+    min_rows: int | None = Option(None, Interval(Integral, 2, None, closed="left"), None)
     pos_label: Any = Option(None, Hashable)
     interval: str | None = Option("analytic", StrOptions({"analytic"}), None)
     confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
@@ -343,7 +345,7 @@ class BaseAuditor(Declaration):
         max_groups: int | None = None,
     ) -> Contingency:
         how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
-        how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
+        how |= {name: getattr(self, name) for name in _HOW}
         how |= {} if self.reads == "labels" else {self.reads: True}
         engine = self._asked(like) if columns else {}
         with speaking(max_groups=_in_contingency):

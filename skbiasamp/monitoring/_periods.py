@@ -57,8 +57,14 @@ def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
     rows = open_frame(frame, {"time": [time]})
     opened = rows.frame if rows.eager is None else rows.eager
     kind, own = rows.schema[time], rows.column(time)
-    if kind == nw.Unknown and _of_pandas_zone(opened, rows.called.get(time, time)):
+    called = rows.called.get(time, time)
+    if kind == nw.Unknown and _of_pandas_zone(opened, called):
         kind = nw.Datetime(time_zone="UTC")  # any zone
+    if kind == nw.Object and opened.implementation.is_pandas():
+        native = opened.to_native()
+        if pd.api.types.infer_dtype(native[called]) == "date":
+            opened = nw.from_native(native.assign(**{called: pd.to_datetime(native[called])}))
+            kind = nw.Date()
     free = "period"
     while free in rows.schema:
         free += "_"

@@ -50,6 +50,7 @@ def audit(
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
+    min_rows: int | None = None,
     pos_label: Any = None,
     max_groups: int | None = None,
     threshold: float | None = None,
@@ -111,6 +112,9 @@ def audit(
         labels if `y_train` is None.
     %(groups)s
     %(missing)s
+    min_rows : int, default=None
+        Groups of fewer rows in training (without it, of those that are audited) are one group
+        together: "other (3 groups)". None: every group stays.
     pos_label : label, default=None
         The positive class of a binary label, which is the task. Probabilities and scores in one
         column belong to it. None: the class that sorts last.

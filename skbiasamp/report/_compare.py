@@ -41,6 +41,7 @@ def compare(
     auditor: Any = None,
     groups: str = "intersection",
     missing: str = "error",
+    min_rows: int | None = None,
     pos_label: Any = None,
     max_groups: int | None = None,
     threshold: float | None = None,
@@ -90,6 +91,9 @@ def compare(
         The metrics to run. None: all that the inputs allow.
     %(groups)s
     %(missing)s
+    min_rows : int, default=None
+        Groups of fewer rows in training (without it, of those that are audited) are one group
+        together: "other (3 groups)". None: every group stays.
     %(pos_label)s
     max_groups : int, default=None
         Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups

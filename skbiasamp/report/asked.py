@@ -15,7 +15,7 @@ from skbiasamp.report.evidence import call_of
 
 _ROWS = ("sensitive_features", "sample_weight", "clusters")
 _PREDICTIONS = ("y_pred", "sensitive_pred", "y_preds", "sensitive_preds")
-_HOW = ("groups", "missing", "pos_label", "max_groups", "threshold")
+_HOW = ("groups", "missing", "min_rows", "pos_label", "max_groups", "threshold")
 _NAMES = ("model_name", "data_name")
 
 
