@@ -649,7 +649,7 @@ def test_groups_and_tasks_that_look_the_same_are_found(name, other):
 
 
 def test_a_name_in_another_normal_form_than_that_of_training_is_shown_with_escapes():
-    with pytest.raises(ValueError, match=r"^group 'cafe\\u0301' is in .*Training had 'café'"):
+    with pytest.raises(ValueError, match=r"'cafe\\u0301' where the training data holds 'caf\\xe9'"):
         counted(sex=[NFD, "tea"] * 60, like=counted(sex=[NFC, "tea"] * 60))
 
 

@@ -611,7 +611,7 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
         ),
         (["--weight", "race"], "--weight race must hold numbers; got 'b'."),
         (["--weight", "age"], "test.csv has no column 'age'. It has"),
-        (["--train", "other.csv"], "task 2 is in the audited data but was not in the training"),
+        (["--train", "other.csv"], "tasks 2 and 3 are in the audited data but were not in"),
         (["--train", "gone.csv"], "there is no file gone.csv"),
         (["--train", "id.csv"], "id.csv has no column 'hired'"),
         (
@@ -626,7 +626,9 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, message, test):
-    test.assign(negative=-1.0, hired=test["hired"].replace({0: 2})).to_csv("test.csv", index=False)
+    test.assign(negative=-1.0, hired=test["hired"].replace({0: 2, 1: 3})).to_csv(
+        "test.csv", index=False
+    )
     if arguments[0] != "--train":
         test.assign(negative=-1.0).to_csv("test.csv", index=False)
     test.to_csv("other.csv", index=False)

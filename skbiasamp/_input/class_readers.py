@@ -16,6 +16,7 @@ from skbiasamp._input.checks import (
     check_distinct,
     check_group_limit,
     check_kinds,
+    check_known,
     check_same_columns,
 )
 from skbiasamp._input.classes import (
@@ -27,7 +28,6 @@ from skbiasamp._input.classes import (
     united,
     whole_classes,
 )
-from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.coding import (
     Column,
     Continuous,
@@ -39,6 +39,7 @@ from skbiasamp._input.coding import (
     probabilities,
     text_column,
 )
+from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.containers import as_column, columns_of, is_table
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.labels import Codes, Members, Side
@@ -201,7 +202,7 @@ class Classes(Reader):
 
     def _align(self, sides: dict[str, Found], known: Names | None, rows: Array) -> Names:
         """Return one list of names for labels and predictions, and training."""
-        return align(sides, known, self.spelling) if sides else known or ()
+        return align(sides, known, self.role, self.spelling) if sides else known or ()
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -232,9 +233,7 @@ class Classes(Reader):
                 seen="one column of probabilities" if n == 1 else f"{n} columns",
                 what=f"{len(names)} {what} ({quote(names)})",
             )
-        positions = positions_of(
-            names, pred.titles, pred.name, what, listed=self.how.listed
-        )
+        positions = positions_of(names, pred.titles, pred.name, what, listed=self.how.listed)
         matrix = matrix if positions is None else matrix[:, positions]
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
         if wrong.any() and not self.how.scores:
@@ -346,10 +345,12 @@ class MarginalGroups(Groups):
         names: Names = ()
         for i in range(len(self.label.titles)):
             sides_by_name = {p.name: p.labels[i] for p in self.parameters}
-            names += align(sides_by_name, None)
+            names += align(sides_by_name, None, "group")
         self._checked(names, rows)
         if self.known is not None:
             known = self.known.names
+            if set(names).isdisjoint(known):
+                check_known(names, known, role="group")
             names = (*known, *(name for name in names if name not in known))
         sides = []
         for parameter in self.parameters:
@@ -360,7 +361,7 @@ class MarginalGroups(Groups):
         return sides[0], sides[1] if len(sides) > 1 else None
 
 
-def align(sides: dict[str, Found], known: Names | None, spelling: bool = True) -> Names:
+def align(sides: dict[str, Found], known: Names | None, role: str, spelling: bool = True) -> Names:
     """Return one list of names for labels, predictions and training."""
     (first, (_, names)), *others = sides.items()
     for other, (_, other_names) in others:
@@ -373,6 +374,11 @@ def align(sides: dict[str, Found], known: Names | None, spelling: bool = True) -
     if known is None:
         return sort_names(union)
     check_kinds(known, union, "the training data", first)
+    # Labels that share nothing are coded in another way, and so are predictions that no label is.
+    labelled = () if set(names).isdisjoint(known) else names
+    check_known(tuple(name for name in union if name not in labelled), known, role=role)
+    if spelling:
+        check_spelling(known, union, (), "the training data", first)
     return united([known, union])
 
 

@@ -16,11 +16,12 @@ def positions_of(
     """Return where the column of each name is among `titles`; None: they have the order of names.
 
     Names are found as they are, as text, whatever their case, and behind what all titles have in
-    common ("p_cook", "p_driver"). If only some are found, nobody knows which the others are; if none
-    is, a warning says so, unless the caller `listed` the columns in their order.
+    common ("p_cook", "p_driver"). If only some are found, nobody knows which the others are; if
+    none is, a warning says so, unless the caller `listed` the columns in their order.
     """
     unnamed = tuple(range(len(titles)))
-    if titles in (names, unnamed):
+    of_polars = tuple(f"column_{i}" for i in unnamed)  # where nobody gave names
+    if len(titles) < 2 or titles in (names, unnamed, of_polars):
         return None
     by_text, shown = [spelt(name) for name in names], [spelt(title) for title in titles]
     for wanted, there in ((list(names), list(titles)), (by_text, shown)):

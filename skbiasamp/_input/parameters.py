@@ -32,13 +32,13 @@ Found = tuple[Array, Names]  # codes, and the values that they are positions of
 class How:
     """How labels are read.
 
-    Groups of fewer than `min_rows` rows are one group together. `like` holds the group and task sides of the training labels. With `scores`, labels may be
-    numbers that are no classes, and predictions any scores; with `texts`, both must be texts, with
-    `numbers` numbers. `pos_label` is the positive class of a binary label: by default that of
-    `like`, or the class that sorts last. `max_groups` is how many groups may be found: None for
-    what people mean. With a `threshold`, predictions are scores, and those of at least it are the
-    positive class. Scores may have any columns if they are an `embedding`. Columns of a frame are
-    `listed` in their order.
+    `like` holds the group and task sides of the training labels. With `min_rows`, groups of fewer
+    rows are one group together. With `scores`, labels may be numbers that are no classes, and
+    predictions any scores; with `texts`, both must be texts, with `numbers` numbers. `pos_label` is
+    the positive class of a binary label: by default that of `like`, or the class that sorts last.
+    `max_groups` is how many groups may be found: None for what people mean. With a `threshold`,
+    predictions are scores, and those of at least it are the positive class. Scores may have any
+    columns if they are an `embedding`. Columns of a frame are `listed` in their order.
     """
 
     groups: str = "intersection"

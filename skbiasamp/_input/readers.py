@@ -13,7 +13,6 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, Names, check_known
 from skbiasamp._input.classes import no_positive_class
-from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.coding import (
     HOLES,
     Column,
@@ -26,6 +25,7 @@ from skbiasamp._input.coding import (
     of_floats,
     refuse,
 )
+from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.containers import columns_of, is_table
 from skbiasamp._input.errors import InputError, Role
 from skbiasamp._input.labels import Members, Side

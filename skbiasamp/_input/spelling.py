@@ -20,8 +20,8 @@ def check_spelling(
     own = {*labels, *known}
     for name in predictions:
         label = spellings.get(spelt(name))
-        if label is not None and name not in own and isinstance(name, str):
-            look_alike = visible(name) == visible(str(label))
+        if label is not None and name not in own and isinstance(name, str | tuple):
+            look_alike = visible(str(name)) == visible(str(label))
             raise InputError(
                 "{other} holds {seen} where {name} holds {label}, which would be two labels. Use "
                 "one spelling in both.",

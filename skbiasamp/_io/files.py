@@ -21,7 +21,6 @@ from skbiasamp._io.csv_format import (
     PARQUET,
     Source,
     check_lines,
-    last_cell,
     encoding_of,
     is_unquoted,
     kind_of,

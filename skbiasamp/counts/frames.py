@@ -298,6 +298,7 @@ def _of_tasks(opened: Opened, sides: Sides, made: type[C], how: dict[str, Any]) 
             sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
             sample_weight=strata[COUNT].to_numpy(),
             apart=True,
+            listed=True,
             **how,
         )
     kept, sides_read = rows.kept, rows.sides

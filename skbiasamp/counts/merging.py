@@ -326,7 +326,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
         mine, known = _naming(cells, role), _known_names(_naming(like, role))
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
         check_missing_names(known, mine.names)
-        if not mine.open:
+        if not mine.open or set(mine.names).isdisjoint(known):
             check_known(mine.names, known, role=role)
         lacking = [] if mine.open else [name for name in known if name not in mine.names]
         if lacking:

@@ -146,20 +146,20 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     def _ratios(self, test: Contingency, side: SideName) -> Mapped:
         """Return the sizes of the logarithms of two groups' ratios: pairs of groups × outcomes.
 
-        Smoothing adds rows, so fractional weights count as the rows they are worth.
+        Smoothing adds rows of weight 1: it makes no difference whether a row's weight is split.
         """
         rates = associate(test, side, given="group", centre=False)
-        size, unit = test.count("group")[:, None], test.rows_per_weight
+        size = test.count("group")[:, None]
         one_label = is_one_label(test)
         added = self.concentration / (len(test.tasks) if one_label else 2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            counts = np.nan_to_num(rates.rate) * size * unit
-            smooth = (counts + added) / (size * unit + self.concentration)
+            counts = np.nan_to_num(rates.rate) * size
+            smooth = (counts + added) / (size + self.concentration)
             smooth = np.where(size > 0, smooth, np.nan)
-            slope = np.where(size > 0, size * unit / (size * unit + self.concentration), 0.0)
+            slope = np.where(size > 0, size / (size + self.concentration), 0.0)
             logs, per_rate = np.log(smooth), slope / smooth
             # A row more of a rare outcome changes its logarithm less than in proportion.
-            unseen, row = np.sqrt(rates.unseen) * slope, slope / (size * unit)
+            unseen, row = np.sqrt(rates.unseen) * slope, slope / size
             few = (unseen / (smooth + row)) ** 2
             if not one_label:
                 logs = np.concatenate([logs, np.log(1 - smooth)], axis=1)

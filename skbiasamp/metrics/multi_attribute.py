@@ -155,17 +155,24 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         """Whether predictions are compared with the labels of the same rows."""
         return self.reference == "test" or (self.base == "test" and self.direction is not None)
 
+    def _why_labels(self) -> str:
+        if self._in_rows or self.direction == "T->A":
+            return super()._why_labels()
+        return ""
+
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
-        """Return the sets of tasks that occur in both labels, as rows of booleans."""
+        """Return the sets of tasks that occur in all labels, as rows of booleans."""
         # Sets are chosen by how many rows have them, not by how much these rows weigh.
-        known = [patterns_of(unweighted(cells), "task", ()) for cells in (train, test)]
+        labelled = (cells for cells in (train, test) if cells.has("task"))
+        known = [patterns_of(unweighted(cells), "task", ()) for cells in labelled]
         most = len(train.tasks) if self.max_size is None else self.max_size
         if self.combinations == "all":
             sets = frequent_sets(known, most, self.min_count)
         else:
             patterns, counts = known[0]
             sets = patterns[(counts[:, 0] >= self.min_count) & (patterns.sum(axis=1) <= most)]
-            sets = sets[superset_counts(*known[1], sets)[:, 0] >= self.min_count]
+            for audited in known[1:]:
+                sets = sets[superset_counts(*audited, sets)[:, 0] >= self.min_count]
         sets = sets[sets.sum(axis=1) >= self.min_size]
         # Small sets first, then in the order of the tasks.
         return {"sets": sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]}

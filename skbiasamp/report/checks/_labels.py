@@ -11,7 +11,7 @@ from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import Role, Said, quote, rows_of
 from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics.score_order import ScoreOrder, are_named, group_order, is_chosen, score_order
 from skbiasamp.report.checks import PAIRS, ROWS, Audited, Findings, check
 from skbiasamp.results import AuditResult
@@ -30,6 +30,9 @@ def is_constant(signs: Contingency) -> bool:
 @check("constant labels", rank=30, place="next")
 def constant_labels(audited: Audited) -> Findings:
     """The labels that give the signs are all the same."""
+    trained = audited.train is not None and audited.signs.has("task")
+    if trained and not audited.signs.count("task").any():
+        return  # audited labels give directions that training lacks
     if is_constant(audited.signs):
         yield (
             "The labels that decide what counts as amplification are the same in all rows, so "
@@ -60,17 +63,19 @@ def never_labelled(audited: Audited) -> Findings:
 def untrained(audited: Audited) -> Findings:
     """Training labels lack a group or a class of the audited rows."""
     train, test = audited.train, audited.test
-    if train is None:
+    if train is None or not (train.has("task") and test.has("task")):
         return
-    for kind, trained, names in (
-        ("group", train.groups, test.groups),
-        ("class", train.classes or train.tasks, test.classes or test.tasks),
+    kinds: tuple[SideName, ...] = ("group", "task")
+    for kind, trained, names in zip(
+        kinds, (train.groups, train.tasks), (test.groups, test.tasks), strict=True
     ):
-        if new := [name for name in names if name not in trained]:
-            they = f"{'groups' if kind == 'group' else 'classes'} {quote(new)}"
-            who, its = (they, "their") if len(new) > 1 else (f"{kind} {quote(new)}", "its")
+        there = {name for name, n in zip(trained, train.count(kind), strict=True) if n > 0}
+        counts = zip(names, test.count(kind), strict=True)
+        if new := [name for name, n in counts if n > 0 and name not in there]:
+            they = f"{kind}s {quote(new)}" if len(new) > 1 else f"{kind} {quote(new)}"
+            its = "their" if len(new) > 1 else "its"
             yield (
-                f"The training labels lack the {who}: the audited labels give {its} directions.",
+                f"The training labels lack the {they}: the audited labels give {its} directions.",
                 "Check that training and audited rows are coded alike, or pass training labels "
                 "that have all.",
             )

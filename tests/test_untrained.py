@@ -1,0 +1,115 @@
+"""Groups and tasks that training labels lack: said, and measured by the audited labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
+from skbiasamp.inference import UncertaintyWarning
+
+RNG = np.random.default_rng(0)
+N = 3000
+GROUP = RNG.choice(["a", "b", "c"], N)
+LABEL = (
+    (RNG.random(N) < pd.Series(GROUP).map({"a": 0.2, "b": 0.4, "c": 0.6})).to_numpy().astype(int)
+)
+PREDICTED = np.where(GROUP == "c", RNG.random(N) < 0.8, LABEL).astype(int)
+KNOWN = GROUP != "c"
+
+
+def test_a_group_that_training_lacks_is_measured_along_the_audited_labels():
+    auditor = DirectionalAuditor().fit(LABEL[KNOWN], sensitive_features=GROUP[KNOWN])
+    with pytest.warns(UncertaintyWarning, match="training labels lack the group 'c'"):
+        result = auditor.audit(LABEL, PREDICTED, sensitive_features=GROUP)
+    table = result.table.set_index("group")
+    # A tie in the paper's formula, and a clear direction in the audited labels.
+    assert table["sign"].to_dict() == {"a": -1, "b": 1, "c": 0}
+    assert table.loc["c", "sign_weight"] == pytest.approx(1)
+    change = table["change"]
+    assert result.value == pytest.approx((-change["a"] + change["b"] + change["c"]) / 3)
+    assert result.low < result.value < result.high
+    cells = Contingency.from_labels(LABEL, PREDICTED, sensitive_features=GROUP)
+    with pytest.warns(UncertaintyWarning):
+        assert auditor.score(cells) == pytest.approx(result.value)
+    report = skbiasamp.audit(
+        LABEL,
+        PREDICTED,
+        sensitive_features=GROUP,
+        y_train=LABEL[KNOWN],
+        sensitive_train=GROUP[KNOWN],
+        auditor=DirectionalAuditor(),
+    )
+    assert report.value == pytest.approx(result.value)
+    assert any("lack the group 'c'" in finding.text for finding in report.findings)
+
+
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_a_class_that_training_lacks_is_a_task_of_its_own():
+    label, group = RNG.choice(["cook", "driver", "nurse"], N), GROUP
+    known = label != "nurse"
+    auditor = DirectionalAuditor().fit(label[known], sensitive_features=group[known])
+    table = auditor.audit(label, label, sensitive_features=group).table
+    assert set(table["task"]) == {"cook", "driver", "nurse"}
+    assert (table.loc[table["task"] == "nurse", "sign"] == 0).all()
+    assert (table["change"] == 0).all()
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_the_interval_with_a_new_group_is_right(train):
+    """Its labels give both the signs and the changes: soft signs take off what they share."""
+    found, rates = [], np.array([0.25, 0.45, 0.3])
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        group = rng.integers(0, 3, 600)
+        label = (rng.random(600) < rates[group]).astype(int)
+        keep = rng.random(600) < 0.8
+        predicted = np.where(keep, label, rng.random(600) < rates[group]).astype(int)
+        known = group < 2 if train else group < 3
+        auditor = DirectionalAuditor().fit(label[known], sensitive_features=group[known])
+        if not train:
+            auditor = DirectionalAuditor(reference="test")
+        with pytest.warns() if train else np.errstate():
+            found.append(auditor.audit(label, predicted, sensitive_features=group))
+    assert np.mean([one.low <= 0 <= one.high for one in found]) >= 0.9
+
+
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_sets_and_numbers_of_a_new_group_are_measured_too():
+    labels = np.column_stack([LABEL, 1 - LABEL, RNG.integers(0, 2, N)])
+    sets = MultiAttributeAuditor("A->T", base="test").fit(
+        labels[KNOWN], sensitive_features=GROUP[KNOWN]
+    )
+    found = sets.audit(labels, labels[:, [0, 0, 2]], sensitive_features=GROUP).table
+    assert (found.loc[found["group"] == "c", "sign_weight"] != 0).any()
+    price = LABEL + RNG.normal(size=N)
+    numbers = NumericAuditor().fit(price[KNOWN], sensitive_features=GROUP[KNOWN])
+    moved = numbers.audit(price, price + (GROUP == "c"), sensitive_features=GROUP).table
+    weight = moved.set_index("group")["sign_weight"]
+    assert weight["c"] == pytest.approx(1)
+    assert weight["a"] == -1
+
+
+# --------------------------------------------------------------------------- rare groups
+
+
+def test_groups_of_few_rows_are_one_group():
+    sex = RNG.choice(["f", "m"], 900)
+    race = RNG.choice([*"abcdef"], 900, p=[0.6, 0.38, 0.008, 0.006, 0.004, 0.002])
+    both = pd.DataFrame({"sex": sex, "race": race})
+    label = RNG.integers(0, 2, 900)
+    cells = Contingency.from_labels(label, sensitive_features=both, min_rows=30)
+    assert cells.groups[:4] == (("f", "a"), ("f", "b"), ("m", "a"), ("m", "b"))
+    assert set(cells.groups[4]) == {f"other ({both.groupby(['sex', 'race']).ngroups - 4} groups)"}
+    assert cells.total == 900
+    # Groups are those of training: what is rare there, or new, is in it.
+    auditor = DirectionalAuditor(min_rows=30).fit(label, sensitive_features=race)
+    assert auditor.groups_ == ["a", "b", "other (4 groups)"]
+    audited = np.where(race == "c", "g", race)
+    table = auditor.audit(label, label, sensitive_features=audited).table
+    assert table["group"].tolist() == ["a", "b", "other (4 groups)"]
+    one_rare = np.where(np.isin(race, [*"def"]), "a", race)
+    alone = Contingency.from_labels(label, sensitive_features=one_rare, min_rows=30)
+    assert alone.groups == ("a", "b", "c")
+    with pytest.raises(ValueError, match="min_rows is for groups='intersection'"):
+        Contingency.from_labels(label, sensitive_features=both, groups="marginal", min_rows=30)
