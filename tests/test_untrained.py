@@ -11,9 +11,8 @@ from skbiasamp.inference import UncertaintyWarning
 RNG = np.random.default_rng(0)
 N = 3000
 GROUP = RNG.choice(["a", "b", "c"], N)
-LABEL = (
-    (RNG.random(N) < pd.Series(GROUP).map({"a": 0.2, "b": 0.4, "c": 0.6})).to_numpy().astype(int)
-)
+RATE = {"a": 0.2, "b": 0.4, "c": 0.6}
+LABEL = (RNG.random(N) < [RATE[group] for group in GROUP]).astype(int)
 PREDICTED = np.where(GROUP == "c", RNG.random(N) < 0.8, LABEL).astype(int)
 KNOWN = GROUP != "c"
 
@@ -40,7 +39,7 @@ def test_a_group_that_training_lacks_is_measured_along_the_audited_labels():
         sensitive_train=GROUP[KNOWN],
         auditor=DirectionalAuditor(),
     )
-    assert report.value == pytest.approx(result.value)
+    assert report["directional A->T"].value == pytest.approx(result.value)
     assert any("lack the group 'c'" in finding.text for finding in report.findings)
 
 
@@ -104,10 +103,11 @@ def test_groups_of_few_rows_are_one_group():
     assert cells.total == 900
     # Groups are those of training: what is rare there, or new, is in it.
     auditor = DirectionalAuditor(min_rows=30).fit(label, sensitive_features=race)
-    assert auditor.groups_ == ["a", "b", "other (4 groups)"]
+    other = f"other ({len(set(race)) - 2} groups)"
+    assert auditor.groups_ == ["a", "b", other]
     audited = np.where(race == "c", "g", race)
     table = auditor.audit(label, label, sensitive_features=audited).table
-    assert table["group"].tolist() == ["a", "b", "other (4 groups)"]
+    assert table["group"].tolist() == ["a", "b", other]
     one_rare = np.where(np.isin(race, [*"def"]), "a", race)
     alone = Contingency.from_labels(label, sensitive_features=one_rare, min_rows=30)
     assert alone.groups == ("a", "b", "c")
