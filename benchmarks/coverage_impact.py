@@ -172,7 +172,7 @@ def dependent(kind, k, rate, n_rows, n_samples, rng):
     for _ in range(n_samples):
         selected, group, how = rows_with(kind, k, rate, n_rows, rng)
         table = selection_rates(
-            selected.astype(int), sensitive_features=group, pos_label=1, **how
+            selected.astype(int), sensitive_features=group, favourable=1, **how
         ).table
         share, rows = table["selection_rate"].to_numpy(), np.bincount(group).astype(float)
         _, _, ignored = ratios_to_highest(share[:, None], rows[:, None])

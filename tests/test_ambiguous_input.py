@@ -331,10 +331,10 @@ def test_the_fix_without_labels():
     """P(class 0) that is 0.0 and 1.0, read as the class, gave the rates of the other class."""
     no = 1 - np.array(CERTAIN)
     with pytest.raises(ValueError, match=rf"{AMBIGUOUS}.*as classes too: \(p < 0\.5\)") as refusal:
-        skbiasamp.selection_rates(no, sensitive_features=SEX, pos_label=0)
+        skbiasamp.selection_rates(no, sensitive_features=SEX, favourable=0)
     fixed = eval(str(refusal.value).rpartition(": ")[2].rstrip("."), {"p": no})
     rates = [
-        skbiasamp.selection_rates(given, sensitive_features=SEX, pos_label=0, **more).table
+        skbiasamp.selection_rates(given, sensitive_features=SEX, favourable=0, **more).table
         for given, more in ((fixed, {}), (no, {"threshold": 0.5}))
     ]
     expected = [1 - np.mean([c for c, s in zip(CERTAIN, SEX, strict=True) if s == g]) for g in "fm"]
@@ -351,7 +351,7 @@ def test_the_fix_without_labels():
 def test_the_class_of_high_scores_is_the_positive_one(how):
     score = RNG.random(N)
     tables = [
-        skbiasamp.selection_rates(score, sensitive_features=SEX, pos_label=positive, **how).table
+        skbiasamp.selection_rates(score, sensitive_features=SEX, favourable=positive, **how).table
         for positive in (None, 0)
     ]
     assert [table["task"].iloc[0] for table in tables] == [1, 0]

@@ -311,7 +311,7 @@ def test_one_category_has_no_interval():
 
 def test_nobody_selected_at_all_has_no_ratio():
     table = skbiasamp.selection_rates(
-        np.array([0, 0, 0, 0]), sensitive_features=list("aabb"), pos_label=0
+        np.array([0, 0, 0, 0]), sensitive_features=list("aabb"), favourable=0
     ).table
     assert (table["impact_ratio"] == 1).all()
     labels = pd.Categorical([0, 0, 0, 0], categories=[0, 1])
@@ -445,14 +445,17 @@ def test_tasks_that_nobody_calls_favourable_have_no_ratio():
 
 
 def test_the_class_that_means_selected_is_named():
-    """Of "approved" and "denied" the one that sorts last is no selection."""
     pytest.importorskip("jinja2")
     decisions, sex = ["approved"] * 30 + ["denied"] * 10, ["f", "m"] * 20
-    rates = skbiasamp.selection_rates(decisions, sensitive_features=sex)
-    assert "Selected: the model predicts 'denied'." in repr(rates)
-    assert "Selected: the model predicts 'denied'." in html.unescape(rates.to_html())
-    rates = skbiasamp.selection_rates(decisions, sensitive_features=sex, pos_label="approved")
+    with pytest.raises(ValueError, match=r"'approved' and 'denied'.*favourable='approved'"):
+        skbiasamp.selection_rates(decisions, sensitive_features=sex)
+    rates = skbiasamp.selection_rates(decisions, sensitive_features=sex, favourable="approved")
     assert "Selected: the model predicts 'approved'." in repr(rates)
+    assert "Selected: the model predicts 'approved'." in html.unescape(rates.to_html())
+    assert rates.table["selection_rate"].tolist() == [0.75, 0.75]
+    three = [*["approved"] * 20, *["later"] * 10, *["denied"] * 10]
+    table = skbiasamp.selection_rates(three, sensitive_features=sex, favourable="approved").table
+    assert table["counted"].tolist() == [name == "approved" for name in table["task"]]
 
 
 def test_scores_are_compared_with_the_median_of_all_rows():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 from skbiasamp._input.checks import Names
 from skbiasamp._input.errors import InputError, Name, quote
@@ -57,7 +59,7 @@ def positions_of(
     return None
 
 
-def _in_order(wanted: list[object], there: list[object]) -> list[int] | None:
+def _in_order(wanted: Sequence[Any], there: Sequence[Any]) -> list[int] | None:
     """Return where each wanted name is, if there are just these."""
     at = {name: i for i, name in enumerate(there)}
     if len(at) < len(there) or set(wanted) != set(at) or len(wanted) != len(there):

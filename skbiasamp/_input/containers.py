@@ -268,7 +268,8 @@ def _first_moved(index: pd.Index, other: pd.Index, same: bool) -> int | None:
     if not same and len(differ):
         differ = differ[index[differ].isin(other)]
     # What is no number is not equal to itself.
-    return next((int(i) for i in differ if repr(plain(index[i])) != repr(plain(other[i]))), None)
+    labels = ((i, repr(plain(index[i])), repr(plain(other[i]))) for i in map(int, differ))
+    return next((i for i, a, b in labels if a != b), None)
 
 
 def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:

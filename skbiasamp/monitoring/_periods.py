@@ -63,8 +63,9 @@ def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
     if kind == nw.Object and opened.implementation.is_pandas():
         native = opened.to_native()
         if pd.api.types.infer_dtype(native[called]) == "date":
-            opened = nw.from_native(native.assign(**{called: pd.to_datetime(native[called])}))
-            kind = nw.Date()
+            native = native.copy()
+            native[called] = pd.to_datetime(native[called])
+            opened, kind = nw.from_native(native), nw.Date()
     free = "period"
     while free in rows.schema:
         free += "_"

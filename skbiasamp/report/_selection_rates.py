@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from numbers import Real
 from typing import Any
 
@@ -11,9 +12,10 @@ from skbiasamp._input.checks import Array, check_option, check_threshold
 from skbiasamp._input.classes import positive_class
 from skbiasamp._input.coding import as_numbers, read_weight
 from skbiasamp._input.containers import check_lengths
-from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
+from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
@@ -35,7 +37,7 @@ def selection_rates(
     clusters: Any = None,
     scores: bool = False,
     min_share: float = 0.0,
-    pos_label: Any = None,
+    favourable: Any = None,
     max_groups: int | None = None,
     threshold: float | None = None,
     prediction: str | None = None,
@@ -74,8 +76,9 @@ def selection_rates(
     min_share : float, default=0.0
         Categories with a smaller share of rows are left out of impact ratios; their rates stay in
         the table. Local Law 144 allows this below 0.02.
-    pos_label : label, default=None
-        The class that means "selected". None: the class that sorts last.
+    favourable : label, default=None
+        The class that people want: predictions of it count as selected. None: 1, or True; classes
+        that are words must be named.
     max_groups : int, default=None
         Largest number of combined categories allowed. None: 100, or 20 if they have fewer than 20
         rows on average.
@@ -107,7 +110,8 @@ def selection_rates(
     1        m             1.000              1.000
     """
     asked = Asked(locals(), selection_rates)
-    columns, how = asked.columns, asked.how | {"missing": "group"}
+    columns = asked.columns
+    how: dict[str, Any] = {**asked.how, "missing": "group", "pos_label": None}
     check_option("scores", scores, (True, False))
     if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
         raise InputError("{min_share} must be 0 or more and below 1; got {seen!r}.", seen=min_share)
@@ -122,13 +126,27 @@ def selection_rates(
             labels, inputs, columns = row_by_row(y_pred, inputs | {"y_pred": None}, columns)
             inputs["y_true"] = labels
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
-        with speaking(y_true="y_pred"):
-            chosen = 1 if pos_label is None else positive_class(pos_label, (0, 1))[1]
+        with speaking(y_true="y_pred", pos_label="favourable"):
+            chosen = 1 if favourable is None else positive_class(favourable, (0, 1))[1]
         inputs["y_pred"] = (above == chosen).astype(int)
     if columns or is_contingency(y_pred):
         inputs |= {"y_true": inputs["y_pred"], "y_pred": inputs["y_true"]}
-    with speaking({"y_true": "y_pred"} if y_true is None else {}):
-        test = count_labels(inputs.pop("y_true"), inputs, columns, **how)
+    names = {"pos_label": "favourable"} | ({"y_true": "y_pred"} if y_true is None else {})
+    labels = inputs.pop("y_true")
+    with speaking(names):
+        test = count_labels(labels, inputs, columns, **how)
+        if favourable is not None and len(test.classes or ()) <= 2:
+            # Read again: probabilities and decisions are of this class.
+            test = count_labels(labels, inputs, columns, **{**how, "pos_label": favourable})
+            favourable = None
+    words = [name for name in test.classes or () if _is_word(name)]
+    if favourable is None and words and naming_side(test).pos_label is None:
+        text = (
+            "{y_pred} holds the classes {classes}. Which of them do people want? Pass it as "
+            "{favourable}, for example {example}."
+        )
+        example = Role("favourable", f"={words[0]!r}")
+        raise InputError(text, classes=quote(test.classes or ()), example=example)
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))
@@ -138,7 +156,13 @@ def selection_rates(
     context = context_of(test, None, asked.names, asked.call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
-    return SelectionRates(selection_table(test, min_share=min_share), context)
+    table = selection_table(test, min_share=min_share, favourable=favourable)
+    return SelectionRates(table, context)
+
+
+def _is_word(name: Any) -> bool:
+    """Whether a class is text that is no number and no truth value."""
+    return isinstance(name, str) and not re.fullmatch(r"[-+]?[0-9.]+|true|false", name.casefold())
 
 
 def _above_median(scores: Any, weight: Any) -> Array:
