@@ -64,7 +64,7 @@ test-benchmarks: $(READY) ## run the short form of every benchmark, and check it
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m benchmarks $(PYTEST_ARGS) tests
 
 fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
-	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py
+	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py tests/test_meaning.py
 
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
 	@.venv-core/bin/python -c "import importlib.util, sys; \

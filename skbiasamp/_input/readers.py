@@ -111,7 +111,7 @@ class Indicators(Reader):
             raise no_positive_class(f"is {self.what}")
         label, pred, known = self.label, self.pred, self.known
         assert label.matrix is not None
-        names, n, matrix = label.titles, len(label.titles), label.matrix
+        names, n, order = label.titles, len(label.titles), None
         if known is not None:
             if known.one_label or len(known.names) != n:
                 raise InputError(
@@ -125,23 +125,30 @@ class Indicators(Reader):
             known_names = (names, known.names)
             if tuple(range(n)) not in known_names:  # both have names
                 check_known(*known_names, role=self.role)
-            matrix = self._placed(label, known.names, "columns of the training data")
+            order = self._order(known.names, label, "columns of the training data")
             names = known.names
-        side = Side(names, Members(matrix), open=False, floats=label.floats)
+        side = Side(names, Members(_taken(label.matrix, order)), open=False, floats=label.floats)
         if pred is None or self.is_embedding(side):
             return side, None
         assert pred.matrix is not None
         if pred.matrix.shape[1] != n:
             raise columns_differ(label, pred.name, pred.matrix.shape[1])
-        predicted = self._placed(pred, names, f"columns of {label.name}")
+        # Beside labels that have no names of their own, those of training count.
+        are_named = label.titles != tuple(range(n))
+        of_labels = self._order(
+            label.titles if are_named else names, pred, f"columns of {label.name}"
+        )
+        predicted = _taken(_taken(pred.matrix, of_labels), order)
         return side, Side(names, Members(predicted), open=False, floats=pred.floats)
 
-    def _placed(self, read: Parameter, names: Names, other: str) -> Array:
-        """Return the columns of a matrix in the order of names."""
-        assert read.matrix is not None
-        listed = self.how.listed
-        positions = positions_of(names, read.titles, read.name, other, listed=listed)
-        return read.matrix if positions is None else read.matrix[:, positions]
+    def _order(self, names: Names, read: Parameter, other: str) -> list[int] | None:
+        """Return where the columns of these names are."""
+        return positions_of(names, read.titles, read.name, other, listed=self.how.listed)
+
+
+def _taken(matrix: Array, positions: list[int] | None) -> Array:
+    """Return columns of a matrix; None: all as they are."""
+    return matrix if positions is None else matrix[:, positions]
 
 
 class Numbers(Indicators):

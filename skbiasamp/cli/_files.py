@@ -19,7 +19,16 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 
 _OPTIONS = (
-    *("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold"),
+    *(
+        "missing",
+        "groups",
+        "delimiter",
+        "encoding",
+        "min_rows",
+        "max_groups",
+        "reference",
+        "threshold",
+    ),
     *("time", "every"),
 )
 

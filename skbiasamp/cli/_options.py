@@ -205,6 +205,12 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             text="rows without a sensitive feature: stop (default), leave them out, or make a "
             "group",
         ),
+        "--min-rows": _value(
+            'groups of fewer rows are one group together, "other (3 groups)" (default: every group '
+            "stays)",
+            "N",
+            type=int,
+        ),
         "--max-groups": _value(
             "how many groups are allowed (default: 100, and 20 if groups have fewer than 20 rows "
             "on average)",

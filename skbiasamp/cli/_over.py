@@ -18,8 +18,9 @@ from skbiasamp.cli._files import (
     rows_of_files,
 )
 from skbiasamp.cli._options import add_command
-from skbiasamp.cli._terminal import say_and_write
+from skbiasamp.cli._terminal import say, say_and_write
 from skbiasamp.report import described_files
+from skbiasamp.results.gate import FAILED, PASSED, Limit
 
 
 def add_over(commands: Any) -> None:
@@ -27,7 +28,7 @@ def add_over(commands: Any) -> None:
     shared = (
         "test --time --every --target --prediction --sensitive --sensitive-prediction --weight "
         "--positive --reference --groups --missing --auditor --model-name --data-name --seed "
-        "--delimiter --encoding --html --json --markdown"
+        "--delimiter --encoding --html --json --markdown --limit"
     )
     own = {
         "test": {
@@ -41,6 +42,10 @@ def add_over(commands: Any) -> None:
             "help": "so many first periods, or the period with this name (default: 1)",
         },
         "--auditor": {"action": "store", "help": "watch this metric"},
+        "--limit": {
+            "help": "exit with 1 if the value of the last period lies outside ±X, and with 3 if "
+            "its interval reaches beyond"
+        },
     }
     add_command(commands, "over", _over, shared, own)
 
@@ -58,8 +63,9 @@ def _over(options: argparse.Namespace) -> int:
           --prediction predicted --sensitive sex --html page.html
       skbiasamp over 'counts/2026-*.json' --reference 3
 
-    exit codes: 0 no alarm; 1 an alarm; 2 bad input; 3 not measured: there is no
-    period after the reference
+    exit codes: 0 no alarm; 1 an alarm, or a last period outside the limit; 2 bad
+    input; 3 not measured: there is no period after the reference, or the last one
+    may lie outside the limit
     """
     counted = options.test[0].endswith(".json")
     paths = find(options.test, (".json",)) if counted else find(options.test)
@@ -90,7 +96,13 @@ def _over(options: argparse.Namespace) -> int:
             described = described_files(files, [])
     timeline.context.update(call=options.call, data_files=described)
     say_and_write(timeline, outputs, described)
-    return {ALARM: 1, NOT_MEASURED: 3}.get(timeline.verdict, 0)
+    code = {ALARM: 1, NOT_MEASURED: 3}.get(timeline.verdict, 0)
+    if options.limit is None or code == 1:
+        return code
+    last = timeline.to_frame().iloc[-1]
+    limit = Limit.checked(options.limit, one_sided=False)
+    say(f"\n{last['period']}: {limit.word(last['low'], last['high'])} of {limit.size:g}.")
+    return max(code, {FAILED: 1, PASSED: 0}.get(limit.outcome(last["low"], last["high"]), 3))
 
 
 def _counts(paths: list[Path]) -> dict[str, skbiasamp.Contingency]:

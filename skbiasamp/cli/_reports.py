@@ -41,9 +41,9 @@ skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
        skbiasamp {command} TEST [TEST ...] --text {model}NAME --labels FILE
          [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
 _SHARED = (
-    "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
-    "--delimiter --encoding --target --prediction --sensitive --sensitive-prediction --weight "
-    "--cluster --positive --threshold --text --labels --target-text "
+    "test --train --groups --missing --min-rows --max-groups --auditor --numeric --data-name "
+    "--seed --delimiter --encoding --target --prediction --sensitive --sensitive-prediction "
+    "--weight --cluster --positive --threshold --text --labels --target-text "
     "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
 )
 _OF_AUDIT = {
@@ -83,7 +83,7 @@ def add_audit(commands: Any) -> None:
 
 def add_compare(commands: Any) -> None:
     """Add the command to the parser."""
-    shared = f"{_SHARED} --reference"
+    shared = f"{_SHARED} --reference --favourable"
     usage = _USAGE.format(command="compare", model="MODEL=")
     add_command(commands, "compare", _compare, shared, _OF_COMPARE, usage=usage)
 
@@ -232,8 +232,11 @@ def _arguments(
         n_rows <= FEW_ROWS or are_single or _are_summed(rows, named, options.threshold)
     ):
         rows = rows.collect()
-    own_options = {"audit": ("favourable", "limit", "model_name"), "compare": ("reference",)}
-    alike = ("auditor", "groups", "missing", "max_groups", "threshold")
+    own_options = {
+        "audit": ("favourable", "limit", "model_name"),
+        "compare": ("reference", "favourable"),
+    }
+    alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold")
     own = {name: getattr(options, name) for name in alike + own_options[options.command]}
     if options.tables:
         own["y_preds"] = {model: table.to_native() for model, table in tables.items()}

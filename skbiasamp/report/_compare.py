@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, of_model
@@ -20,9 +21,16 @@ from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report.asked import Asked
-from skbiasamp.report.auditors import allowed, read_training, require_reference, run_each
+from skbiasamp.report.auditors import (
+    allowed,
+    read_training,
+    readied,
+    require_reference,
+    run_each,
+)
 from skbiasamp.report.evidence import context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
+from skbiasamp.results.gate import Limit, gate_of
 
 
 @keywords()
@@ -46,6 +54,8 @@ def compare(
     max_groups: int | None = None,
     threshold: float | None = None,
     random_state: Any = None,
+    favourable: Any = None,
+    limit: float | None = None,
     target: str | list[str] | None = None,
     prediction: Any = None,
     sensitive: str | list[str] | None = None,
@@ -101,6 +111,11 @@ def compare(
     %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
+    favourable : label or list of labels, default=None
+        The class that people want, such as "paid", or the tasks that they want. None: unknown.
+    limit : float, default=None
+        The smallest effect that matters, in the unit of the metric: whether each model lies within
+        it is in `limit_verdicts`. Declare it before you look.
     target, sensitive, weight, cluster : column name or list of names
         Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
         path. Without `target` the audited rows have no labels: pass `y_train` as a Contingency.
@@ -156,12 +171,42 @@ def _compare(asked: Asked) -> ComparisonReport:
         check_class(cells)
     first, results = _compared(cells, train, asked)
     each = {model: of_model(cells, model) for model in cells.models}
-    accuracy, rates = _described(each, first, labels=asked.reads == "labels")
+    are_labels, favourable = asked.reads == "labels", asked.favourable
+    accuracy, rates = _described(each, first, labels=are_labels, favourable=favourable)
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
     if asked.reads == "labels" and any(own.soft("task_pred") for own in each.values()):
         context["probabilities"] = True
-    return ComparisonReport(results, accuracy, rates, context, files)
+    report = ComparisonReport(results, accuracy, rates, context, files)
+    return _with_declared(report, each, train, asked)
+
+
+def _with_declared(
+    report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Asked
+) -> ComparisonReport:
+    """Return a report with what the user declared: the favourable class, and a limit."""
+    if asked.favourable is not None:
+        report.context["favourable"] = asked.favourable
+    if asked.limit is not None:
+        report.context["limit"] = Limit.checked(asked.limit, one_sided=False).size
+        report.context["limit_verdicts"] = _limit_verdicts(report, each, train, asked)
+    return report
+
+
+def _limit_verdicts(
+    report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Asked
+) -> dict[str, str]:
+    """Return whether the value of each model lies within the limit, by the primary metric."""
+    chosen = allowed(next(iter(each.values()))) if asked.own is None else asked.own
+    at = [*report.results].index(report.primary)
+    auditor, random_state = chosen[at], asked.random_state
+    verdicts = {}
+    for model, rows in each.items():
+        with collected():
+            result = readied(auditor, train, random_state).audit(rows)
+        (check,) = gate_of({model: result}, asked.limit, on=None, one_sided=False).checks
+        verdicts[model] = check.word
+    return verdicts
 
 
 def _compared(
@@ -188,13 +233,13 @@ def _compared(
 
 
 def _described(
-    cells: dict[str, Contingency], reference: str, *, labels: bool
+    cells: dict[str, Contingency], reference: str, *, labels: bool, favourable: Any = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the accuracy of each model, and its rates by group and task."""
     models = [reference, *(model for model in cells if model != reference)]
     rows, tables = [], []
     for model in models:
-        by_group, rates = describe_groups(cells[model], labels=labels)
+        by_group, rates = describe_groups(cells[model], labels=labels, favourable=favourable)
         rates.insert(0, "model", model)
         tables.append(rates)
         n, right = by_group["n"], by_group.get("accuracy", pd.Series(np.nan, by_group.index))
@@ -217,12 +262,13 @@ def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> Compari
     tables = _count_tables(asked, train)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
     results = _compare_own_rows(tables, train, asked, first)
-    accuracy, rates = _described(tables, first, labels=True)
+    accuracy, rates = _described(tables, first, labels=True, favourable=asked.favourable)
     n, n_groups = sum(cells.total for cells in tables.values()), len(tables[first].groups)
     context = context_of(tables[first], train, asked.names, asked.call)
     context["rows"] = f"{n:,.15g} rows of {len(tables)} models, {n_groups} groups"
     context |= {"n_samples": n, "labelled": False, "own_rows": True}
-    return ComparisonReport(results, accuracy, rates, context, files)
+    report = ComparisonReport(results, accuracy, rates, context, files)
+    return _with_declared(report, tables, train, asked)
 
 
 def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns: Any) -> bool:

@@ -77,6 +77,11 @@ class ComparisonReport(Report[ComparisonResult]):
         return next(iter(self.results.values())).models
 
     @property
+    def limit_verdicts(self) -> dict[str, str]:
+        """Whether each model's value lies within the limit that was declared; {} without one."""
+        return dict(self.context.get("limit_verdicts", {}))
+
+    @property
     def primary(self) -> str:
         """Name of the comparison that the verdict is about: the first that was measured."""
         unmeasured = {words.NOT_MEASURED}

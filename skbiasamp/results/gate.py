@@ -295,6 +295,11 @@ class Limit(NamedTuple):
             return FAILED
         return PASSED if least <= low and high <= self.size else INCONCLUSIVE
 
+    def word(self, low: float, high: float) -> str:
+        """Return what an interval says of the limit."""
+        words = {PASSED: WITHIN, FAILED: OUTSIDE}
+        return words.get(self.outcome(low, high), f"{INCONCLUSIVE}: within or outside the limit")
+
     def rows(self, result: Any, value: float, low: float, high: float) -> float:
         """Return how many rows decide, if the value is the truth."""
         distance = abs((value if self.one_sided else abs(value)) - self.size)
