@@ -27,6 +27,7 @@ from skbiasamp.model_selection import amplification_scorer as amplification_scor
 from skbiasamp.model_selection import cross_audit as cross_audit
 from skbiasamp.monitoring import audit_over as audit_over
 from skbiasamp.report import audit as audit
+from skbiasamp.report import audit_frame as audit_frame
 from skbiasamp.report import compare as compare
 from skbiasamp.report import selection_rates as selection_rates
 from skbiasamp.report.explain import explain as explain

@@ -540,14 +540,14 @@ def test_a_stray_cell_in_a_long_file(tmp_path):
         read = pd.read_csv(path)
     named = {"target": "y", "prediction": "y", "sensitive": "a"}
     with pytest.raises(ValueError, match=r"numbers in [\d,]+ rows \(such as 1 and 2\) and text in"):
-        skbiasamp.audit(read, **named)
+        skbiasamp.audit_frame(read, **named)
     with pytest.raises(ValueError, match=r"must hold values of one type"):
         counted(read["y"], None, read["a"])
     # The fix, and a file that is read by whoever sees all of it.
     groups = ("1", "2", "?")
     fixed = Contingency.from_frame(pd.read_csv(path, dtype={"a": str}), **named)
     assert sorted(fixed.groups) == sorted(groups)
-    report = skbiasamp.audit(str(path), **named, auditor=PLAIN)
+    report = skbiasamp.audit_frame(str(path), **named, auditor=PLAIN)
     assert sorted(report.context["groups"]) == sorted(groups)
 
 
@@ -829,11 +829,11 @@ def test_wages_are_sent_to_the_auditor_of_numbers(hold, y):
         hold = FRAMES["DuckDB"]
     frame = frame_of(y, GUESSED)
     with pytest.raises(ValueError, match="NumericAuditor") as caught:
-        skbiasamp.audit(hold(frame), **COLUMNS)
+        skbiasamp.audit_frame(hold(frame), **COLUMNS)
     assert "sigmoid" not in str(caught.value)
     with pytest.raises(ValueError, match="NumericAuditor"):
         skbiasamp.audit(y, GUESSED, sensitive_features=SEX)
-    report = skbiasamp.audit(hold(frame), **COLUMNS, auditor=NumericAuditor(interval=None))
+    report = skbiasamp.audit_frame(hold(frame), **COLUMNS, auditor=NumericAuditor(interval=None))
     assert np.isfinite(next(iter(report.values())).value)
 
 
@@ -886,7 +886,7 @@ def test_codes_and_bins_are_groups():
     named = {"target": "y", "prediction": "p", "sensitive": "age", "auditor": PLAIN}
     duckdb = pytest.importorskip("duckdb")
     for held in (frame, pl.from_pandas(frame).lazy(), duckdb.from_df(frame)):
-        report = skbiasamp.audit(held, **named)
+        report = skbiasamp.audit_frame(held, **named)
         (found,) = (one for one in report.findings if one.topic == "numbers as groups")
         assert "pandas.cut" in found.action
     with pytest.raises(ValueError, match="max_groups=62"):

@@ -754,7 +754,7 @@ def test_a_column_of_arrays_is_no_column_of_a_frame():
     """The engine asked whether an array is true."""
     frame = pl.DataFrame({"y": HIRED, "sex": SEX, "p": both_of(PROBABILITY)})
     with pytest.raises(TypeError, match=r"prediction: column 'p' holds List\("):
-        skbiasamp.audit(frame, target="y", prediction="p", sensitive="sex")
+        skbiasamp.audit_frame(frame, target="y", prediction="p", sensitive="sex")
 
 
 def test_probabilities_of_the_attribute():

@@ -398,7 +398,7 @@ def test_errors_name_the_arguments_that_were_passed():
     continuous = np.linspace(0.001, 0.9, 200)
     for call, says in (
         (lambda: skbiasamp.explain(rows, **columns, given="Dept"), "^given must name a column"),
-        (lambda: skbiasamp.audit(rows, **columns, given="Dept"), "^given must name a column"),
+        (lambda: skbiasamp.audit_frame(rows, **columns, given="Dept"), "^given must name a column"),
         (lambda: skbiasamp.explain(**arrays, given=continuous), "^given is continuous"),
         (
             lambda: skbiasamp.explain(rows.assign(age=continuous), **columns, given="age"),

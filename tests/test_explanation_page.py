@@ -88,7 +88,7 @@ def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overla
     assert audited(soft, threshold=0.4, y_score=rows["score"]).explanation is None
     columns = {"target": "label", "prediction": "score", "sensitive": "sex", "score": "score"}
     with pytest.raises(ValueError, match="leave threshold out"):
-        skbiasamp.audit(rows, **columns, threshold=0.4)
+        skbiasamp.audit_frame(rows, **columns, threshold=0.4)
     with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
         audited(rows, given=rows["dept"], auditor=NumericAuditor())
 
@@ -130,7 +130,9 @@ def test_every_container_has_the_same_section(rows_in, tmp_path, capsys):
     else:
         frame = pl.DataFrame(rows.astype(object).where(rows.notna(), None).to_dict("list"))
         frame = {"frame": frame, "query": frame.lazy(), "file": str(path)}[rows_in]
-        explanation = skbiasamp.audit(frame, **columns, given="dept", random_state=0).explanation
+        explanation = skbiasamp.audit_frame(
+            frame, **columns, given="dept", random_state=0
+        ).explanation
     for name, table in expected.tables.items():
         own = explanation.tables[name].set_index("part")["value"]
         if name != "gaps":
@@ -174,7 +176,7 @@ def test_attributions_are_on_the_page_and_belong_to_arrays():
     report = audited(rows, attributions=attributions)
     assert "proxy: " in report.to_html()
     with pytest.raises(TypeError, match="attributions need arrays"):
-        skbiasamp.audit(
+        skbiasamp.audit_frame(
             rows, target="label", prediction="decision", sensitive="sex", attributions=attributions
         )
     with pytest.raises(TypeError, match="score= names a column"):

@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def audited(files, **more):
-    return skbiasamp.audit(
+    return skbiasamp.audit_frame(
         files, **COLUMNS, **more, auditor=skbiasamp.DirectionalAuditor(interval=None)
     )
 
@@ -124,7 +124,7 @@ def test_the_report_of_a_file_is_that_of_the_command(engine):
     frame.to_csv("a.csv", index=False)
     frame.assign(other=frame["predicted"] ** 2).to_csv("two.csv", index=False)
     main(["audit", "a.csv", *NAMES, "--seed", "0", "--json", "a.json"])
-    report = skbiasamp.audit("a.csv", **COLUMNS, random_state=0)
+    report = skbiasamp.audit_frame("a.csv", **COLUMNS, random_state=0)
     expected = json.loads(Path("a.json").read_text())["results"]
     assert list(report.results) == list(expected)
     for name, result in report.results.items():
@@ -171,7 +171,7 @@ def test_a_report_says_what_was_read(engine, capsys):
             ("training", "train.csv", 80),
         )
     ]
-    assert audited(["a.csv", "b.csv"], y_train="train.csv").data_files == expected
+    assert audited(["a.csv", "b.csv"], train="train.csv").data_files == expected
     written = ("--json", "report.json", "--html", "report.html")
     assert main(["audit", "a.csv", "b.csv", "--train", "train.csv", *NAMES, *written]) == 0
     printed = capsys.readouterr().out
@@ -334,7 +334,7 @@ def test_quotes_in_a_header_are_part_of_the_name(engine):
     name = 'says "hired", twice\n'
     ROWS.rename(columns={"hired": name}).to_csv("quotes.csv", index=False)
     auditor = skbiasamp.DirectionalAuditor(interval=None)
-    found = skbiasamp.audit("quotes.csv", **COLUMNS | {"target": name}, auditor=auditor)
+    found = skbiasamp.audit_frame("quotes.csv", **COLUMNS | {"target": name}, auditor=auditor)
     assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
 
 

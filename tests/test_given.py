@@ -104,7 +104,7 @@ def test_errors_about_strata_of_a_frame_name_the_option():
 
 def test_a_predicted_group_stands_beside_strata_of_a_frame():
     frame, columns = framed(sample(300, push=1.0))
-    report = skbiasamp.audit(
+    report = skbiasamp.audit_frame(
         frame.assign(guess=frame["sex"]), **columns, sensitive_prediction="guess", random_state=0
     )
     assert report.explanation is not None

@@ -221,7 +221,10 @@ SHAPES = [
         lambda: score(sex=pd.Series(SEX, name="b"), auditor=fitted(sex=pd.Series(SEX, name="a"))),
         "sensitive_features", "name 'b', and the training labels had 'a'",
     ),
-    (lambda: skbiasamp.audit(FRAME, target=["hired"] * 2, sensitive="sex"), "target", "twice"),
+    (
+        lambda: skbiasamp.audit_frame(FRAME, target=["hired"] * 2, sensitive="sex"),
+        "target", "twice",
+    ),
 ]  # fmt: skip
 VALUES = [
     (
@@ -300,7 +303,7 @@ VALUES = [
     (lambda: count(["no", "yes"] * 12, CAPTIONS), "y_pred", "24 different texts in 24 rows"),
     (lambda: fitted(CAPTIONS), "y_train", "24 different texts in 24 rows"),
     (
-        lambda: skbiasamp.audit(FRAME.assign(c=CAPTIONS), target="c", sensitive="sex"),
+        lambda: skbiasamp.audit_frame(FRAME.assign(c=CAPTIONS), target="c", sensitive="sex"),
         "column 'c' (target)", "24 different texts in 24 rows",
     ),
 ]  # fmt: skip
@@ -437,12 +440,19 @@ OPTIONS = [
         "scores by predict", "which Pipeline does not have",
     ),
     (lambda: ExactAttacker().fit(X, HIRED, sample_weight=1j), "sample_weight", "real numbers"),
-    (lambda: skbiasamp.audit(HIRED, HALF, **BY, threshold=10**400), "threshold", "finite number"),
-    (lambda: skbiasamp.audit(*QUICK, **BY, auditor=PLAIN, model_name=3), "model_name", "got 3"),
     (
-        lambda: skbiasamp.audit(*QUICK, **BY, auditor=PLAIN, data_name=["a"]),
+        lambda: skbiasamp.audit_frame(
+            FRAME, target="hired", prediction="hired", sensitive="sex", threshold=10**400
+        ),
+        "threshold", "finite number",
+    ),
+    (
+        lambda: skbiasamp.compare(HIRED, {"a": HIRED, "b": HIRED}, **BY, data_name=["a"]),
         "data_name", "got ['a']",
     ),
+    (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
+    (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
+    (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),
     (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
     (lambda: make_biased_classification(base_rate="x"), "base_rate", "'x'"),

@@ -55,7 +55,7 @@ def test_refusals_may_be_left_out_or_kept():
 def test_the_result_can_be_audited_in_every_library():
     for frame in (FRAME, pl.from_pandas(FRAME)):
         labelled = label_columns(frame, WORDS, "model")
-        report = skbiasamp.audit(
+        report = skbiasamp.audit_frame(
             labelled.frame,
             target=labelled.target,
             prediction=labelled.predictions["model"],

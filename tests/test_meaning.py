@@ -436,10 +436,10 @@ def test_what_a_file_has_too_much_or_too_little_is_refused(end, refused, tmp_pat
     path = tmp_path / "rows.csv"
     path.write_text(people().to_csv(index=False) + end, encoding="utf-8")
     if refused is None:
-        assert skbiasamp.audit(str(path), random_state=0, **NAMES).context["n_samples"] == 601
+        assert skbiasamp.audit_frame(str(path), random_state=0, **NAMES).context["n_samples"] == 601
         return
     with pytest.raises(ValueError, match=refused):
-        skbiasamp.audit(str(path), **NAMES)
+        skbiasamp.audit_frame(str(path), **NAMES)
 
 
 def test_a_file_that_is_much_larger_than_it_looks_is_said(tmp_path, monkeypatch):
@@ -448,4 +448,4 @@ def test_a_file_that_is_much_larger_than_it_looks_is_said(tmp_path, monkeypatch)
     rows = people(60)
     pd.concat([rows] * 400).to_csv(path, index=False)
     with pytest.warns(UserWarning, match=r"unpacks to .* times its size"):
-        skbiasamp.audit(str(path), random_state=0, auditor=DirectionalAuditor(), **NAMES)
+        skbiasamp.audit_frame(str(path), random_state=0, auditor=DirectionalAuditor(), **NAMES)

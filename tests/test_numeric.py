@@ -377,7 +377,7 @@ def test_frames_and_engines_say_the_same(library):
         rows = {"pandas": frame, "polars": pl.from_pandas(frame)}.get(library)
         rows = pl.from_pandas(frame).lazy() if rows is None else rows
     columns = {"target": "price", "prediction": "predicted", "sensitive": "sex"}
-    report = skbiasamp.audit(rows, **columns, auditor=NumericAuditor(), random_state=0)
+    report = skbiasamp.audit_frame(rows, **columns, auditor=NumericAuditor(), random_state=0)
     other = skbiasamp.audit(price, predicted, sensitive_features=sex, auditor=NumericAuditor())
     assert (report["numeric"].value, report["numeric"].low) == (
         other["numeric"].value,

@@ -365,8 +365,8 @@ def test_a_page_is_titled_with_the_model_and_has_its_data():
     report = skbiasamp.audit(
         [1, 0] * 40, [1, 1] * 40, sensitive_features=["f", "f", "m", "m"] * 20,
         auditor=DirectionalAuditor(reference="test", interval=None), random_state=0,
-        model_name="a < b", data_name="march",
     )  # fmt: skip
+    report.context.update(model_name="a < b", data_name="march")
     read = Reading(report.to_html())
     assert read.texts("h1") == read.texts("title")[:1] == ["Bias amplification audit of a < b"]
     assert "march" in read.texts("header")[0]
@@ -765,5 +765,5 @@ def test_a_limit_is_said_in_points_and_comes_first_among_the_steps():
 def test_the_task_is_named_with_its_column():
     labels, predicted, group = counted_rows(WIDENED)
     frame = pd.DataFrame({"hired": labels, "p": predicted, "sex": group})
-    report = skbiasamp.audit(frame, target="hired", prediction="p", sensitive="sex")
+    report = skbiasamp.audit_frame(frame, target="hired", prediction="p", sensitive="sex")
     assert report.to_document().facts["Task"] == "'1' of the column hired"

@@ -514,7 +514,7 @@ def test_missing_values_in_a_file_that_are_text_are_found(tmp_path):
     rows = "\n".join(["sex,hired,predicted", *["f,1,1", "m,0,0", "NA,1,0", "m,1,1", "f,0,1"] * 20])
     (tmp_path / "rows.csv").write_text(rows)
     named = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
-    report = skbiasamp.audit(tmp_path / "rows.csv", **named, random_state=0)
+    report = skbiasamp.audit_frame(tmp_path / "rows.csv", **named, random_state=0)
     assert "missing names" in topics(report)
 
 

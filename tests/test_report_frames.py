@@ -96,7 +96,7 @@ def test_a_query_runs_no_more_often_than_needed(folder, monkeypatch, weights, n)
     query = polars(folder, "test").with_columns(whole=2)
     calls, collect = [], type(query).collect
     monkeypatch.setattr(type(query), "collect", lambda *a, **k: calls.append(1) or collect(*a, **k))
-    skbiasamp.audit(query, **ONE, weight=weights, auditor=skbiasamp.DirectionalAuditor())
+    skbiasamp.audit_frame(query, **ONE, weight=weights, auditor=skbiasamp.DirectionalAuditor())
     assert len(calls) == n
 
 
@@ -145,17 +145,17 @@ def test_training_labels_may_be_arrays_beside_a_frame(rows):
     train, test = rows
     columns = ONE | {"sensitive": "group", "random_state": 0}
     arrays = {"y_train": train["target"].to_numpy(), "sensitive_train": list(train["group"])}
-    expected = skbiasamp.audit(test, y_train=train, **columns)
-    report = skbiasamp.audit(test, **arrays, **columns)
+    expected = skbiasamp.audit_frame(test, train=train, **columns)
+    report = skbiasamp.audit_frame(test, **arrays, **columns)
     pd.testing.assert_frame_equal(report.summary, expected.summary)
     models = columns | {"prediction": {"a": "prediction", "b": "target"}}
     expected = skbiasamp.compare(test, y_train=train, **models)
     comparison = skbiasamp.compare(test, **arrays, **models)
     pd.testing.assert_frame_equal(comparison.summary, expected.summary)
     with pytest.raises(TypeError, match=r"^y_train must be a data frame.* Got ndarray instead"):
-        skbiasamp.audit(test, y_train=arrays["y_train"], **columns)
+        skbiasamp.audit_frame(test, train=arrays["y_train"], **columns)
     with pytest.raises(ValueError, match=r"^y_train is None\. Pass both y_train and sens"):
-        skbiasamp.audit(test, sensitive_train=arrays["sensitive_train"], **columns)
+        skbiasamp.audit_frame(test, sensitive_train=arrays["sensitive_train"], **columns)
 
 
 @pytest.mark.parametrize("source", [polars, duckdb, pattern])
@@ -187,7 +187,7 @@ def test_rows_with_weights_are_counted_by_their_engine(folder, rows, library):
     else:
         frame = pytest.importorskip("polars").from_pandas(frame).lazy()
     columns = ONE | {"sensitive": "group", "weight": "weight"}
-    report = skbiasamp.audit(frame, **columns, auditor=DirectionalAuditor(interval=None))
+    report = skbiasamp.audit_frame(frame, **columns, auditor=DirectionalAuditor(interval=None))
     (finding,) = (finding for finding in report.findings if finding.topic == "weights")
     assert finding.text.startswith("2,000 rows came with weights that add up to 6,000")
 
@@ -197,5 +197,5 @@ def test_columns_of_rows_keep_their_names(folder, source):
     frame, columns = source(folder, "test"), {"prediction": "prediction", "sensitive": "group"}
     if source is pandas:
         frame = pytest.importorskip("pyarrow").Table.from_pandas(frame)
-    report = skbiasamp.audit(frame, **columns, target="target", score="score", given="region")
+    report = skbiasamp.audit_frame(frame, **columns, target="target", score="score", given="region")
     assert report.explanation.context["given"] == ("region",)

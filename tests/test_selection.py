@@ -677,7 +677,7 @@ def test_tables_of_a_query_that_sums_tasks_are_those_of_rows():
         "auditor": DirectionalAuditor(reference="test", interval=None),
     }
     rows, query = (
-        skbiasamp.audit(held, **columns) for held in (frame, pl.from_pandas(frame).lazy())
+        skbiasamp.audit_frame(held, **columns) for held in (frame, pl.from_pandas(frame).lazy())
     )
     for name in ("selection", "rates", "groups"):
         pd.testing.assert_frame_equal(getattr(rows, name), getattr(query, name))
@@ -760,7 +760,7 @@ def test_rates_are_those_of_one_model():
 @pytest.fixture(scope="module")
 def report(applicants):
     known = applicants.dropna().assign(y=lambda held: np.arange(len(held)) % 2)
-    return skbiasamp.audit(
+    return skbiasamp.audit_frame(
         known, target="y", prediction="selected", sensitive=["sex", "race"],
         auditor=DirectionalAuditor(reference="test", interval=None),
     )  # fmt: skip

@@ -58,9 +58,9 @@ def test_scores_of_a_frame_need_decisions_of_their_own():
     frame = pd.DataFrame({"sex": SEX, "hired": HIRED, "score": 0.1 + 0.8 * HIRED})
     columns = {"target": "hired", "prediction": "score", "sensitive": "sex"}
     with pytest.raises(ValueError, match="needs predicted labels: pass these, and leave threshold"):
-        skbiasamp.audit(frame, **columns, score="score", threshold=0.5)
+        skbiasamp.audit_frame(frame, **columns, score="score", threshold=0.5)
     decided = frame.assign(decided=HIRED)
-    report = skbiasamp.audit(
+    report = skbiasamp.audit_frame(
         decided, **columns | {"prediction": "decided"}, score="score", **ANALYTIC
     )
     assert report["directional A->T"].value == 0

@@ -163,9 +163,8 @@ def test_what_no_threshold_can_decide(predicted, how, message):
 def test_reports_take_a_threshold():
     given = {"sensitive_features": SEX, "auditor": [QUIET]}
     value = QUIET.score(HIRED, decided(), sensitive_features=SEX)
-    assert skbiasamp.audit(HIRED, SCORE, threshold=0.4, **given)["directional A->T"].value == value
     named = {"target": "hired", "prediction": "score", "sensitive": "sex", "auditor": [QUIET]}
-    report = skbiasamp.audit(FRAME, threshold=0.4, **named)
+    report = skbiasamp.audit_frame(FRAME, threshold=0.4, **named)
     assert report["directional A->T"].value == value
     assert "threshold=0.4" in report.context["call"]
     both = {"old": SCORE, "new": 1 - SCORE}
@@ -176,31 +175,21 @@ def test_reports_take_a_threshold():
         table = compared["directional A->T"].table.set_index("model")["value"]
         other = QUIET.score(HIRED, decided(1 - SCORE), sensitive_features=SEX)
         assert table.to_dict() == pytest.approx({"old": value, "new": other}, abs=1e-12)
-    with pytest.raises(ValueError, match="threshold is for scores, and a Contingency holds rows"):
-        skbiasamp.audit(LABELLED, threshold=0.4)
 
 
 def test_a_threshold_without_predictions_decides_nothing():
-    labels = (HIRED == "yes").astype(int)
-    with pytest.raises(ValueError, match=r"threshold turns scores .* pass them as y_pred"):
-        skbiasamp.audit(labels, y_score=SCORE, threshold=0.4, sensitive_features=SEX)
-
-
-def test_scores_beside_decisions_are_attacked_as_they_are():
-    labels = (HIRED == "yes").astype(int)
-    given = {"sensitive_features": SEX, "random_state": 0}
-    found = skbiasamp.audit(labels, SCORE, y_score=SCORE, threshold=0.4, **given)
-    assert found["leakage of scores"].statistics["input"] == "scores"
-    assert found["leakage"].statistics["input"] == "predictions"
+    with pytest.raises(ValueError, match="score= needs predicted labels"):
+        skbiasamp.audit_frame(FRAME, target="hired", score="score", threshold=0.4, sensitive="sex")
 
 
 @pytest.mark.parametrize("labelled", [True, False])
 def test_selected_are_scores_of_at_least_the_threshold(labelled):
-    truth = {"y_true": HIRED} if labelled else {}
-    expected = selection_rates(decided(), sensitive_features=FRAME["sex"], **truth).table
+    truth = {"y_true": HIRED, "favourable": "yes"} if labelled else {}
+    wanted = {**truth, "favourable": "yes"}
+    expected = selection_rates(decided(), sensitive_features=FRAME["sex"], **wanted).table
     given = selection_rates(SCORE, sensitive_features=FRAME["sex"], threshold=0.4, **truth).table
     columns = {"prediction": "score", "sensitive": "sex"} | (
-        {"target": "hired"} if labelled else {}
+        {"target": "hired", "favourable": "yes"} if labelled else {}
     )
     read = selection_rates(FRAME, threshold=0.4, **columns).table
     for found in (given, read):
@@ -242,7 +231,7 @@ def test_the_commands_take_a_threshold(file, tmp_path, capsys):
                 }
                 for path in (out, known)
             ]
-            assert values[0].pop("leakage of scores") > 0  # as of audit(threshold=)
+            assert values[0].pop("leakage of scores") > 0  # as of audit_frame(threshold=)
             assert values[0] == values[1]
 
 
@@ -277,10 +266,9 @@ def test_scores_of_any_container_give_the_same_report(file):
     assert "pass predicted labels" not in repr(expected).lower()
     frame.to_csv(file, index=False)
     for report in (
-        skbiasamp.audit(hired, scores, threshold=0.4, **labels),
-        skbiasamp.audit(frame, prediction="score", threshold=0.4, **options),
-        skbiasamp.audit(frame, prediction="decided", score="score", **options),
-        skbiasamp.audit(file, prediction="score", threshold=0.4, **options),
+        skbiasamp.audit_frame(frame, prediction="score", threshold=0.4, **options),
+        skbiasamp.audit_frame(frame, prediction="decided", score="score", **options),
+        skbiasamp.audit_frame(file, prediction="score", threshold=0.4, **options),
     ):
         assert list(report) == list(expected)
         assert report.findings == expected.findings

@@ -56,7 +56,7 @@ def labels(y: np.ndarray, predicted: np.ndarray, sex: pd.Series) -> None:
 
 
 def reports(frame: pd.DataFrame, folder: Path) -> None:
-    report = skbiasamp.audit(frame, target="hired", prediction="predicted", sensitive=["sex"])
+    report = skbiasamp.audit_frame(frame, target="hired", prediction="predicted", sensitive=["sex"])
     assert_type(report, AuditReport)
     assert_type(report["leakage"], AuditResult)
     assert_type(report.verdict, str)

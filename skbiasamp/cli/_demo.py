@@ -80,17 +80,17 @@ def _named(positive: Any) -> Any:
 def _audited(
     labels: Any, predicted: Any, race: Any, names: tuple[str, str], **trained: Any
 ) -> AuditReport:
-    return skbiasamp.audit(
+    report = skbiasamp.audit(
         labels,
         predicted,
         sensitive_features=race,
         pos_label=_AGAIN,
         favourable=f"not {_AGAIN}",
         random_state=0,
-        model_name=names[0],
-        data_name=names[1],
         **trained,
     )
+    report.context.update(model_name=names[0], data_name=names[1])
+    return report
 
 
 def _present(question: str, report: AuditReport, page: Path) -> None:

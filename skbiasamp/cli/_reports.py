@@ -182,9 +182,12 @@ def _report(options: argparse.Namespace) -> int:
             train, training_files = read(options.train, of_train)
             train = texts.labelled_train(train, of_train)
         arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
-        make: Any = getattr(skbiasamp, options.command)
-        made = make(**arguments, y_train=train)
-    made.context["call"] = options.call
+        if options.command == "audit":
+            made: Any = skbiasamp.audit_frame(**arguments, train=train)
+        else:
+            made = skbiasamp.compare(**arguments, y_train=train)
+    made.context.update(call=options.call, model_name=getattr(options, "model_name", None))
+    made.context["data_name"] = options.data_name or ", ".join(options.test)
     made.data_files.extend(described_files(files, training_files))
     if options.command == "audit":
         made.findings.extend(texts.findings)
@@ -233,7 +236,7 @@ def _arguments(
     ):
         rows = rows.collect()
     own_options = {
-        "audit": ("favourable", "limit", "model_name"),
+        "audit": ("favourable", "limit"),
         "compare": ("reference", "favourable"),
     }
     alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold")
@@ -241,8 +244,9 @@ def _arguments(
     if options.tables:
         own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
     own |= {"pos_label": options.positive, "random_state": options.seed}
-    own["y_true"] = None if rows is None else rows.to_native()
-    own["data_name"] = options.data_name or ", ".join(options.test)
+    own["frame" if options.command == "audit" else "y_true"] = (
+        None if rows is None else rows.to_native()
+    )
     return columns | own
 
 

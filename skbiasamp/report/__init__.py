@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from typing import Any
+from os import PathLike
+from typing import Any, Literal
 
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -29,10 +30,10 @@ from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
-__all__ = ["audit", "compare", "described_files", "selection_rates"]
+__all__ = ["audit", "audit_frame", "compare", "described_files", "selection_rates"]
 
 
-@keywords()
+@keywords(frames="skbiasamp.audit_frame")
 @filling
 def audit(
     y_true: Any,
@@ -41,31 +42,20 @@ def audit(
     sensitive_features: Any = None,
     sensitive_pred: Any = None,
     y_score: Any = None,
-    given: Any = None,
-    attributions: Any = None,
     y_train: Any = None,
     sensitive_train: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    given: Any = None,
     auditor: Any = None,
-    groups: str = "intersection",
-    missing: str = "error",
-    min_rows: int | None = None,
     pos_label: Any = None,
-    max_groups: int | None = None,
-    threshold: float | None = None,
-    random_state: Any = None,
-    target: str | list[str] | None = None,
-    prediction: str | list[str] | None = None,
-    sensitive: str | list[str] | None = None,
-    sensitive_prediction: str | list[str] | None = None,
-    score: str | list[str] | None = None,
-    weight: str | None = None,
-    cluster: str | None = None,
     favourable: Any = None,
     limit: float | None = None,
-    model_name: str | None = None,
-    data_name: str | None = None,
+    groups: Literal["intersection", "marginal", "indicator"] = "intersection",
+    missing: Literal["error", "drop", "group"] = "error",
+    min_rows: int | None = None,
+    max_groups: int | None = None,
+    random_state: Any = None,
 ) -> AuditReport:
     """Audit the predictions of a model for bias amplification, with every metric that applies.
 
@@ -76,11 +66,10 @@ def audit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency, frame or path
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
         Labels of the audited rows. None: there are none, as of generated rows; the metrics that can
-        do so then compare predictions with the training labels. Or a data frame, lazy frame or
-        query with all columns. Or the path of CSV or Parquet files (``"part-*.parquet"``, or a
-        list); DuckDB or polars counts their rows if there are more than a million.
+        do so then compare predictions with the training labels. A `Contingency` holds predictions
+        and groups too. Data frames, files and queries go to `skbiasamp.audit_frame`.
     y_pred : array-like, default=None
         Predicted labels or probabilities.
     %(sensitive_features)s
@@ -91,53 +80,42 @@ def audit(
         Scores behind the predictions, such as logits or an embedding. Adds leakage of the scores.
         Probabilities of the tasks add how much they amplify, and how much turning them into
         decisions adds.
-    given : array-like or column names, default=None
-        One column or several whose values make strata, such as department or prior counts. Adds
-        how much each stratum contributes, and the amplification within strata: see
-        `skbiasamp.explain`. Of a frame or a `Contingency`: names of columns.
-    attributions : array-like of shape (n_samples, n_features) or shap.Explanation, default=None
-        What each feature adds to the score of a row. Adds what each feature carries of the
-        difference between groups.
-    y_train : array-like, Contingency, frame or path, default=None
+    y_train : array-like or Contingency, default=None
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of the training rows, if `y_train` holds labels and not a frame.
+        The sensitive feature of the training rows, if `y_train` holds labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
     %(clusters)s
+    given : array-like, default=None
+        One column or several whose values make strata, such as department or prior counts. Adds
+        how much each stratum contributes, and the amplification within strata: see
+        `skbiasamp.explain`. Of a `Contingency`: names of columns.
     auditor : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
         labels if `y_train` is None.
-    %(groups)s
-    %(missing)s
-    min_rows : int, default=None
-        Groups of fewer rows in training (without it, of those that are audited) are one group
-        together: "other (3 groups)". None: every group stays.
     pos_label : label, default=None
-        The positive class of a binary label, which is the task. Probabilities and scores in one
-        column belong to it. None: the class that sorts last.
-    max_groups : int, default=None
-        Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
-        have fewer than 20 rows on average. More look like an identifier or a number that was not
-        binned.
-    %(threshold)s
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or generator for auditors that have no `random_state` of their own.
-    target, prediction, sensitive, sensitive_prediction, score, weight, cluster : name or list
-        Columns of labels, predictions, sensitive features, predicted sensitive features,
-        probabilities, weights and clusters, if `y_true` (and `y_train`) is a frame or a path.
-        Without `target` the audited rows have no labels, and the training labels are in the
-        columns that `prediction` names.
+        The class of a binary label that is the task. Probabilities and scores in one column belong
+        to it. None: the class that sorts last.
     favourable : label or list of labels, default=None
         The class that people want, such as "paid", or the tasks that they want. Impact ratios
         compare how often it is predicted. None: the positive class, and every task.
     limit : float, default=None
         The smallest effect that matters, in the unit of the metric. The verdict then says whether
         the effect lies within ±limit; declare it before you look. None: 0 is the only limit.
-    model_name, data_name : str, default=None
-        Names of the model and of the audited data, for the title of the report.
+    %(groups)s
+    %(missing)s
+    min_rows : int, default=None
+        Groups of fewer rows in training (without it, of those that are audited) are one group
+        together: "other (3 groups)". None: every group stays.
+    max_groups : int, default=None
+        Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
+        have fewer than 20 rows on average. More look like an identifier or a number that was not
+        binned.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or generator for auditors that have no `random_state` of their own.
 
     Returns
     -------
@@ -145,6 +123,7 @@ def audit(
 
     See Also
     --------
+    skbiasamp.audit_frame : The same for data frames, files and queries.
     skbiasamp.compare : Audit several models on the same rows.
 
     Examples
@@ -164,9 +143,107 @@ def audit(
     10,000 rows of this group; +8.8 percentage points compared with all rows).
     """
     asked = Asked(locals(), audit)
-    asked.choose_auditors("y_score", "given", "attributions")
+    if not is_contingency(y_true) and sensitive_features is None and _is_frame(y_true):
+        raise InputTypeError(
+            "{y_true} is a table: name its columns in skbiasamp.audit_frame(frame, target=..., "
+            "prediction=..., sensitive=...). Or pass {sensitive_features} beside labels."
+        )
+    asked.choose_auditors("y_score", "given")
+    return _audited(asked)
+
+
+@keywords()
+@filling
+def audit_frame(
+    frame: Any,
+    *,
+    target: str | list[str] | None = None,
+    prediction: str | list[str] | None = None,
+    sensitive: str | list[str] | None = None,
+    sensitive_prediction: str | list[str] | None = None,
+    score: str | list[str] | None = None,
+    weight: str | None = None,
+    cluster: str | None = None,
+    given: str | list[str] | None = None,
+    train: Any = None,
+    auditor: Any = None,
+    pos_label: Any = None,
+    favourable: Any = None,
+    limit: float | None = None,
+    groups: Literal["intersection", "marginal", "indicator"] = "intersection",
+    missing: Literal["error", "drop", "group"] = "error",
+    min_rows: int | None = None,
+    max_groups: int | None = None,
+    threshold: float | None = None,
+    random_state: Any = None,
+) -> AuditReport:
+    """Audit the predictions in a data frame, in files or in a query, as `skbiasamp.audit` does.
+
+    .. versionadded:: 0.3
+
+    Parameters
+    ----------
+    frame : data frame, lazy frame, query or path
+        The audited rows. Of files the path: CSV or Parquet (``"part-*.parquet"``, or a list);
+        DuckDB or polars counts their rows if there are more than a million.
+    target : column name or list of names, default=None
+        Labels; several are 0/1 columns. None: the rows have no labels, and those of `train` are in
+        the columns that `prediction` names.
+    prediction : column name or list of names, default=None
+        Predicted labels or probabilities.
+    sensitive : column name or list of names
+        The sensitive feature, or several.
+    sensitive_prediction : column name or list of names, default=None
+        The sensitive feature as predicted by the model.
+    score : column name or list of names, default=None
+        Probabilities behind the predictions.
+    weight : column name, default=None
+        Weights. A whole number counts as that many rows.
+    cluster : column name, default=None
+        One id per row: rows of one person, image or family share it.
+    given : column name or list of names, default=None
+        Columns whose values make strata.
+    train : data frame, lazy frame, query, path or Contingency, default=None
+        The training rows, with the same columns: their labels give the directions.
+    auditor, pos_label, favourable, limit, groups, missing, min_rows, max_groups, random_state
+        As for `skbiasamp.audit`.
+    %(threshold)s
+
+    Returns
+    -------
+    report : AuditReport
+
+    See Also
+    --------
+    skbiasamp.audit : The same for arrays.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import skbiasamp
+    >>> people = pd.DataFrame({"sex": ["f"] * 400 + ["m"] * 400})
+    >>> people["cooks"] = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
+    >>> people["predicted"] = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
+    >>> report = skbiasamp.audit_frame(
+    ...     people, target="cooks", prediction="predicted", sensitive="sex", random_state=0
+    ... )
+    >>> round(report["directional A->T"].value, 4)
+    0.0875
+    """
+    none = dict.fromkeys(
+        ("y_pred", "sensitive_features", "sensitive_pred", "sample_weight", "clusters")
+    )
+    data = {"y_true": frame, "y_train": train, "sensitive_train": None}
+    asked = Asked(locals() | none | data, audit_frame)
+    asked.choose_auditors("score", "given")
     with asked.speaking():
         return _audited(asked)
+
+
+def _is_frame(value: Any) -> bool:
+    """Whether something is a table or names files, which have more than labels."""
+    many = getattr(value, "columns", None)
+    return isinstance(value, str | PathLike) or (many is not None and len(many) > 1)
 
 
 def _audited(asked: Asked) -> AuditReport:

@@ -17,6 +17,8 @@ _ROWS = ("sensitive_features", "sample_weight", "clusters")
 _PREDICTIONS = ("y_pred", "sensitive_pred", "y_preds", "sensitive_preds")
 _HOW = ("groups", "missing", "min_rows", "pos_label", "max_groups", "threshold")
 _NAMES = ("model_name", "data_name")
+# What only some verbs take.
+_OPTIONAL = ("attributions", "score", "threshold", "y_score", *_NAMES)
 
 
 class Asked(SimpleNamespace):
@@ -27,13 +29,14 @@ class Asked(SimpleNamespace):
     """
 
     def __init__(self, arguments: Mapping[str, Any], verb: Any) -> None:
-        super().__init__(**arguments)
+        super().__init__(**{**dict.fromkeys(_OPTIONAL), **arguments})
         self.call = call_of(verb, arguments)
         self.columns = columns_in(arguments)
         self.of_rows, self.data, self.how, self.names = (
             {name: arguments[name] for name in names if name in arguments}
             for names in (_ROWS, _ROWS + _PREDICTIONS, _HOW, _NAMES)
         )
+        self.how.setdefault("threshold", None)
 
     def speaking(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""
