@@ -512,3 +512,33 @@ def test_folding_needs_accuracy():
     auditor = LeakageAuditor(fold=True, quality="f1")
     with pytest.raises(ValueError, match=r"fold=True replicates the .* at 0\.5; got quality='f1'"):
         auditor.score(HIRED, PREDICTED, sensitive_features=SEX)
+
+
+@pytest.mark.parametrize(
+    ("auditor", "given"),
+    [
+        (DirectionalAuditor(), "group"),
+        (DirectionalAuditor("T->A"), "task"),
+        (MALSAuditor(), "task"),
+        (MultiAttributeAuditor("A->T"), "group"),
+        (MultiAttributeAuditor(None), "task"),
+    ],
+    ids=repr,
+)
+def test_base_rates_are_what_the_metric_compares_with(auditor, given):
+    group, labels = np.repeat(["a", "b"], 4), np.array([[1, 0], [1, 1], [0, 1], [1, 1]] * 2)
+    labels[5] = 0
+    auditor.fit(labels, sensitive_features=group)
+    assert auditor.y_at_.shape == auditor.base_rates_.shape
+    rates = auditor.base_rates_
+    if "Multi" in type(auditor).__name__:
+        assert (0, 1) in rates.columns
+        both = labels.all(axis=1)
+        rates = rates[[(0, 1)]]
+        expected = {name: both[group == name].mean() for name in "ab"}
+        shares = {name: (group[both] == name).mean() for name in "ab"}
+    else:
+        rates = rates[[0]]
+        expected = {name: labels[group == name, 0].mean() for name in "ab"}
+        shares = {name: (group[labels[:, 0] == 1] == name).mean() for name in "ab"}
+    assert rates.iloc[:, 0].to_dict() == pytest.approx(expected if given == "group" else shares)

@@ -133,7 +133,7 @@ class _Shared:
     n_samples_fit_ : int or float
         Number of training rows, or the sum of their weights.
     base_rates_ : DataFrame of shape (n_groups, n_tasks)
-        P(task | group) in the training labels.
+        P(task | group) in the training labels; P(group | task) for T→A and MALS.
     contingency_ : Contingency
         The training labels, counted.
     """

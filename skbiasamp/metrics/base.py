@@ -22,7 +22,7 @@ from skbiasamp._utils.progress import Step, progress
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
@@ -379,11 +379,23 @@ class BaseAuditor(Declaration):
     # Not stored: formats for models, such as that of skops, hold arrays and no data frames.
     @property
     def base_rates_(self) -> pd.DataFrame:
-        """P(task | group) in the training labels."""
-        cells = self.contingency_
+        """P(task | group) in the training labels, or P(group | task) if shares are compared."""
+        cells = self._trained
         if cells.soft("group") or cells.soft("task"):
             raise AttributeError("base_rates_ exists if groups and tasks are labels, not scores.")
-        return as_frame(cells.rate("task", given="group"), cells)
+        sides: tuple[SideName, SideName] = ("task", "group")
+        outcome, given = sides[::-1] if self._by_task else sides
+        return as_frame(cells.rate(outcome, given=given), cells)
+
+    @property
+    def _by_task(self) -> bool:
+        """Whether shares of groups in a task are compared, and not rates of a task in a group."""
+        return self.direction == "T->A"
+
+    @property
+    def _trained(self) -> Contingency:
+        """The training labels, of which tables are shown."""
+        return self.contingency_
 
     # ------------------------------------------------------------------ checks
 

@@ -134,6 +134,10 @@ class MALSAuditor(CooccurrenceAuditor):
     def _sign(self, labels: Contingency) -> Array:
         return share_sign(labels)
 
+    @property
+    def _by_task(self) -> bool:
+        return True
+
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         return {}
 

@@ -8,13 +8,14 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from skbiasamp._input.checks import DIRECTIONS, Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.formatting import points
-from skbiasamp.counts.cells import labels_of, unweighted
+from skbiasamp.counts.cells import labels_of, side_of, sides_of, unweighted, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sets import (
     OfSets,
@@ -27,6 +28,7 @@ from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._shared_sentences import most_affected
+from skbiasamp.metrics.base import as_frame
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import association_sign, over_share, share_sign, with_audited_signs
 from skbiasamp.results import AuditResult, conclusion
@@ -234,6 +236,24 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _sign(self, labels: Contingency) -> Array:
         return share_sign(labels) if self.direction is None else association_sign(labels)
+
+    @property
+    def _by_task(self) -> bool:
+        return self.direction != "A->T"
+
+    @property
+    def y_at_(self) -> pd.DataFrame:
+        """Signs of the training correlations of sets."""
+        return as_frame(self._sign(self._trained), self._trained)
+
+    @property
+    def _trained(self) -> Contingency:
+        """The training labels of sets of tasks."""
+        sets = self._fixed(self.contingency_, self.contingency_)["sets"]
+        of_sets = OfSets(sets)(self.contingency_)
+        names = set_names(self.contingency_.tasks, sets)
+        side = replace(side_of(of_sets, "task"), names=names)
+        return with_sides(of_sets, {**sides_of(of_sets), "task": side})
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
