@@ -167,7 +167,9 @@ callable, default="accuracy"
         )
         low, high, *_ = of_draws(*attacked.qualities, confidence_level=self.confidence_level)
         self.leakage_, self.chance_ = float(attacked.qualities[0].mean()), attacked.chance
-        self.interval_, self.attacker_ = (float(low[0]), float(high[0])), attacked.attacker
+        # A share of rows, which no interval leaves.
+        ends = np.clip((low[0], high[0]), 0.0, 1.0).tolist()
+        self.interval_, self.attacker_ = tuple(ends), attacked.attacker
         return self
 
     def rank_features(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
