@@ -252,8 +252,12 @@ def _correlation(association: Association, pairs: Array) -> Array:
 def _largest_deviations(correlation: Array) -> Array:
     """Return draws of the largest of all deviations, in standard errors."""
     n = len(correlation)
+    # Sorted by what no order of names changes, so that the draws do not depend on it either.
+    keys = ((np.abs(correlation) ** power).sum(axis=0).round(9) for power in (1, 2))
+    order = np.lexsort([*keys])
+    correlation = correlation[np.ix_(order, order)] + 1e-9 * np.eye(n)
     draws = np.random.default_rng(0).normal(size=(_N_DRAWS, n))
-    return np.asarray(np.abs(draws @ _root(correlation + 1e-9 * np.eye(n)).T).max(axis=1))
+    return np.asarray(np.abs(draws @ _root(correlation).T).max(axis=1))
 
 
 def _root(correlation: Array) -> Array:
