@@ -530,7 +530,7 @@ def test_training_that_diverges_is_an_error():
         ({}, {"sample_weight": [1, 1, 1]}, r"X has 4 rows.*got \(4,\), \(3,\)"),
         ({}, {"sample_weight": [1, 1, 1, -1]}, "Negative values in data passed to sample_weight"),
         ({}, {"sample_weight": [[1] * 4, [0] * 4]}, "sample_weight of network 1 is zero"),
-        ({}, {"sample_weight": [1e308] * 4}, "sample_weight adds up to more than a float"),
+        ({}, {"sample_weight": [1e308] * 4}, "sample_weight adds up to inf rows"),
         ({}, {"sample_weight": np.ones((3, 4)), "y": np.ones((2, 4))}, "as there are networks"),
         ({}, {"random_state": [1, 2], "y": np.ones((3, 4))}, "as there are networks"),
         ({}, {"classes": [0, 2]}, "y has 1, which is not in classes"),

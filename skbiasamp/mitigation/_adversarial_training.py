@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array, check_count
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.attackers.networks import (
     check_outputs,
     distinct_inputs,
     draw_rows,
+    hidden_widths,
     import_torch,
     make_module,
     seeded,
@@ -81,9 +82,7 @@ def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple
     shape, device = tuple(first.shape[1:]), first.device
     module, mask = settings.module, None
     if module is None:
-        hidden = tuple(np.ravel(settings.hidden_layer_sizes).tolist())
-        for width in hidden:
-            check_count("each of hidden_layer_sizes", width)
+        hidden = hidden_widths(settings)
         if not hidden:
             # Without a hidden layer there is no representation.
             raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
