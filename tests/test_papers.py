@@ -500,7 +500,9 @@ def test_code_for_those_who_have_the_data_runs(name):
         "captions": rng.choice(["a person cooks", "a person skates", "two people"], 120),
         "captions_pred": rng.choice(["a person cooks", "a person skates", "two people"], 120),
     }
+    known = {*names}
     exec(code, names)
+    assert {*names} - known - {"__builtins__"}  # it makes something
 
 
 @needs("captions_masked.csv.gz")

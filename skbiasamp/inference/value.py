@@ -31,13 +31,14 @@ _MOST_PAIRS = 2000
 class Signs:
     """The sign by which each pair's change counts, as far as labels are sure of it.
 
-    `values` are −1 to 1. `z` are the labels' associations in standard errors, where they decide
-    the signs and rows are those of the changes; None if the signs are known.
+    `values` are −1 to 1. `source` are the labels' associations, if these decide the signs and their
+    rows are those of the changes; None if the signs are known. `made`: by `Pairs`, not given.
     """
 
     values: Array
     source: Association | None = None
     above: bool = False
+    made: bool = False
 
     @classmethod
     def known(cls, values: Array) -> Signs:
