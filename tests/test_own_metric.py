@@ -434,7 +434,7 @@ def test_only_a_metric_that_declares_it_has_a_function_of_validation_rows():
 
 
 def test_pairs_with_another_sign_have_another_value():
-    train, rows = world()
+    _, rows = world()
     cells = Contingency.from_labels(
         rows["y_true"], rows["y_pred"], sensitive_features=rows["sensitive_features"]
     )

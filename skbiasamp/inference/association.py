@@ -99,7 +99,10 @@ class Term:
             weights = weights - np.multiply.outer(self.shares, weights.sum(axis=0))
         scaled = weights * self.share[:, None]
         mean = np.where(scaled == 0, 0.0, scaled * self.rate).sum(axis=1)
-        each = self.outcome.scores(scaled)
+        every = weights.sum(axis=0)
+        # Labels are read once for both.
+        scores = self.outcome.scores(np.vstack([scaled, every]))
+        each, overall = scores[:, :-1], scores[:, -1]
         if self.leverage.ndim == 1:
             own = self.given.own(each * self.leverage)
             own -= self.times * self.given.scores(mean * self.leverage)
@@ -107,8 +110,7 @@ class Term:
             own = self.given.own((each - np.multiply.outer(self.times, mean)) * self.leverage)
         if not self.centre:
             return own
-        every = weights.sum(axis=0)
-        overall = self.outcome.scores(every) - self.times * (self.overall @ every)
+        overall = overall - self.times * (self.overall @ every)
         return np.asarray(own - overall / self.total)
 
     def influence(self, condition: int, outcomes: Array) -> Array:
@@ -720,16 +722,15 @@ def are_same(labels: Labels, other: Labels) -> bool:
 def _products(first: Sample, second: Sample, shape: tuple[int, ...]) -> Array:
     """Return sums over units of products of two influences on each pair."""
     given, other_given = (sample.terms[0][1].given for sample in (first, second))
-    if first.is_plain and second.is_plain and are_same(given, other_given):
-        return np.asarray(
-            sum(
-                factor * other * term.cross(beside)
-                for factor, term in first.terms
-                for other, beside in second.terms
-            )
-        )
     products = np.zeros(shape)
-    same = first is second or first.terms == second.terms
+    same = first is second
+    if first.is_plain and second.is_plain and are_same(given, other_given):
+        for i, (factor, term) in enumerate(first.terms):
+            for j, (other, beside) in enumerate(second.terms):
+                if not same or i <= j:  # products of two terms are symmetric
+                    times = 2 if same and i < j else 1
+                    products += times * factor * other * term.cross(beside)
+        return products
     for condition, outcomes in _blocks(first, shape):
         moved, times = first.influence(condition, outcomes)
         beside = moved if same else second.influence(condition, outcomes)[0]
