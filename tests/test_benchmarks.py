@@ -13,15 +13,12 @@ MEASURED = [
     ("A→T audit", "NumPy-mask loop over pairs"),
     ("A→T fit and audit", "NumPy-mask loop over pairs"),
     ("A→T audit", "plain Python loop over pairs and rows"),
-    ("A→T audit of bool", "plain Python loop over pairs and rows"),
     ("A→T audit of float64", "matrix products in float64"),
     ("A→T audit of int64", "matrix products in float64"),
     ("A→T audit of bool", "matrix products in float64"),
     ("Multi→ fit and audit", "NumPy-mask loop over sets"),
     ("Multi→ fit and audit", "plain Python loop over sets and rows"),
     ("one-label audit", "`np.bincount` of int8 codes"),
-    ("one-label audit", "`np.bincount` of intp codes"),
-    ("the same: allocated at most", ""),
     ("the same: resident at most", ""),
     ("`import skbiasamp`", "`import sklearn.metrics, pandas`"),
     ("`from skbiasamp import DirectionalAuditor`", "`import sklearn.metrics, pandas`"),
@@ -41,14 +38,6 @@ def test_the_short_benchmark_runs_and_shows_every_row():
         assert row[0].startswith(measured)
         assert row[1].startswith(beside)
         assert row[-1] == "not judged"
-
-
-def test_the_short_benchmark_of_the_wrapper_runs():
-    command = [sys.executable, "-X", "utf8", SCRIPT.with_name("sklearn_overhead.py"), "--short"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
-    assert done.returncode == 0, done.stderr
-    rows = [line for line in done.stdout.splitlines() if line.endswith("| not judged |")]
-    assert len(rows) == 10
 
 
 def test_the_short_run_of_watches_agrees_with_the_package():
