@@ -485,8 +485,7 @@ first.
   computes them.
 - Multi→: {sizes.rows:,} training rows and {sizes.rows:,} test rows, 2 groups, 12 tasks, observed
   sets. The loop makes its group masks once, and one mask per set in each of the three arrays.
-- One label: `np.bincount` gets combined codes; the audit combines them itself. NumPy counts `intp`
-  codes directly and converts int8 codes first.
+- One label: `np.bincount` gets combined codes; the audit combines them itself.
 - Imports: in new processes, without the start of the interpreter.
 
 `python benchmarks/cooccurrence.py --write benchmarks/results/cooccurrence.md` makes this page.

@@ -64,7 +64,8 @@ def test_the_same_rows_give_the_same_numbers_in_any_order(kind, seed, random):
             {name: value[known_order] for name, value in train.items()},
             {name: value[order] for name, value in rows.items()},
         )
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+        # Angles of signs whose correlation is near 1 have the largest rounding errors.
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11)
 
 
 @given(seed=st.integers(0, 2**16), random=st.randoms(use_true_random=False))
