@@ -44,8 +44,12 @@ BENCHMARKS = {
         torch=True,
     ),
     "attackers": Benchmark("networks trained at once, compared with one after another", torch=True),
+    "sklearn": Benchmark("`AuditedClassifier`, compared with the classifier that it wraps"),
     "engines": Benchmark("files and queries, compared with the engines' own group-by"),
     "growth": Benchmark("time and memory by number of rows, groups, tasks and sets"),
+}
+SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {
+    "sklearn": HERE / "sklearn_overhead.py"
 }
 PAGES = {name: HERE / "results" / f"{name}.md" for name in BENCHMARKS}
 
@@ -68,7 +72,7 @@ def interpreter_of(peer):
 def run(name, *, short):
     """Run one script; what it measures goes to its page, what it prints in short mode is seen."""
     benchmark = BENCHMARKS[name]
-    command = [sys.executable, "-X", "utf8", HERE / f"{name}.py"]
+    command = [sys.executable, "-X", "utf8", SCRIPTS[name]]
     if short:
         command.append("--short")
     else:

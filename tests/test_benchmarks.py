@@ -40,6 +40,14 @@ def test_the_short_benchmark_runs_and_shows_every_row():
         assert row[-1] == "not judged"
 
 
+def test_the_short_benchmark_of_the_wrapper_runs():
+    command = [sys.executable, "-X", "utf8", SCRIPT.with_name("sklearn_overhead.py"), "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.endswith("| not judged |")]
+    assert len(rows) == 10
+
+
 def test_the_short_run_of_watches_agrees_with_the_package():
     """It raises unless `at_once` finds what `audit_over` does."""
     command = [sys.executable, "-X", "utf8", SCRIPT.with_name("watching.py"), "--short"]
