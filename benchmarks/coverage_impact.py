@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from skbiasamp import selection_rates
 from skbiasamp.inference.shares import ratios_to_highest
 
 RATES = (0.02, 0.1, 0.3, 0.5, 0.9)
@@ -43,19 +42,10 @@ are means over these. *Together*: all intervals contain the true ratios to the t
 
 {lower_table}
 
-## Weights and clusters
-
-Equal categories again, with rates as `selection_rates` returns them. Weights are lognormal
-(standard deviation of the logarithm 0.8). Clusters have 5 rows. These are all in one category, or
-in any. In a share of clusters all rows have the same decision. The last column takes each row for
-an independent one.
-
-{clusters}
-
 With 2, 3, 5, 12 and 30 categories, {counts} samples were drawn. A share of 5 % then has a standard
-error of {errors} percentage points. Of weights and clusters, {few} samples were drawn.
+error of {errors} percentage points.
 
-Not tried: more than 30 categories, fewer than 30 rows a category, clusters of very different sizes.
+Not tried: more than 30 categories, fewer than 30 rows a category.
 
 Made by `python benchmarks/coverage_impact.py --write benchmarks/results/impact-ratios.md`.
 """
@@ -96,34 +86,6 @@ def measure(sizes, ratio, rate, n_samples, rng):
     return wrong, together, last, (high[-1] < 1).sum() / n_samples
 
 
-def rows_with(kind, k, rate, n_rows, rng):
-    """Return labels, groups and how rows depend on one another: of one data set."""
-    group = np.arange(n_rows) % k
-    selected = rng.random(n_rows) < rate
-    if kind == "weights":
-        return selected, group, {"sample_weight": rng.lognormal(0, 0.8, n_rows)}
-    share, spread = kind
-    cluster = np.arange(n_rows) // 5
-    alike = rng.random(n_rows // 5)[cluster] < share
-    selected = np.where(alike, (rng.random(n_rows // 5) < rate)[cluster], selected)
-    group = rng.integers(0, k, n_rows) if spread else cluster % k
-    return selected, group, {"clusters": cluster}
-
-
-def dependent(kind, k, rate, n_rows, n_samples, rng):
-    """Return how often an interval excludes 1, if dependence is counted and if it is not."""
-    excluded = np.zeros(2)
-    for _ in range(n_samples):
-        selected, group, how = rows_with(kind, k, rate, n_rows, rng)
-        table = selection_rates(
-            selected.astype(int), sensitive_features=group, pos_label=1, **how
-        ).table
-        share, rows = table["selection_rate"].to_numpy(), np.bincount(group).astype(float)
-        _, _, ignored = ratios_to_highest(share[:, None], rows[:, None])
-        excluded += (table["impact_ratio_high"] < 1).any(), (ignored < 1).any()
-    return excluded / n_samples
-
-
 # --------------------------------------------------------------------------- page
 
 
@@ -161,28 +123,12 @@ def lower_rows(samples, rng):
                 yield [k, kind, world, *map(percent, np.mean(found, axis=0)[1:])]
 
 
-def dependent_rows(n_samples, rng):
-    """Yield rows of the table of weights and clusters."""
-    for k in (2, 12):
-        for rate in (0.1, 0.5):
-            for kind, name in (
-                ("weights", "weights"),
-                ((0.0, False), "clusters in a category, 0 % alike"),
-                ((0.3, False), "clusters in a category, 30 % alike"),
-                ((1.0, False), "clusters in a category, all alike"),
-                ((0.3, True), "clusters in any category, 30 % alike"),
-            ):
-                shares = dependent(kind, k, rate, 200 * k, n_samples, rng)
-                yield [k, rate, name, *map(percent, shares)]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--short", action="store_true", help="only check that it runs")
     parser.add_argument("--write", metavar="PAGE", type=Path, help="write the page")
     arguments = parser.parse_args()
     samples = dict.fromkeys(SAMPLES, 20) if arguments.short else SAMPLES
-    few = 2 if arguments.short else 100
     rng = np.random.default_rng(0)
     errors = [f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()]
     page = TEXT.format(
@@ -193,13 +139,8 @@ def main():
             ["k", "rows of categories", "", "together", "last", "found"],
             lower_rows(samples, rng),
         ),
-        clusters=table_of(
-            ["k", "rate", "200 rows a category", "any excludes 1", "rows taken for independent"],
-            dependent_rows(few, rng),
-        ),
         errors=", ".join(errors),
         counts=", ".join(f"{n:,}" for n in samples.values()),
-        few=f"{few:,}",
     )
     print(page)
     if arguments.write:

@@ -32,6 +32,18 @@ def test_the_short_benchmark_of_engines_shows_every_row():
     assert {row[-1] for row in rows} == {"not judged"}
 
 
+def test_a_cluster_counts_and_attacks_as_one_process_does():
+    """The script raises unless results are equal."""
+    pytest.importorskip("distributed")
+    rows = cells(run("clusters.py", "--short"))[2:]
+    assert [row[0].partition(":")[0] for row in rows if "Spark" not in row[0]] == [
+        "Dask, 2 worker processes",
+        "Dask, 2 worker processes",
+        "a watch of 40 periods",
+    ]
+    assert {row[-1] for row in rows} == {"equal", "no alarm"}
+
+
 def test_the_short_benchmark_of_growth_shows_every_curve():
     rows = cells(run("growth.py", "--short"))
     exponents = [row for row in rows if row[-1] == "not judged"]
