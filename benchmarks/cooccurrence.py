@@ -17,7 +17,6 @@ import platform
 import subprocess
 import sys
 import time
-import tracemalloc
 from pathlib import Path
 from typing import NamedTuple
 
@@ -226,14 +225,12 @@ def many_tasks(sizes, rng):
     # A pair of contestants each: an audit after another audit would find a warmer cache than one
     # after the loop.
     slow = take_turns(sizes.slow_rounds, ours=audit, rows=loop_over_rows)
-    slow_bool = take_turns(sizes.slow_rounds, ours=lambda: audit("bool"), rows=loop_over_rows)
     most = np.median(quick["loop"] / quick["products"])
     masks, python = "NumPy-mask loop over pairs", "plain Python loop over pairs and rows"
     rows = [
         faster("A→T audit", masks, quick["int64"], quick["loop"]),
         faster("A→T fit and audit", masks, quick["fit_and_audit"], quick["whole_loop"]),
         faster("A→T audit", python, slow["ours"], slow["rows"], 40),
-        faster("A→T audit of bool", python, slow_bool["ours"], slow_bool["rows"], 40),
         *(
             slower(
                 f"A→T audit of {dtype}",
@@ -380,35 +377,21 @@ def many_rows(sizes, rng, resident):
     auditor = fitted_on_one_label(rng)
     groups, labels, predictions = one_label(sizes.long_rows, rng)
     narrow = groups * np.int8(4) + labels * np.int8(2) + predictions
-    wide = narrow.astype(np.intp)
 
     def audit():
         return auditor.audit(labels, predictions, sensitive_features=groups)
 
     result = audit()
-    counts = np.bincount(wide).reshape(2, 2, 2)
-    agree("rows counted", np.bincount(narrow).reshape(2, 2, 2), counts)
+    counts = np.bincount(narrow).reshape(2, 2, 2)
     share = counts / counts.sum(axis=(1, 2), keepdims=True)
     deltas = share[:, :, 1].sum(axis=1) - share[:, 1, :].sum(axis=1)
     agree("pairs of counts", result.table.sort_values("group")["delta"], deltas)
     agree("value of counts", result.published, np.mean(auditor.y_at_.to_numpy()[:, 0] * deltas))
 
-    tracemalloc.start()
-    audit()
-    traced = tracemalloc.get_traced_memory()[1] / (3 * sizes.long_rows)
-    tracemalloc.stop()
-
-    seconds = take_turns(
-        sizes.rounds,
-        ours=audit,
-        narrow=lambda: np.bincount(narrow),
-        wide=lambda: np.bincount(wide),
-    )
+    seconds = take_turns(sizes.rounds, ours=audit, narrow=lambda: np.bincount(narrow))
     what = f"one-label audit, {sizes.long_rows:,} int8 rows"
     return [
         slower(what, "`np.bincount` of int8 codes", seconds["ours"], seconds["narrow"], 3),
-        slower(what, "`np.bincount` of intp codes", seconds["ours"], seconds["wide"], 3),
-        _memory("allocated at most, a row and column", np.array([traced])),
         _memory("resident at most, a row and column", resident),
     ]
 
@@ -502,8 +485,7 @@ first.
   computes them.
 - Multi→: {sizes.rows:,} training rows and {sizes.rows:,} test rows, 2 groups, 12 tasks, observed
   sets. The loop makes its group masks once, and one mask per set in each of the three arrays.
-- One label: `np.bincount` gets combined codes; the audit combines them itself. NumPy counts `intp`
-  codes directly and converts int8 codes first.
+- One label: `np.bincount` gets combined codes; the audit combines them itself.
 - Imports: in new processes, without the start of the interpreter.
 
 `python benchmarks/cooccurrence.py --write benchmarks/results/cooccurrence.md` makes this page.

@@ -9,14 +9,11 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
-from skbiasamp import selection_rates
 from skbiasamp.inference.shares import ratios_to_highest
 
 RATES = (0.02, 0.1, 0.3, 0.5, 0.9)
 LOWER = 0.7
-METHODS = ("one pair", "Bonferroni, k - 1", "Bonferroni, all pairs", "skbiasamp")
 
 TEXT = """# Coverage of impact ratios
 
@@ -24,14 +21,10 @@ An impact ratio is the selection rate of a category over the highest selection r
 k rates is chosen by the same rows. An interval that does not consider this, nor the number of
 categories, finds differences between equal categories.
 
-- **one pair**: Koopman's score interval of the ratio to the highest rate in the sample, as for two
-  categories that were chosen beforehand.
-- **Bonferroni**: the same with 5 % divided by k − 1, the number of comparisons in the table, or by
-  the number of all pairs.
-- **skbiasamp**: all categories together, whichever truly has the highest rate. A score interval of
-  each pair is corrected for skewness (Gart and Nam). Its upper limit compares all pairs (Tukey's
-  critical value), and the lowest one counts. Its lower limit compares with each category that may
-  be the highest (Edwards and Hsu), at the part of 5 % that upper limits leave.
+`selection_rates` compares all categories together, whichever truly has the highest rate. A score
+interval of each pair is corrected for skewness (Gart and Nam). Its upper limit compares all pairs
+(Tukey's critical value), and the lowest one counts. Its lower limit compares with each category
+that may be the highest (Edwards and Hsu), at the part of 5 % that upper limits leave.
 
 ## Equal categories
 
@@ -49,66 +42,13 @@ are means over these. *Together*: all intervals contain the true ratios to the t
 
 {lower_table}
 
-Intervals of one pair find more, and so do Bonferroni's for k − 1 comparisons. Both also exclude 1
-too often if categories are equal.
-
-## Weights and clusters
-
-Equal categories again, with rates as `selection_rates` returns them. Weights are lognormal
-(standard deviation of the logarithm 0.8). Clusters have 5 rows. These are all in one category, or
-in any. In a share of clusters all rows have the same decision. The last column takes each row for
-an independent one.
-
-{clusters}
-
 With 2, 3, 5, 12 and 30 categories, {counts} samples were drawn. A share of 5 % then has a standard
-error of {errors} percentage points. Of weights and clusters, {few} samples were drawn.
+error of {errors} percentage points.
 
-Not tried: more than 30 categories, fewer than 30 rows a category, clusters of very different sizes.
+Not tried: more than 30 categories, fewer than 30 rows a category.
 
 Made by `python benchmarks/coverage_impact.py --write benchmarks/results/impact-ratios.md`.
 """
-
-
-# --------------------------------------------------------------------------- intervals
-
-
-def koopman(share, n, base, n_base, critical):
-    """Return Koopman's score interval of share / base, cut off at 1."""
-
-    def score(ratio):
-        a, both = (n + n_base) * ratio, share * n + base * n_base
-        b = n * ratio + share * n + n_base + base * n_base * ratio
-        other = np.minimum(2 * both / (b + np.sqrt(np.maximum(b**2 - 4 * a * both, 0))), 1)
-        own = np.minimum(ratio * other, 1)
-        spread = np.sqrt(own * (1 - own) / n + ratio**2 * other * (1 - other) / n_base)
-        difference = share - ratio * base
-        return np.where(difference == 0, 0.0, difference / spread)
-
-    ends = []
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for side in (1, -1):
-            low, high = np.zeros(np.shape(share)), np.ones(np.shape(share))
-            for _ in range(36):
-                middle = (low + high) / 2
-                above = score(middle) > side * critical
-                low, high = np.where(above, middle, low), np.where(above, high, middle)
-            ends.append(np.where(score(np.ones(np.shape(share))) > side * critical, 1.0, low))
-    return ends
-
-
-def intervals(method, share, n):
-    """Return the limits of a method (categories × samples)."""
-    if method == "skbiasamp":
-        return ratios_to_highest(share, n)[1:]
-    k = len(share)
-    comparisons = {METHODS[0]: 1, METHODS[1]: k - 1, METHODS[2]: k * (k - 1) / 2}[method]
-    best = share.argmax(axis=0)
-    sample = np.arange(share.shape[1])
-    top, n_top = share[best, sample], n[best, sample]
-    low, high = koopman(share, n, top, n_top, stats.norm.isf(0.025 / comparisons))
-    low[best, sample] = high[best, sample] = 1  # of the highest rate they say nothing
-    return low, high
 
 
 # --------------------------------------------------------------------------- worlds
@@ -134,50 +74,16 @@ def ratios_of(k, world):
 
 
 def measure(sizes, ratio, rate, n_samples, rng):
-    """Return for each method false exclusions, coverage (together, of the last), last below 1."""
+    """Return false exclusions, coverage (together, of the last), and last below 1."""
     n = np.broadcast_to(sizes[:, None], (len(sizes), n_samples)).astype(float)
     share = rng.binomial(sizes[:, None], rate * ratio[:, None], n.shape) / n
     some = share.max(axis=0) > 0  # without any selected row there is no ratio
     truth = ratio[:, None]
-    shares = {}
-    for method in METHODS:
-        low, high = intervals(method, share[:, some], n[:, some])
-        covered = (low <= truth + 1e-9) & (truth <= high + 1e-9)
-        shares[method] = (
-            float(((high < 1) & (truth == 1)).any(axis=0).sum() / n_samples),
-            float(1 - (~covered).any(axis=0).sum() / n_samples),
-            float(1 - (~covered[-1]).sum() / n_samples),
-            float((high[-1] < 1).sum() / n_samples),
-        )
-    return shares
-
-
-def rows_with(kind, k, rate, n_rows, rng):
-    """Return labels, groups and how rows depend on one another: of one data set."""
-    group = np.arange(n_rows) % k
-    selected = rng.random(n_rows) < rate
-    if kind == "weights":
-        return selected, group, {"sample_weight": rng.lognormal(0, 0.8, n_rows)}
-    share, spread = kind
-    cluster = np.arange(n_rows) // 5
-    alike = rng.random(n_rows // 5)[cluster] < share
-    selected = np.where(alike, (rng.random(n_rows // 5) < rate)[cluster], selected)
-    group = rng.integers(0, k, n_rows) if spread else cluster % k
-    return selected, group, {"clusters": cluster}
-
-
-def dependent(kind, k, rate, n_rows, n_samples, rng):
-    """Return how often an interval excludes 1, if dependence is counted and if it is not."""
-    excluded = np.zeros(2)
-    for _ in range(n_samples):
-        selected, group, how = rows_with(kind, k, rate, n_rows, rng)
-        table = selection_rates(
-            selected.astype(int), sensitive_features=group, favourable=1, **how
-        ).table
-        share, rows = table["selection_rate"].to_numpy(), np.bincount(group).astype(float)
-        _, _, ignored = ratios_to_highest(share[:, None], rows[:, None])
-        excluded += (table["impact_ratio_high"] < 1).any(), (ignored < 1).any()
-    return excluded / n_samples
+    _, low, high = ratios_to_highest(share[:, some], n[:, some])
+    missed = (low > truth + 1e-9) | (truth > high + 1e-9)
+    wrong = ((high < 1) & (truth == 1)).any(axis=0).sum() / n_samples
+    together, last = (1 - np.sum(some) / n_samples for some in (missed.any(axis=0), missed[-1]))
+    return wrong, together, last, (high[-1] < 1).sum() / n_samples
 
 
 # --------------------------------------------------------------------------- page
@@ -200,14 +106,9 @@ def equal_rows(samples, rng):
     """Yield rows of the table of equal categories."""
     for k, n_samples in samples.items():
         for kind in SIZES:
-            by_rate = [
-                measure(sizes_of(k, kind), np.ones(k), rate, n_samples, rng) for rate in RATES
-            ]
-            cells = []
-            for method in METHODS:
-                shares = [measured[method][0] for measured in by_rate]
-                cells.append(f"{percent(max(shares))} ({percent(np.mean(shares))})")
-            yield [k, kind, *cells]
+            sizes = sizes_of(k, kind)
+            wrong = [measure(sizes, np.ones(k), rate, n_samples, rng)[0] for rate in RATES]
+            yield [k, kind, f"{percent(max(wrong))} ({percent(np.mean(wrong))})"]
 
 
 def lower_rows(samples, rng):
@@ -219,25 +120,7 @@ def lower_rows(samples, rng):
                     measure(sizes_of(k, kind), ratios_of(k, world), rate, n_samples, rng)
                     for rate in (0.1, 0.5, 0.9)
                 ]
-                mean = {m: np.mean([measured[m] for measured in found], axis=0) for m in METHODS}
-                _, together, last, _ = mean["skbiasamp"]
-                power = [percent(mean[method][3]) for method in METHODS]
-                yield [k, kind, world, percent(together), percent(last), *power]
-
-
-def dependent_rows(n_samples, rng):
-    """Yield rows of the table of weights and clusters."""
-    for k in (2, 12):
-        for rate in (0.1, 0.5):
-            for kind, name in (
-                ("weights", "weights"),
-                ((0.0, False), "clusters in a category, 0 % alike"),
-                ((0.3, False), "clusters in a category, 30 % alike"),
-                ((1.0, False), "clusters in a category, all alike"),
-                ((0.3, True), "clusters in any category, 30 % alike"),
-            ):
-                shares = dependent(kind, k, rate, 200 * k, n_samples, rng)
-                yield [k, rate, name, *map(percent, shares)]
+                yield [k, kind, world, *map(percent, np.mean(found, axis=0)[1:])]
 
 
 def main():
@@ -246,25 +129,18 @@ def main():
     parser.add_argument("--write", metavar="PAGE", type=Path, help="write the page")
     arguments = parser.parse_args()
     samples = dict.fromkeys(SAMPLES, 20) if arguments.short else SAMPLES
-    few = 2 if arguments.short else 100
     rng = np.random.default_rng(0)
     errors = [f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()]
     page = TEXT.format(
         rates=", ".join(map(str, RATES)),
         lower=LOWER,
-        equal=table_of(["k", "rows of categories", *METHODS], equal_rows(samples, rng)),
+        equal=table_of(["k", "rows of categories", "any excludes 1"], equal_rows(samples, rng)),
         lower_table=table_of(
-            ["k", "rows of categories", "", "together", "last"]
-            + [f"found: {method}" for method in METHODS],
+            ["k", "rows of categories", "", "together", "last", "found"],
             lower_rows(samples, rng),
-        ),
-        clusters=table_of(
-            ["k", "rate", "200 rows a category", "any excludes 1", "rows taken for independent"],
-            dependent_rows(few, rng),
         ),
         errors=", ".join(errors),
         counts=", ".join(f"{n:,}" for n in samples.values()),
-        few=f"{few:,}",
     )
     print(page)
     if arguments.write:

@@ -1,4 +1,4 @@
-"""Measure how time and memory grow with rows, groups, tasks, sets of tasks and resamples.
+"""Measure how time and memory grow with rows, groups, tasks and sets of tasks.
 
     python benchmarks/growth.py                    # the curves, about ten minutes, 0.2 GB of disk
     python benchmarks/growth.py --short            # seconds: only checks that it runs
@@ -21,17 +21,14 @@ from typing import NamedTuple
 
 # First: it limits the threads of NumPy.
 from cooccurrence import simulate, surroundings
-from engines import ONE, SHORT, audit_rows, forget_peak, opened, resident, write_rows
+from engines import SHORT, audit_rows, forget_peak, resident, write_rows
 
 # isort: split
 import numpy as np
 from parts import markdown
 
 from skbiasamp import (
-    Contingency,
     DirectionalAuditor,
-    MultiAttributeAuditor,
-    NumericAuditor,
     audit,
 )
 from skbiasamp._utils.palette import SERIES
@@ -63,14 +60,6 @@ CURVES = {
     "polars": Series(
         "rows, lazy polars", "rows", [10**k for k in range(4, 9)], [10**4], 2, "the same"
     ),
-    "interval": Series(
-        "rows, the interval alone",
-        "rows",
-        [10**k for k in range(4, 9)],
-        [10**4],
-        5,
-        "999 resamples and tests of 16 cells",
-    ),
     "groups": Series(
         "groups", "groups", [2, 5, 10, 20, 50], [5], 3, f"{ROWS_OF_GROUPS:,} rows, one label"
     ),
@@ -91,27 +80,16 @@ CURVES = {
     "weights": Series(
         "fractional weights, all metrics", "rows", [10**4, 10**5, 10**6], [10**3], 2, "audit()"
     ),
-    "numbers": Series(
-        "numbers", "rows", [10**4, 10**5, 10**6], [10**3], 2, "5 groups, NumericAuditor"
-    ),
-    "label sets": Series(
-        "rows of 30 tasks",
-        "rows",
-        [10**3, 10**4],
-        [10**2],
-        2,
-        "2 groups, MultiAttributeAuditor",
-    ),
 }
 
 # Rows that cannot be tallied: seconds and MB that the largest size may take.
-APART = ("scores", "weights", "numbers", "label sets")
+APART = ("scores", "weights")
 MOST_SECONDS, MOST_MEMORY = 10, 2_000
 
 DESCRIBED = """\
 Four panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
-memory, with DuckDB and with polars; those of the interval alone are flat. Seconds over groups,
-tasks, sets of tasks and resamples rise to straight lines. The peak of memory over rows is flat."""
+memory, with DuckDB and with polars. Seconds over groups, tasks and sets of tasks rise to straight
+lines. The peak of memory over rows is flat."""
 
 
 # --------------------------------------------------------------------------- one point
@@ -124,9 +102,6 @@ def work(name, size, path):
     if name in ("duckdb", "polars"):
         engine = {"duckdb": "DuckDB", "polars": "lazy polars"}[name]
         return lambda: audit_rows(engine, path)
-    if name == "interval":
-        cells = Contingency.from_frame(opened("DuckDB", path), **ONE)
-        return lambda: auditor.audit(cells)
     if name in APART:
         return apart(name, rng, size)
     if name == "sets":
@@ -151,17 +126,7 @@ def work(name, size, path):
 
 def apart(name, rng, n):
     """Return an audit of rows that are all different."""
-    groups = rng.integers(0, 5 if name == "numbers" else 2, n)
-    if name == "label sets":
-        scores = rng.normal(size=(n, 30)) + 0.3 * groups[:, None]
-        labels, predictions = scores > 1.3, scores + rng.normal(0, 0.5, scores.shape) > 1.3
-        auditor = MultiAttributeAuditor(reference="test")
-        return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
-    if name == "numbers":
-        labels = rng.normal(size=n) + 0.1 * groups
-        predictions = 0.7 * labels + 0.3 * rng.normal(size=n)
-        auditor = NumericAuditor(reference="test")
-        return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
+    groups = rng.integers(0, 2, n)
     labels = (rng.random(n) < 0.3 + 0.1 * groups).astype(int)
     how = {"sensitive_features": groups, "random_state": 0}
     predictions = np.clip(0.2 + 0.5 * labels + rng.normal(0, 0.1, n), 0.001, 0.999)
@@ -169,12 +134,6 @@ def apart(name, rng, n):
         predictions = (predictions > 0.5).astype(int)
         how["sample_weight"] = rng.gamma(4, 0.25, n)
     return lambda: audit(labels, predictions, **how)
-
-
-def cells_of(rng, n):
-    groups, labels = rng.integers(0, 4, n), rng.integers(0, 2, n)
-    predictions = labels ^ (rng.random(n) < 0.1)
-    return Contingency.from_labels(labels, predictions, sensitive_features=groups)
 
 
 def point(name, size, path, most=15):
@@ -203,7 +162,7 @@ def measure(folder, *, short):
         curves[name] = []
         for size in series.short if short else series.full:
             path = ""
-            if name in ("duckdb", "polars", "interval"):
+            if name in ("duckdb", "polars"):
                 path = parts(folder, size)
             if short and name != "memory":
                 # Nothing is judged: one process more is enough to see that it works.
@@ -273,8 +232,6 @@ def judged(curves):
         target, met = "none", ""
         if name in ("memory", "duckdb", "polars"):
             target, met = "0.9 to 1.1", "yes" if 0.9 <= slope <= 1.1 else "no"
-        elif name == "interval":
-            target, met = "0 (within 0.1)", "yes" if abs(slope) <= 0.1 else "no"
         elif name in APART:
             largest = points[-1][1]
             within = median(largest) <= MOST_SECONDS and largest["peak"] <= MOST_MEMORY
@@ -311,13 +268,13 @@ def draw(curves):
     from sheet import NOTE, TEXT, sheet
 
     figure, axes = sheet(8.4, rows=4)
-    rows = ("memory", "duckdb", "polars", "interval")
+    rows = ("memory", "duckdb", "polars")
     panels = [
         ("seconds", rows),
         ("seconds", ("tasks", "groups")),
         ("seconds", ("sets",)),
     ]
-    panels += [("peak of the process, MB", rows[:3])]
+    panels += [("peak of the process, MB", rows)]
     for axis, (title, names) in zip(axes, panels, strict=True):
         for name, color in zip(names, SERIES, strict=False):
             sizes = [size for size, _ in curves[name]]
@@ -359,15 +316,13 @@ def page(curves, picture, *, short):
 {exponents}
 
 An exponent of 1 means that time doubles if the size doubles. It is fitted to the largest sizes,
-after subtracting the time of the smallest size, which every call needs. For the interval alone, it
-is fitted to all sizes and the whole time. Times are medians of processor time over all threads, of
-up to fifteen calls in a separate process. The rise in memory is the peak during the calls minus
-the memory before the first call, which includes the labels.
+after subtracting the time of the smallest size, which every call needs. Times are medians of
+processor time over all threads, of up to fifteen calls in a separate process. The rise in memory is
+the peak during the calls minus the memory before the first call, which includes the labels.
 
-- Rows: audits with 999 resamples and all tests, of labels in memory and of Parquet files. "The
-  interval alone" starts from counted cells.
-- Probabilities, fractional weights, numbers and rows of 30 tasks cannot be tallied. The first two
-  are audited with all metrics of a report, leakage included.
+- Rows: audits with intervals and all tests, of labels in memory and of Parquet files.
+- Probabilities and fractional weights cannot be tallied. They are audited with all metrics of a
+  report, leakage included.
 - Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks; each set occurs in some row.
 
 {points}

@@ -46,7 +46,7 @@ BENCHMARKS = {
     "attackers": Benchmark("networks trained at once, compared with one after another", torch=True),
     "sklearn": Benchmark("`AuditedClassifier`, compared with the classifier that it wraps"),
     "engines": Benchmark("files and queries, compared with the engines' own group-by"),
-    "growth": Benchmark("time and memory by number of rows, groups, tasks, sets and resamples"),
+    "growth": Benchmark("time and memory by number of rows, groups, tasks and sets"),
 }
 SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {
     "sklearn": HERE / "sklearn_overhead.py"

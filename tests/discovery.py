@@ -6,6 +6,7 @@ import pkgutil
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import check_estimator
 
 import skbiasamp
 
@@ -46,6 +47,12 @@ def public_estimators():
     """Return every estimator that users can import from the package or a public submodule."""
     listed = set(public_objects().values())
     return [kind for kind in public_classes(BaseEstimator) if kind in listed]
+
+
+def failed_checks(estimator, expected=None):
+    """Return the checks of scikit-learn that an estimator does not pass, with their errors."""
+    done = check_estimator(estimator, expected_failed_checks=expected, on_skip=None, on_fail=None)
+    return {one["check_name"]: one["exception"] for one in done if one["status"] == "failed"}
 
 
 def what_routing_changes(every):

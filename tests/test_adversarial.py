@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from discovery import failed_checks
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp import AuditedClassifier, DPAAuditor, LeakageAuditor, LeakageProbe
 from skbiasamp.datasets import make_biased_classification
@@ -50,10 +50,9 @@ AUDIT = {"n_draws": 3, "interval": None, "random_state": 0}
 QUICK = {"pretrain_epochs": 20, "adversary_epochs": 2, "max_epochs": 3, "adversary_steps": 1}
 
 
-@parametrize_with_checks([AdversarialClassifier(0.1, sensitive=parity, **QUICK)])
 @pytest.mark.filterwarnings("ignore:There are no rows of group")
-def test_is_an_estimator_of_scikit_learn(estimator, check):
-    check(estimator)
+def test_is_an_estimator_of_scikit_learn():
+    assert failed_checks(AdversarialClassifier(0.1, sensitive=parity, **QUICK)) == {}
 
 
 @pytest.fixture(scope="module")

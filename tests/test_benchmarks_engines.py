@@ -47,10 +47,10 @@ def test_a_cluster_counts_and_attacks_as_one_process_does():
 def test_the_short_benchmark_of_growth_shows_every_curve():
     rows = cells(run("growth.py", "--short"))
     exponents = [row for row in rows if row[-1] == "not judged"]
-    assert len(exponents) == 11 + 2
+    assert len(exponents) == 8 + 2
     points = rows[len(exponents) + 4 :]
-    assert len(points) == 12
-    assert len({row[0] for row in points}) == 11
+    assert len(points) == 9
+    assert len({row[0] for row in points}) == 8
 
 
 def test_the_summary_has_what_was_judged_on_every_page(tmp_path):

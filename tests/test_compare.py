@@ -778,3 +778,10 @@ def test_groups_in_which_models_agree_hide_no_more_rows_together_than_one_of_the
     fourth = (unseen**2).sum() / 2 + own**2 / 40  # of the 40 rows
     reach = stats.t.isf(0.025, squares**2 / fourth) * squares**0.5
     assert [low, high] == pytest.approx([difference - reach, difference + reach], rel=1e-3)
+
+
+@pytest.mark.parametrize("y_true", [None, [0, 1]])
+def test_a_model_without_predictions_is_named(y_true):
+    for models in ({"a": None}, {"a": None, "b": None}, {"a": [0, 1], "b": None}):
+        with pytest.raises(ValueError, match=r"y_preds\['[ab]'\] is None: pass the predictions"):
+            skbiasamp.compare(y_true, models, sensitive_features=["f", "m"])

@@ -550,10 +550,10 @@ def test_weights_that_stand_for_too_many_rows_are_refused():
         ),
     ):
         refused(call, "sample_weight", "rows: divide it")
-    refused(lambda: MLPAttacker().fit(X, HIRED, [1e308] * N), "sample_weight", "a float can hold")
+    refused(lambda: MLPAttacker().fit(X, HIRED, [1e308] * N), "sample_weight", "rows: divide it")
     refused(
         lambda: MLPAttacker(hidden_layer_sizes=np.array(0)).fit(X, HIRED),
-        "hidden_layer_sizes", "whole numbers from 1 on",
+        "hidden_layer_sizes", "a whole number of 1 or more",
     )  # fmt: skip
     refused(
         lambda: DomainIndependentClassifier(LogisticRegression()).fit(

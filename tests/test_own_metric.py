@@ -431,3 +431,16 @@ class WithValidation(DirectionalAuditor):
 def test_only_a_metric_that_declares_it_has_a_function_of_validation_rows():
     for auditor, expected in (DirectionalAuditor, False), (WithValidation, True):
         assert ("validation" in inspect.signature(function_of(auditor)).parameters) == expected
+
+
+def test_pairs_with_another_sign_have_another_value():
+    _, rows = world()
+    cells = Contingency.from_labels(
+        rows["y_true"], rows["y_pred"], sensitive_features=rows["sensitive_features"]
+    )
+    names = {"labelled": "task", "predicted": "task_pred"}
+    sides = {side: associate(cells, name, given="group") for side, name in names.items()}
+    pairs = Pairs(cells.groups, cells.tasks, **sides, sign=np.ones(sides["labelled"].value.shape))
+    turned = replace(pairs, sign=-pairs.sign)
+    assert turned.measured().value == -pairs.measured().value != 0
+    assert_allclose(turned.signs.values, -1)

@@ -500,7 +500,9 @@ def test_code_for_those_who_have_the_data_runs(name):
         "captions": rng.choice(["a person cooks", "a person skates", "two people"], 120),
         "captions_pred": rng.choice(["a person cooks", "a person skates", "two people"], 120),
     }
+    known = {*names}
     exec(code, names)
+    assert {*names} - known - {"__builtins__"}  # it makes something
 
 
 @needs("captions_masked.csv.gz")
@@ -567,21 +569,6 @@ def test_other_seeds_explain_one_pair_of_captioners_better_than_the_other():
     assert (chance["nic"], chance["fc"]) == (0.08, 0.35)
     expected = ["sat", "nic", "att2in", "nic_plus", "fc", "updn", "nic_equalizer"]
     assert again.sort_values().index.tolist() == expected
-
-
-@needs("captions_models.csv.gz")
-def test_no_set_up_of_the_attacker_lowers_the_value_of_nic():
-    """One of the nine, with fewer seeds."""
-    setups, captions = script("lic_setups"), definitions("lic_captioners")["read_captions"]
-    human = captions(subset="human").frame
-    texts = captions(subset="models").frame.set_index("image").loc[human["image"], "nic"]
-    female = (human["gender"] == "female").to_numpy().astype(int)
-    mixed = [np.random.default_rng(seed).permutation(len(human)) for seed in range(3)]
-    at_random = [np.split(rows, [len(rows) // 10])[::-1] for rows in mixed]
-    fixed = [np.flatnonzero(human["part"] == part) for part in ("train", "test")]
-    masked, tokens = setups.masked(texts)["our list"], setups.TOKENS["two characters"]
-    assert setups.lic_m(masked, female, tokens, at_random) == pytest.approx(45.8, abs=1)
-    assert setups.lic_m(masked, female, tokens, [fixed]) == pytest.approx(46.6, abs=0.05)
 
 
 @needs("captions_equalizer.csv.gz")

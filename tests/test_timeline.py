@@ -1,5 +1,6 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
+import itertools
 import json
 import re
 
@@ -834,3 +835,22 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
     assert rows == {
         group: pytest.approx((pair["value"], pair["expected"])) for group, pair in pairs.iterrows()
     }
+
+
+def test_counts_that_are_not_whole_are_said_to_be_few_rows():
+    rng = np.random.default_rng(0)
+    cells = list(itertools.product("fm", (0, 1), (0, 1)))
+    months = {}
+    for month in ("2026-01", "2026-02", "2026-03"):
+        table = pd.DataFrame(cells, columns=["group", "task", "task_pred"])
+        table["n"] = rng.integers(50, 150, len(table)) + 0.5
+        months[month] = Contingency.from_counts(table)
+    (note,) = (
+        note["text"] for note in skbiasamp.audit_over(months).notes if "whole" in note["text"]
+    )
+    assert "each cell is one row with a weight: 8 rows of weight" in note
+    whole = {
+        month: Contingency.from_counts(cells.to_frame().round({"n": 0}))
+        for month, cells in months.items()
+    }
+    assert not any("whole" in note["text"] for note in skbiasamp.audit_over(whole).notes)

@@ -117,9 +117,7 @@ print(f"rank correlation of the paper with Baratov et al.: {repeated:.2f}")
 # reproduction keeps the inputs of its LSTM for NIC, and has other captions for the same images.
 # With another attacker NIC is too high as well, compared with other models: a small LSTM, trained
 # for three epochs (``benchmarks/lic_lstm.py``), reaches 43.1 for NIC (published 43.2), but 42.6 for
-# SAT (44.4), 45.1 for Att2in (45.9) and 47.3 for UpDn (48.0). Other masked words and other ways to
-# read words do not lower the value: nine set-ups give 45.7 or 45.8 for random tenths of the rows
-# with a human caption, and 46.0 to 46.7 for one fixed tenth (``benchmarks/lic_setups.py``).
+# SAT (44.4), 45.1 for Att2in (45.9) and 47.3 for UpDn (48.0).
 #
 # LIC with confidence intervals
 # -----------------------------

@@ -123,6 +123,11 @@ class WeightedRows(NamedTuple):
     target: Array
     weight: Array
 
+    def weighing(self, weight: Array) -> WeightedRows:
+        """Return the rows of positive weight."""
+        kept = weight > 0
+        return WeightedRows(self.inputs[kept], self.target[kept], weight[kept] / weight[kept].sum())
+
 
 def check_total(rows: float) -> None:
     """Raise if there are more rows, by their weights, than an epoch can go through."""
@@ -146,6 +151,16 @@ def join_equal_rows(inputs: Array, target: Array, weight: Array) -> WeightedRows
     # Weights are added before they are divided: repeated rows stay exactly weighted rows.
     total = np.bincount(position, weight)
     return WeightedRows(row // len(values), values[row % len(values)], total / total.sum())
+
+
+def standardise(parts: Sequence[WeightedRows]) -> tuple[float, float]:
+    """Standardise targets in place by those of the first rows; return mean and scale."""
+    first = parts[0]
+    mean = float(first.weight @ first.target)
+    scale = float(np.sqrt(first.weight @ (first.target - mean) ** 2)) or 1.0
+    for part in parts:
+        part.target[:] = (part.target - mean) / scale
+    return mean, scale
 
 
 def draw_rows(weight: Array, n: float, rng: np.random.Generator) -> Array:
@@ -172,15 +187,9 @@ def hold_out(
     Rows are drawn one by one: of several equal rows some can be held out.
     """
     drawn = draw_rows(rows.weight, n_rows, rng)
-    times, out = (np.bincount(part, minlength=len(rows.weight)) for part in (drawn, drawn[:n_out]))
-    share = out / np.maximum(times, 1)
-    split = []
-    for weight in (rows.weight * (1 - share), rows.weight * share):
-        kept = weight > 0
-        split.append(
-            WeightedRows(rows.inputs[kept], rows.target[kept], weight[kept] / weight.sum())
-        )
-    return split
+    out = np.bincount(drawn[:n_out], minlength=len(rows.weight))
+    stays = (rows.weight * n_rows - out).round(9)
+    return [rows.weighing(weight) for weight in (stays, out)]
 
 
 # --------------------------------------------------------------------------- the attacker
@@ -398,12 +407,8 @@ class MLPAttacker(WithOptions):
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         # A row of weights, so that the seed is that of the first of many networks.
         fitted: Any = self.fit_many(X, y, weight[None], validation=validation)[0]
-        self.module_, self._unit = fitted.module_, fitted._unit
-        self.loss_curve_, self.n_iter_ = fitted.loss_curve_, fitted.n_iter_
-        if _classifies(self):
-            self.classes_ = fitted.classes_
-        if self.early_stopping:
-            self.validation_curve_ = fitted.validation_curve_
+        # The parameters stay the caller's own.
+        vars(self).update(vars(fitted) | self.get_params(deep=False))
         return self
 
     def fit_many(
@@ -455,11 +460,7 @@ class MLPAttacker(WithOptions):
                 "early_stopping='accuracy' needs classes, and loss='squared_error' predicts "
                 "numbers: use early_stopping=True."
             )
-        if np.ndim(self.hidden_layer_sizes) == 0:
-            text = "{hidden_layer_sizes} must hold whole numbers from 1 on; got {seen!r}."
-            raise InputError(text, seen=self.hidden_layer_sizes.item())
-        for width in self.hidden_layer_sizes:
-            check_count("each of hidden_layer_sizes", width)
+        hidden_widths(self)
         torch, device = import_torch(), find_device(self.device, needed=True)
         with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
             X = check_array(X, dtype=np.float32, input_name="X", allow_nd=self.module is not None)
@@ -487,21 +488,20 @@ class MLPAttacker(WithOptions):
             if not n_out:
                 raise InputError("early_stopping=True holds out rows, and there is only one.")
         inputs, index = distinct_inputs(inputs)
-        rows, judges, fitted = [], [], []
-        for mask, target, its_weight, seed in zip(used, y, weight, sequences, strict=True):
-            own = join_equal_rows(index[: len(X)][mask], target[mask], its_weight[mask])
-            fitted.append(clone(self))
-            fitted[-1]._unit = mean, scale = (0, 1) if classifies else _mean_and_scale(own)
-            if not classifies:
-                own = own._replace(target=(own.target - mean) / scale)
+        rows, judges = [], []
+        fitted: list[Any] = [clone(self) for _ in sequences]
+        for i, (attacker, seed) in enumerate(zip(fitted, sequences, strict=True)):
+            kept = used[i]
+            own = join_equal_rows(index[: len(X)][kept], y[i][kept], weight[i][kept])
             if outside is not None:
-                aim = outside.target if classifies else (outside.target - mean) / scale
-                judges.append(join_equal_rows(index[len(X) :], aim, outside.weight))
+                judges.append(join_equal_rows(index[len(X) :], outside.target, outside.weight))
             elif n_out:
                 # A generator of its own: holding out rows does not change the other draws.
-                own, judge = hold_out(own, n_rows, n_out, np.random.default_rng(seed.spawn(1)[0]))
+                rng = np.random.default_rng(seed.spawn(1)[0])
+                own, judge = hold_out(own, n_rows, n_out, rng)
                 judges.append(judge)
             rows.append(own)
+            attacker._unit = (0.0, 1.0) if classifies else standardise([own, *judges[i:]])
         n_outputs, n_rows = len(classes) if classifies else 1, n_rows - n_out
         # The caller may have switched gradients off.
         with torch.inference_mode(False), torch.enable_grad(), seeded(0):
@@ -521,13 +521,14 @@ class MLPAttacker(WithOptions):
         return fitted
 
     def _outputs(self, X: Any) -> Array:
-        check_is_fitted(self)
+        fitted: Any = self
+        check_is_fitted(fitted)
         how: Any = {"dtype": np.float32, "allow_nd": self.module is not None}
         X = validate_data(self, X, reset=False, **how)
         torch, outputs = import_torch(), []
         # An attacker that was trained on a GPU also predicts without one.
         device = find_device(self.device, needed=False)
-        network = deepcopy(self.module_).to(device)
+        network = deepcopy(fitted.module_).to(device)
         number = next(network.parameters()).dtype
         with torch.no_grad():
             for part in np.array_split(X, ceil(len(X) / _AT_ONCE[X.ndim > 2])):
@@ -537,10 +538,10 @@ class MLPAttacker(WithOptions):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row of X, or the number of a regressor."""
-        outputs = self._outputs(X)
+        outputs, fitted = self._outputs(X), vars(self)
         if _classifies(self):
-            return np.asarray(self.classes_[outputs.argmax(axis=1)])
-        mean, scale = self._unit
+            return np.asarray(fitted["classes_"][outputs.argmax(axis=1)])
+        mean, scale = fitted["_unit"]
         return outputs[:, 0] * scale + mean
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
@@ -584,28 +585,28 @@ def _of_each(
     return y, weight, [np.random.SeedSequence(seed) for seed in each]
 
 
-def _count_rows(weight: Array) -> int:
+def _count_rows(weight: Array) -> Any:
     """Return how many rows the largest network has, counting equal rows."""
     with np.errstate(over="ignore"):
         total = weight.sum(axis=1)
     if not total.all():
         text = "{sample_weight} of network {empty} is zero everywhere: leave it out."
         raise InputError(text, empty=total.argmin())
-    if np.isinf(total).any():
-        text = "{sample_weight} adds up to more than a float can hold: divide it by its mean."
-        raise InputError(text)
+    check_total(total.max() if np.isinf(total).any() else 0)
     # Weights beyond whole floats are no counts.
     whole = (weight == np.rint(weight)).all(axis=1) & (total < 2**53)
     return int(np.where(whole, total, (weight > 0).sum(axis=1)).max())
 
 
-def _mean_and_scale(rows: WeightedRows) -> tuple[float, float]:
-    """Return mean and standard deviation of the numbers, 1 if all are equal."""
-    mean = float(rows.weight @ rows.target)
-    return mean, float(np.sqrt(rows.weight @ (rows.target - mean) ** 2)) or 1.0
-
-
 # --------------------------------------------------------------------------- training
+
+
+def hidden_widths(settings: Any) -> list[int]:
+    """Return the widths of an estimator's hidden layers, or raise."""
+    widths: list[int] = np.ravel(settings.hidden_layer_sizes).tolist()
+    for width in widths:
+        check_count("each of hidden_layer_sizes", width)
+    return widths
 
 
 def make_network(attacker: MLPAttacker, rows: Any, n_outputs: int) -> Any:
@@ -614,7 +615,7 @@ def make_network(attacker: MLPAttacker, rows: Any, n_outputs: int) -> Any:
     nn = torch.nn
     if attacker.module is None:
         layers: list[Any] = []
-        widths = (rows.shape[1], *attacker.hidden_layer_sizes)
+        widths = (rows.shape[1], *hidden_widths(attacker))
         for i, pair in enumerate(pairwise(widths)):
             # Normalisation removes a bias: it would have a gradient of rounding errors.
             layers.append(nn.Linear(*pair, bias=not attacker.batch_norm))
@@ -643,14 +644,6 @@ def _losses(outputs: Any, target: Any, weight: Any) -> Any:
     return (weight * each.view(target.shape)).sum(dim=1)
 
 
-def _values(attacker: MLPAttacker, outputs: Any, target: Any, weight: Any) -> Any:
-    """Return the accuracy of each network, or minus its loss."""
-    if attacker.early_stopping != "accuracy":
-        return -_losses(outputs, target, weight).double()
-    right = (outputs.argmax(dim=2) == target) & outputs.isfinite().all(dim=2)
-    return (right * weight.double()).sum(dim=1)
-
-
 def train_networks(
     attacker: MLPAttacker,
     fitted: Sequence[Any],
@@ -677,9 +670,10 @@ def train_networks(
         return torch.func.functional_call(network, tensors, (inputs,), tie_weights=tied)
 
     forward = torch.func.vmap(outputs_of, randomness="different")
-    rate, decay = float(attacker.learning_rate), float(attacker.weight_decay)
     learned = [tensor for tensor in weights.values() if tensor.requires_grad]
-    adam = torch.optim.Adam(learned, lr=rate, weight_decay=decay, fused=True)
+    how = {"lr": float(attacker.learning_rate), "weight_decay": float(attacker.weight_decay)}
+    adam = torch.optim.Adam(learned, **how, fused=True)
+    by_accuracy = attacker.early_stopping == "accuracy"
     ones = torch.ones(len(rows), device=device)
     inputs, target, weight = _stacked(rows, device)
     n_steps = ceil(n_rows / attacker.batch_size)
@@ -718,7 +712,13 @@ def train_networks(
                 with torch.no_grad():
                     for inputs, target, weight in batches:
                         outputs = forward(tensors, pool[inputs])
-                        values += _values(attacker, outputs, target, weight)
+                        if by_accuracy:
+                            right = (outputs.argmax(dim=2) == target) & outputs.isfinite().all(
+                                dim=2
+                            )
+                            values += (right * weight.double()).sum(dim=1)
+                        else:
+                            values -= _losses(outputs, target, weight)
                 # Accuracies of as many correct rows are equal. No number is not the best.
                 values = values.round(decimals=9).nan_to_num(-torch.inf, neginf=-torch.inf)
                 better, best = values > best, torch.maximum(values, best)
@@ -736,7 +736,6 @@ def train_networks(
             n=np.sum(~finite),
             m=len(rows),
         )
-    by_accuracy = attacker.early_stopping == "accuracy"
     for i, (trained, copy) in enumerate(zip(fitted, copies, strict=True)):
         copy.load_state_dict({name: tensor[i] for name, tensor in kept.items()})
         # In float32 a row's output depends on the rows that it is computed with.
@@ -752,15 +751,13 @@ def train_networks(
 def _stacked(rows: Sequence[WeightedRows], device: Any) -> list[Any]:
     """Return inputs, targets and weights of networks as tensors: (networks, rows).
 
-    Networks with fewer rows are filled up with their last one, of weight 0.
+    Networks with fewer rows are filled up with rows of weight 0.
     """
-    torch = import_torch()
-    n, stacks = max(len(its.weight) for its in rows), []
-    modes: Any = ("edge", "edge", "constant")
-    for i, mode in enumerate(modes):
-        array = np.stack([np.pad(its[i], (0, n - len(its[i])), mode) for its in rows])
-        number = torch.float32 if array.dtype.kind == "f" else torch.int64
-        stacks.append(torch.tensor(array, dtype=number, device=device))
+    torch, stacks = import_torch(), []
+    for parts in zip(*rows, strict=True):
+        tensors = [torch.tensor(part, device=device) for part in parts]
+        stack = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True)
+        stacks.append(stack.float() if stack.is_floating_point() else stack)
     return stacks
 
 
@@ -768,15 +765,13 @@ def _drawn_steps(
     pool: Any, rows: Sequence[WeightedRows], seeds: Sequence[Any], n_steps: int, size: int
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Yield inputs, targets and weight of `size` rows of each network, step after step."""
-    torch, device = import_torch(), pool.device
-    inputs, target, _ = _stacked(rows, device)
+    inputs, target, _ = _stacked(rows, pool.device)
     # A generator for each network: its draws do not depend on the networks beside it.
     rngs = [np.random.default_rng(seed) for seed in seeds]
     while True:
         # An epoch at a time: in it every row comes as often as its weight says.
         each = zip(rows, rngs, strict=True)
         drawn = np.stack([draw_rows(its.weight, n_steps * size, rng) for its, rng in each])
-        position = torch.tensor(drawn, device=device)
-        parts = (values.gather(1, position).split(size, dim=1) for values in (inputs, target))
-        for batch, its in zip(*parts, strict=True):
-            yield pool[batch], its, 1 / size
+        drawn = import_torch().tensor(drawn, device=pool.device)
+        for at in drawn.split(size, dim=1):
+            yield pool[inputs.gather(1, at)], target.gather(1, at), 1 / size

@@ -114,6 +114,10 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
             raise InputError(
                 "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
             )
+        missing = [model for model, values in models_of_side.items() if values is None]
+        if missing:
+            text = "{name}[{seen!r}] is None: pass the predictions of every model."
+            raise InputError(text, name=name, seen=missing[0])
     if not by_side:
         raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
     (first, models), *others = (

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input.checks import Array, check_option
+from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Codes, Labels, Members, common
@@ -99,7 +100,10 @@ class Term:
             weights = weights - np.multiply.outer(self.shares, weights.sum(axis=0))
         scaled = weights * self.share[:, None]
         mean = np.where(scaled == 0, 0.0, scaled * self.rate).sum(axis=1)
-        each = self.outcome.scores(scaled)
+        every = weights.sum(axis=0)
+        # Labels are read once for both.
+        scores = self.outcome.scores(np.vstack([scaled, every]))
+        each, overall = scores[:, :-1], scores[:, -1]
         if self.leverage.ndim == 1:
             own = self.given.own(each * self.leverage)
             own -= self.times * self.given.scores(mean * self.leverage)
@@ -107,8 +111,7 @@ class Term:
             own = self.given.own((each - np.multiply.outer(self.times, mean)) * self.leverage)
         if not self.centre:
             return own
-        every = weights.sum(axis=0)
-        overall = self.outcome.scores(every) - self.times * (self.overall @ every)
+        overall = overall - self.times * (self.overall @ every)
         return np.asarray(own - overall / self.total)
 
     def influence(self, condition: int, outcomes: Array) -> Array:
@@ -375,18 +378,21 @@ class Association:
 
     def units(self) -> Array:
         """Return by how many units each pair's variance is carried: its degrees of freedom."""
-        shape = self.oriented(self.value).shape
-        squares, fourth = np.zeros(shape), np.zeros(shape)
-        for sample in self.samples:
-            jackknife = sample.jackknife
-            for condition, outcomes in _blocks(sample, shape):
-                moved, times = sample.influence(condition, outcomes)
-                parts = jackknife * moved**2
-                squares[condition, outcomes] += parts @ times
-                fourth[condition, outcomes] += parts**2 @ times
-        unseen = self.oriented(self.unseen)
-        squares, fourth = squares + unseen, fourth + unseen**2 / 2
-        return np.asarray(self.oriented(degrees_of_freedom(squares, fourth)))
+        squares, fourth = self.moments() + np.stack([self.unseen, self.unseen**2 / 2])
+        return np.asarray(degrees_of_freedom(squares, fourth))
+
+    def moments(self) -> Array:
+        """Return sums of squares and of fourth powers of what units add: (2, groups, tasks)."""
+        if not self.is_joint:
+            return np.full((2, *self.value.shape), np.nan)
+        sums = np.zeros((2, self.value.size))
+        size = max(1, _BLOCK // max(1, self.samples[0].cells.n_cells if self.samples else 1))
+        for low in range(0, self.value.size, size):
+            pairs = np.arange(low, min(low + size, self.value.size))
+            for moved, times, jackknife in self.influences(pairs):
+                squares = jackknife * moved**2
+                sums[:, pairs] += squares @ times, squares**2 @ times
+        return sums.reshape(2, *self.value.shape)
 
     def influences(self, pairs: Array) -> list[tuple[Array, Array, float]]:
         """Return what units add to some pairs (pairs × units), by sample, as `project` does.
@@ -564,39 +570,13 @@ class Mapped(Association):
     def cross(self, other: Association) -> Array:
         """Return the covariance of each pair's association with that of another."""
         assert other is self
-        return self._moment(2)
-
-    def _moment(self, power: int) -> Array:
-        if not self.is_joint:
-            return np.full(self.value.shape, np.nan)
-        every = np.arange(self.value.size)
-        sums = np.zeros(self.value.size)
-        size = max(1, _BLOCK // max(1, self.samples[0].cells.n_cells))
-        for low in range(0, len(every), size):
-            pairs = every[low : low + size]
-            for moved, times, jackknife in self.influences(pairs):
-                sums[pairs] += (np.sqrt(jackknife) * moved) ** power @ times
-        return sums.reshape(self.value.shape)
-
-    def units(self) -> Array:
-        """Return by how many units each pair's variance is carried."""
-        fourth = self._moment(4) + self.unseen**2 / 2
-        return np.asarray(degrees_of_freedom(self.variance + self.unseen, fourth))
+        return np.asarray(self.moments()[0])
 
     def project(self, weights: Array) -> list[tuple[Array, Array, float]]:
         """Return what units add to a weighted sum over pairs, by sample."""
         every = np.arange(self.value.size)
         known = np.where(np.isnan(self.value), 0.0, weights).ravel()
         return [(known @ own, times, factor) for own, times, factor in self.influences(every)]
-
-
-_ONCE = 1.0
-
-
-def _one_each(times: Any, n_cells: int) -> bool:
-    """Return whether these are numbers, one for each cell or one for all."""
-    kind = isinstance(times, float | int | np.ndarray | np.generic)
-    return kind and np.asarray(times).dtype.kind in "buif" and np.shape(times) in ((), (n_cells,))
 
 
 @keywords()
@@ -607,7 +587,7 @@ def associate(
     *,
     by_group: bool | None = None,
     centre: bool = True,
-    times: Any = _ONCE,
+    times: Array | None = None,
 ) -> Association:
     """Measure the associations of two labels or predictions.
 
@@ -622,8 +602,8 @@ def associate(
         Whether `given` are groups; None: by its name.
     centre : bool, default=True
         False: rates alone, without what they are in all rows.
-    times : array of shape (n_cells,), default=1.0
-        How often each row counts in its condition.
+    times : array of shape (n_cells,), default=None
+        How often each row counts in its condition. None: once.
 
     Returns
     -------
@@ -646,14 +626,14 @@ def associate(
             cells.require(side)
     check_option("by_group", by_group, (None, True, False))
     check_option("centre", centre, (True, False))
-    if times is not _ONCE and not _one_each(times, cells.n_cells):
+    if times is not None and numbers_of(times, "times").shape != (cells.n_cells,):
         raise InputError("{times} must be a number for each of the {n} cells.", n=cells.n_cells)
-    if not (isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0):
+    if not (isinstance(outcome, str) and isinstance(given, str) and times is None):
         return _associated(cells, outcome, given, by_group, centre, times)
     # Labels are counted once for all audits that are compared with them.
     key = outcome, given, by_group, centre
     if key not in cells._associations:
-        cells._associations[key] = _associated(cells, outcome, given, by_group, centre, times)
+        cells._associations[key] = _associated(cells, outcome, given, by_group, centre)
     known: Association = cells._associations[key]
     return known
 
@@ -664,7 +644,7 @@ def _associated(
     given: SideName | Labels,
     by_group: bool | None,
     centre: bool,
-    times: Any,
+    times: Array | None = None,
 ) -> Association:
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
@@ -674,15 +654,16 @@ def _associated(
         return TaskByTask.of([associate(part, outcome, given, **how) for part in parts])
     outcomes = labels_of(cells, outcome) if isinstance(outcome, str) else outcome
     conditions = labels_of(cells, given) if isinstance(given, str) else given
-    if isinstance(outcome, str) and isinstance(given, str) and np.ndim(times) == 0:
+    if isinstance(outcome, str) and isinstance(given, str) and times is None:
         joint, n, whole = cells.joint(given, outcome), cells.count(given), cells.count(outcome)
     else:
         joint = pair_sums(conditions, outcomes, cells.weight)
         every = everywhere(cells.n_cells)
-        n = pair_sums(every, conditions, cells.weight * times)[0]
+        counted = cells.weight if times is None else cells.weight * times
+        n = pair_sums(every, conditions, counted)[0]
         whole = pair_sums(every, outcomes, cells.weight)[0]
     # Resamples have a leading axis, and values alone.
-    whole_rows = cells.weight @ times if np.ndim(times) else cells.total
+    whole_rows = cells.total if times is None else cells.weight @ times
     total, size = np.asarray(whole_rows)[..., None, None], n[..., :, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a condition without rows has no rate
         rate = joint / size
@@ -692,7 +673,8 @@ def _associated(
         overall = whole / total[..., 0]
     # Sums of fractional weights leave rounding errors.
     value = np.where(np.abs(value) <= 1e-14, 0.0, value)
-    term = Term(cells, outcomes, conditions, n, rate, overall, centre, times)
+    each = 1.0 if times is None else times
+    term = Term(cells, outcomes, conditions, n, rate, overall, centre, each)
     sample = Sample(cells, ((1.0, term),))
     is_predicted = isinstance(given, str) and given.endswith("_pred")
     if by_group:
@@ -720,16 +702,15 @@ def are_same(labels: Labels, other: Labels) -> bool:
 def _products(first: Sample, second: Sample, shape: tuple[int, ...]) -> Array:
     """Return sums over units of products of two influences on each pair."""
     given, other_given = (sample.terms[0][1].given for sample in (first, second))
-    if first.is_plain and second.is_plain and are_same(given, other_given):
-        return np.asarray(
-            sum(
-                factor * other * term.cross(beside)
-                for factor, term in first.terms
-                for other, beside in second.terms
-            )
-        )
     products = np.zeros(shape)
-    same = first is second or first.terms == second.terms
+    same = first is second
+    if first.is_plain and second.is_plain and are_same(given, other_given):
+        for i, (factor, term) in enumerate(first.terms):
+            for j, (other, second_term) in enumerate(second.terms):
+                if not same or i <= j:  # products of two terms are symmetric
+                    twice = 2 if same and i < j else 1
+                    products += twice * factor * other * term.cross(second_term)
+        return products
     for condition, outcomes in _blocks(first, shape):
         moved, times = first.influence(condition, outcomes)
         beside = moved if same else second.influence(condition, outcomes)[0]

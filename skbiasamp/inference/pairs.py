@@ -165,10 +165,12 @@ class Pairs:
             assert reference is not None
             sign = np.sign(known_or_zero(reference.value)).astype(int)
             known["sign"] = sign
-        if self.signs is None:
-            known["signs"] = Signs.known(sign)
+        # Also after dataclasses.replace, which passes what was made here.
+        if self.signs is None or self.signs.made:
+            signs = Signs.known(sign)
             if reference is not None and reference.shares_rows(change):
-                known["signs"] = Signs.of(reference)
+                signs = Signs.of(reference)
+            known["signs"] = replace(signs, made=True)
         for name, value in known.items():
             object.__setattr__(self, name, value)
 

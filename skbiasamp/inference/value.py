@@ -32,15 +32,16 @@ _MOST_PAIRS = 2000
 class Signs:
     """The sign by which each pair's change counts, as far as labels are sure of it.
 
-    `values` are −1 to 1. `z` are the labels' associations in standard errors, where they decide
-    the signs and rows are those of the changes; None if the signs are known. `fixed` are pairs
-    whose sign is known all the same.
+    `values` are −1 to 1. `source` are the labels' associations, if these decide the signs and their
+    rows are those of the changes; None if the signs are known. `fixed` are pairs whose sign is
+    known all the same. `made`: by `Pairs`, not given.
     """
 
     values: Array
     source: Association | None = None
     above: bool = False
     fixed: Array | bool = False
+    made: bool = False
 
     @classmethod
     def known(cls, values: Array) -> Signs:
@@ -260,8 +261,12 @@ def _correlation(association: Association, pairs: Array) -> Array:
 def _largest_deviations(correlation: Array) -> Array:
     """Return draws of the largest of all deviations, in standard errors."""
     n = len(correlation)
+    # Sorted by what no order of names changes, so that the draws do not depend on it either.
+    keys = ((np.abs(correlation) ** power).sum(axis=0).round(9) for power in (1, 2))
+    order = np.lexsort([*keys])
+    correlation = correlation[np.ix_(order, order)] + 1e-9 * np.eye(n)
     draws = np.random.default_rng(0).normal(size=(_N_DRAWS, n))
-    return np.asarray(np.abs(draws @ _root(correlation + 1e-9 * np.eye(n)).T).max(axis=1))
+    return np.asarray(np.abs(draws @ _root(correlation).T).max(axis=1))
 
 
 def _root(correlation: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager
@@ -11,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
@@ -19,10 +21,11 @@ from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
-from skbiasamp._utils.warnings import collected
+from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
@@ -157,7 +160,11 @@ class BaseAuditor(Declaration):
         labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS)
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
-            return self._value(self._with_right_scores(y_true, test))
+            value = self._value(self._with_right_scores(y_true, test))
+        if self._uses_groups and not differ_in_group(test):
+            warn(f"{self.metric} is undefined: only one group has rows.", UndefinedMetricWarning)
+            return value * math.nan
+        return value
 
     @rest_by_name
     @filling

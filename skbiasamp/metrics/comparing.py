@@ -14,6 +14,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array, check_option, check_runs
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference.differences import churn_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
@@ -175,6 +176,9 @@ def comparison_result(
     Models that do not have the `same_rows` have none that differ.
     """
     others = [model for model in models if model != reference]
+    if auditor._uses_groups and not differ_in_group(cells):
+        unknown = dict.fromkeys(("value", "published", "low", "high"), np.nan)
+        models = {model: {**numbers, **unknown} for model, numbers in models.items()}
     nothing = dict.fromkeys(MODEL_COLUMNS[1:], np.nan)
     rows: dict[str, dict[str, Any]] = {
         model: {"model": model, **nothing, **models[model]} for model in (reference, *others)
@@ -182,6 +186,8 @@ def comparison_result(
     tables, churn = [], [pd.DataFrame(columns=_CHURN)]
     for name in others:
         gap, pairs = difference_of(name)
+        if np.isnan(models[name]["value"] - models[reference]["value"]):
+            gap = Mean(*[np.nan] * 4)
         rows[name] |= dict(zip(_DIFFERENCE, map(float, gap), strict=True))
         tables.append(pd.DataFrame({"model": name, **pairs}))
         if not same_rows:

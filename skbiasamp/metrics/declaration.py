@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal, Self, cast
 
 from skbiasamp._input.options import WithOptions
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group
@@ -103,13 +104,16 @@ class Declaration(ABC, WithOptions):
         """
         nan = float("nan")
         numbers: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
+        later: dict[str, Any] = {"table": lambda _: table()} if callable(table) else {}
         if not test.has("task"):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
         if self._uses_groups and not differ_in_group(test):
+            # One group alone is compared with nothing, whatever a formula says.
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
+            parts |= {**numbers, "value": nan, "published": nan, "verdict": words.NOT_MEASURED}
+            later["sentence"] = conclusion
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(table=table, **self._declaration_for(AuditResult), **numbers | parts)
-        later: dict[str, Any] = {"table": lambda _: table()} if callable(table) else {}
         if published_ends is not None:
             later["published_low"] = lambda _: published_ends().low
             later["published_high"] = lambda _: published_ends().high
@@ -141,7 +145,7 @@ class Declaration(ABC, WithOptions):
         }
         result = replace(result, **of_result)
         # A copy: parameters that are set later are not those of this result.
-        return result._make_later(sentence=copy.copy(self)._sentence, **later)
+        return result._make_later(**{"sentence": copy.copy(self)._sentence} | later)
 
     def _declaration_for(self, results: type) -> dict[str, Any]:
         """Return what the metric says about itself, as fields of a kind of results."""

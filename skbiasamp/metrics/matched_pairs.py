@@ -283,18 +283,17 @@ class MatchedPairsAuditor(WithOptions):
             if rows.are_binary:
                 low, high = _agresti_and_min(value, w @ d**2, total, level)
             if rows.are_binary and (n == 1).all():
-                test, slope = "McNemar", np.array(1.0)
-                known = np.array(value), np.array([low, high]), slope, (gained, lost, total), level
-                (low, high), exact = _bounds_and_tests(*known)
-                p_value = float(exact)
+                test = "McNemar"
+                low, high, p_value = _mcnemar(value, low, high, gained, lost, total, level)
             else:
                 test = "sign swaps"
                 if se > 1e-12 and not rows.are_binary:
                     below, above = _skewed_reach(d - value, w, reach)
                     low, high = value - below * se, value + above * se
-                p_value = float(
-                    _agreeing(_swapped(d, w, self.n_resamples, rng), (low, high), level)
-                )
+                p_value, alpha = _swapped(d, w, self.n_resamples, rng), round(1 - level, 12)
+                # Few draws may put the test and the interval on different sides.
+                excluded = low > 0 or high < 0
+                p_value = min(p_value, np.nextafter(alpha, 0)) if excluded else max(p_value, alpha)
         row |= {"low": low, "high": high, "p_value": p_value, "test": test}
         if other > 0 and x.min() >= 0:
             row["ratio"] = mean / other
@@ -356,74 +355,25 @@ def _by(code: Array, influence: Array, times: Array) -> tuple[float, int]:
     return (float(times @ sums**2) * n / (n - 1) if n > 1 else np.nan), n
 
 
-def _bounds_and_tests(
-    moved: Array,
-    ends: Array,
-    slopes: Array,
-    changed: tuple[Array, Array, Array] | None,
-    confidence_level: float,
-    n_resamples: int | None = None,
-) -> tuple[Array, Array]:
-    """Return bounds, and p-values that are below α exactly where these exclude 0.
+def _mcnemar(
+    value: float, low: float, high: float, gained: float, lost: float, total: float, level: float
+) -> tuple[float, float, float]:
+    """Return an interval, and the p-value of McNemar's exact test, which agree.
 
-    `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
-    pair gained and lost, of how many, if these are independent whole rows: the test is then
-    McNemar's exact one. If the bounds of resamples disagree with it, the end at 0 is that of the
-    exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
-    the p-value is that of the interval.
+    If they do not, the end at 0 is that of the exact test: Clopper and Pearson's bound of the share
+    gained among the pairs that differ.
     """
-    low, high = ends
-    if changed is None:
-        p_value = _interval_p_value(moved, ends, confidence_level, n_resamples)
-        return ends, np.where(slopes == 0, np.nan, p_value)
-    gained, lost, n = changed
-    p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
-    significant = p_value < round(1 - confidence_level, 12)
-    wrong = (significant != ((low > 0) | (high < 0))) & ~np.isnan(p_value)
-    if not wrong.any():
-        return ends, p_value
-    tail, every = (1 - confidence_level) / 2, gained + lost
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(gained > 0, special.betaincinv(gained, lost + 1, tail), 0.0)
-        most = np.where(lost > 0, special.betaincinv(gained + 1, lost, 1 - tail), 1.0)
-        exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
-    exact = np.sort(exact, axis=0)
-    below = np.where(significant, exact[0], np.minimum(exact[0], 0.0))
-    above = np.where(significant, exact[1], np.maximum(exact[1], 0.0))
-    low = np.where(wrong & (moved > 0), below, low)
-    high = np.where(wrong & (moved < 0), above, high)
-    return np.stack([low, high]), p_value
-
-
-def _interval_p_value(
-    value: Any, ends: Any, confidence_level: float, n_resamples: int | None = None
-) -> Any:
-    """Return the p-value that a number is 0, which is below α where its interval excludes 0.
-
-    It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
-    do not know of smaller chances than one in their number.
-    """
-    value, low, high = (np.asarray(number, dtype=float) for number in (value, *ends))
-    z = float(special.ndtri((1 + confidence_level) / 2))
-    reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_values = 2 * special.ndtr(-z * np.abs(value) / reach)
-    least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
-    if least < round(1 - confidence_level, 12):
-        p_values = np.maximum(p_values, least)
-    p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
-    return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
-
-
-def _agreeing(p_values: Any, ends: Any, confidence_level: float) -> Any:
-    """Return p-values of draws that are below α exactly where the interval excludes 0.
-
-    Few draws, or few rows that widen the interval, may put the two on different sides.
-    """
-    alpha = round(1 - confidence_level, 12)
-    below = np.minimum(p_values, np.nextafter(alpha, 0))
-    excluded = (np.asarray(ends[0]) > 0) | (np.asarray(ends[1]) < 0)
-    return np.where(excluded, below, np.maximum(p_values, alpha))
+    p_value, alpha = float(paired_p_values(gained, lost)), round(1 - level, 12)
+    significant = p_value < alpha
+    if significant != (low > 0 or high < 0):
+        differ, tail = (gained + lost) / total, (1 - level) / 2
+        if value > 0:
+            end = differ * (2 * float(special.betaincinv(gained, lost + 1, tail)) - 1)
+            low = end if significant else min(end, 0.0)
+        else:
+            end = differ * (2 * float(special.betaincinv(gained + 1, lost, 1 - tail)) - 1)
+            high = end if significant else max(end, 0.0)
+    return low, high, p_value
 
 
 def _skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
@@ -442,10 +392,9 @@ def _skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
 
 def _verdict(row: Any) -> str:
     """Return what the interval of a difference says."""
-    side = words.side_of_zero(row["difference"], row["low"], row["high"])
-    known = {"across": words.NO_EFFECT, "zero": words.NO_EFFECT}
-    known |= dict.fromkeys(("above", "below"), words.ADDS)
-    return known.get(side, words.NOT_MEASURED)
+    if np.isnan(row["low"]):
+        return words.NOT_MEASURED
+    return words.ADDS if row["low"] > 0 or row["high"] < 0 else words.NO_EFFECT
 
 
 class _Rows(NamedTuple):

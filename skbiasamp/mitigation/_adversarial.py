@@ -25,20 +25,10 @@ from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, t
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers.networks import (
-    check_total,
-    find_device,
-    import_torch,
-    seeded,
-)
+from skbiasamp.attackers.networks import check_total, find_device, import_torch, seeded
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.metrics import LeakageAuditor
-from skbiasamp.mitigation._adversarial_training import (
-    Networks,
-    Training,
-    TrainingRows,
-    build,
-)
+from skbiasamp.mitigation._adversarial_training import Networks, Training, TrainingRows, build
 from skbiasamp.mitigation._pairs import checked_data, input_errors, read_pairs
 
 _AT_ONCE = 4096  # rows of features whose outputs are computed together
@@ -241,10 +231,10 @@ class AdversarialClassifier(
             rows = self._training_rows(X, y, sample_weight, sensitive_features, device)
             networks, n_seen = build(rows, len(self.classes_), self, adversary_start)
             training = Training(networks, rows, self, order)
-            with progress("epochs", training.n_epochs) as step:
+            with progress("epochs", len(training.phases)) as step:
                 epochs = []
-                for epoch in training.epochs():
-                    epochs.append(epoch)
+                for phase in training.phases:
+                    epochs.append(training.epoch(phase))
                     step.advance()
         self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.checks import Array, check_count
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.attackers.networks import (
     check_outputs,
     distinct_inputs,
     draw_rows,
+    hidden_widths,
     import_torch,
     make_module,
     seeded,
@@ -81,9 +82,7 @@ def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple
     shape, device = tuple(first.shape[1:]), first.device
     module, mask = settings.module, None
     if module is None:
-        hidden = tuple(np.ravel(settings.hidden_layer_sizes).tolist())
-        for width in hidden:
-            check_count("each of hidden_layer_sizes", width)
+        hidden = hidden_widths(settings)
         if not hidden:
             # Without a hidden layer there is no representation.
             raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
@@ -198,7 +197,7 @@ class TrainingRows:
 
 
 class Training:
-    """Training in three phases, with the settings of an `AdversarialClassifier`."""
+    """Training of epochs in three phases, with the settings of an `AdversarialClassifier`."""
 
     def __init__(
         self, networks: Networks, rows: TrainingRows, settings: Any, seed: np.random.SeedSequence
@@ -223,36 +222,31 @@ class Training:
             self.balance = rows.balanced(within_classes=settings.balance == "class")
 
     @property
-    def n_epochs(self) -> int:
-        """How many epochs `epochs` trains."""
-        settings = self.settings
-        adversarial = settings.adversary_epochs * (self.networks.adversary is not None)
-        return int(settings.pretrain_epochs + adversarial + settings.max_epochs)
-
-    def epochs(self) -> Iterator[tuple[str, float, float]]:
-        """Train, and yield phase, loss and the adversary's loss of epochs."""
-        settings = self.settings
-        for _ in range(settings.pretrain_epochs):
-            yield "predictor", *self._epoch(0, 0)
+    def phases(self) -> list[str]:
+        """The phase of each epoch."""
+        settings, adversary = self.settings, self.networks.adversary
         # Alone, too: only an adversary that has learned something is worth hiding from.
-        for _ in range(self.n_epochs - settings.pretrain_epochs - settings.max_epochs):
-            alone = [self._step_adversary(*batch) for batch in self._adversary_batches(1)]
-            yield "adversary", float("nan"), _mean(alone)
-        for _ in range(settings.max_epochs):
-            losses = self._epoch(settings.adversary_weight, settings.adversary_steps)
-            yield "alternating", *losses
+        alone = 0 if adversary is None else settings.adversary_epochs
+        names = ("predictor", "adversary", "alternating")
+        return list(np.repeat(names, (settings.pretrain_epochs, alone, settings.max_epochs)))
 
-    def _epoch(self, adversary_weight: float, adversary_steps: int) -> tuple[float, float]:
-        """Train the network in turns with the adversary; return the loss of each."""
-        turns = 0 if self.networks.adversary is None else adversary_steps
+    def epoch(self, phase: str) -> tuple[str, float, float]:
+        """Train for an epoch; return its phase, loss and the adversary's loss."""
+        settings, alone = self.settings, phase == "adversary"
+        turns = 1 if alone else settings.adversary_steps
+        if phase == "predictor" or self.networks.adversary is None:
+            turns = 0
+        # The network's random numbers do not depend on the adversary.
+        batches = repeat(None, self.steps) if alone else self._batches()
         adversary_batches = self._adversary_batches(turns) if turns else iter(())
         losses: list[Any] = []
         adversary_losses: list[Any] = []
-        for batch in self._batches():
+        for batch in batches:
             for adversary_batch in islice(adversary_batches, turns):
                 adversary_losses.append(self._step_adversary(*adversary_batch))
-            losses.append(self._step(*batch, adversary_weight))
-        return _mean(losses), _mean(adversary_losses)
+            if batch is not None:
+                losses.append(self._step(*batch, settings.adversary_weight if turns else 0))
+        return phase, _mean(losses), _mean(adversary_losses)
 
     def _batches(self) -> Iterator[tuple[Array, Array]]:
         """Return rows and weights of an epoch's steps."""
@@ -298,7 +292,7 @@ class Training:
         if networks.mask is not None:
             lost = (inputs - masked).abs().flatten(1).mean(dim=1)
             loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
-        if adversary_weight and networks.adversary is not None:
+        if adversary_weight:
             balanced = weight * self._tensor(self.balance[index])
             group = None if networks.layer is None else rows.group[index]
             loss = loss - adversary_weight * self._hidden(features, group, balanced)

@@ -15,17 +15,12 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
-from skbiasamp._utils.compat import (
-    N_JOBS,
-    Interval,
-    StrOptions,
-    has_method,
-    validate_params,
-)
+from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected, warn
@@ -33,6 +28,7 @@ from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.metrics.functions import lacks
 from skbiasamp.mitigation._candidates import auto_candidates
+from skbiasamp.mitigation._pairs import input_errors
 from skbiasamp.mitigation._ranking import Fold, Ranking
 from skbiasamp.model_selection.folds import (
     STRATIFY,
@@ -46,11 +42,7 @@ from skbiasamp.model_selection.folds import (
 )
 from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
 from skbiasamp.results.gate import Limit
-from skbiasamp.results.mitigation_search import (
-    BASELINE,
-    STOPPED,
-    MitigationSearch,
-)
+from skbiasamp.results.mitigation_search import BASELINE, STOPPED, MitigationSearch
 
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
 
@@ -180,7 +172,10 @@ def search(
     """
     labels = {"y": y, "sensitive_features": sensitive_features}
     read = {name: to_native(value, name) for name, value in labels.items()}
-    check_lengths({"X": range(_n_rows(X)), **read})
+    check_frame(X)
+    with input_errors():
+        n_rows = _num_samples(X)
+    check_lengths({"X": range(n_rows), **read})
     scoring = _scorers(scoring)
     models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, scoring)}
     parts = {name: _parts(name, model) for name, model in models.items()}
@@ -380,13 +375,3 @@ def _scorers(scoring: Any) -> dict[str, Any]:
             seen=scoring,
         )
     return {name: name for name in named}
-
-
-def _n_rows(X: Any) -> int:
-    check_frame(X)
-    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
-        raise InputTypeError(
-            "{X} must be an array or a data frame with a row for each label. Got {kind} instead.",
-            kind=type(X).__name__,
-        )
-    return X.shape[0] if hasattr(X, "shape") else len(X)

@@ -385,6 +385,13 @@ def _about_reference(
 ) -> Iterator[str]:
     """Yield what to know of a reference: it is small, or its periods differ."""
     typical = float(np.median([period.total for period in periods])) if periods else 0.0
+    n_rows = reference.rows.sum()
+    if not reference.whole and n_rows < reference.total / 2:
+        yield (
+            "The counts of the reference are not whole, so that each cell is one row with a "
+            f"weight: {rows_of(n_rows)} of weight {reference.total:,.0f}. A watch of so few rows "
+            "finds nothing. Count single rows, or round the counts."
+        )
     if reference.total < _SMALL_REFERENCE * typical:
         yield (
             f"The reference has {rows_of(reference.total)}, and a typical period {typical:,.0f}. "

@@ -15,11 +15,11 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import check_model, check_models, of_model
-from skbiasamp.inference.shares import mean_change_interval
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.report._groups import describe_groups, right_shares
+from skbiasamp.report._row_sets import mean_change_interval
 from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
     allowed,

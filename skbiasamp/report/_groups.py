@@ -18,13 +18,8 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sums import of_one_task
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import FEW
-from skbiasamp.inference.shares import (
-    RowSets,
-    Shares,
-    differences_to_lowest,
-    ratios_to_highest,
-    share_interval,
-)
+from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
+from skbiasamp.report._row_sets import RowSets, Shares
 from skbiasamp.report.auditors import readied
 from skbiasamp.results import adjusted_verdict
 from skbiasamp.results.pair_tables import pair_names

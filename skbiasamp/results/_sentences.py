@@ -54,6 +54,8 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str) -> str
         shown += f", on average {size} {side} the association{of}"
     verdict = result.verdict
     if verdict == words.NOT_MEASURED:
+        if result.statistics.get("n_groups") == 1:
+            return "Not measured: only one group has rows"
         if result._undefined:
             return "Not measured: no pair has both labels and predictions to compare"
         return f"Not measured: the value is {number(value)}, and {_why_no_interval(result)}"
@@ -77,8 +79,6 @@ def _why_no_interval(result: AuditResult) -> str:
     """Return why there is a value and no verdict."""
     if result.confidence_level is None:
         return "no interval was requested"
-    if result.statistics.get("n_groups") == 1:
-        return "only one group has rows"
     if result.kind.has_attacker:
         return f"attackers need at least {FEWEST_ROWS} rows of similar weight"
     if not math.isnan(result.low):
