@@ -19,7 +19,7 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 
 _OPTIONS = (
-    *("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold"),
+    *("missing", "groups", "delimiter", "encoding", "decimal", "max_groups", "reference", "threshold"),
     *("time", "every"),
 )
 
@@ -97,7 +97,29 @@ def rows_of_files(
         if not any(file["rows"] for file in files):
             where = ", ".join(patterns)
             raise InputError("{where} has no rows: there is nothing to audit", where=where)
-        yield rows, files
+        yield _binned(rows, options.bins), files
+
+
+def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.LazyFrame[Any]:
+    """Return rows with groups in place of the numbers of columns."""
+    types = rows.collect_schema()
+    for column, edges in bins:
+        if column not in types:
+            text = "--bins {column}: this column has no role. Name it in --sensitive, too."
+            raise InputError(text, column=column)
+        if not types[column].is_numeric():
+            text = "--bins {column}: this column holds text, and only numbers can be cut."
+            raise InputError(text, column=column)
+        numbers = nw.col(column)
+        texts = [f"{edge:.15g}" for edge in edges]
+        known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
+        groups = nw.when(known & (numbers >= edges[-1])).then(nw.lit(f"{texts[-1]} or more"))
+        between = zip(edges[1:], texts, texts[1:], strict=False)
+        for edge, low, high in reversed(list(between)):
+            groups = nw.when(numbers < edge).then(nw.lit(f"{low} to under {high}")).otherwise(groups)
+        groups = nw.when(numbers < edges[0]).then(nw.lit(f"under {texts[0]}")).otherwise(groups)
+        rows = rows.with_columns(groups.alias(column))
+    return rows
 
 
 def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
@@ -106,7 +128,7 @@ def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
 
 
 def _written_as(options: argparse.Namespace) -> dict[str, str | None]:
-    return {"delimiter": options.delimiter, "encoding": options.encoding}
+    return {name: getattr(options, name) for name in ("delimiter", "encoding", "decimal")}
 
 
 def names_of_options(named: list[Named]) -> dict[str, Spoken]:

@@ -9,6 +9,7 @@ import difflib
 import importlib
 import inspect
 import io
+import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -57,6 +58,21 @@ def _encoding(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"must be an encoding, such as utf-8, utf-16 or latin-1; got {text!r}"
         ) from error
+
+
+def _bins(text: str) -> tuple[str, list[float]]:
+    """Return a column and the numbers at which it is cut: age=18,25,40."""
+    column, _, numbers = text.rpartition("=")
+    try:
+        edges = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        edges = []
+    rising = all(low < high for low, high in itertools.pairwise(edges))
+    if not (column and edges and rising and all(map(math.isfinite, edges))):
+        raise argparse.ArgumentTypeError(
+            f"must be a column and rising numbers, such as age=18,25,40; got {text!r}"
+        )
+    return column, edges
 
 
 def _auditor(text: str) -> BaseAuditor:
@@ -199,6 +215,14 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             text="groups of several sensitive columns: every combination of values (default), the "
             "values of each column, or 0/1 memberships",
         ),
+        "--bins": _value(
+            "cut sensitive columns of numbers into groups: age=18,25,40 makes four, under 18 to "
+            "40 or more",
+            "NAME=X,Y,...",
+            nargs="+",
+            type=_bins,
+            default=[],
+        ),
         "--missing": _one_of(
             *("error", "drop", "group"),
             default="error",
@@ -234,6 +258,9 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         ),
         "--encoding": _value(
             "encoding of text files, such as utf-16 or latin-1 (default: detected)", type=_encoding
+        ),
+        "--decimal": _one_of(
+            *(".", ","), default=None, text="decimal sign of text files (default: detected)"
         ),
     },
     "texts: captions, answers of language models": {

@@ -27,7 +27,7 @@ def add_over(commands: Any) -> None:
     shared = (
         "test --time --every --target --prediction --sensitive --sensitive-prediction --weight "
         "--positive --reference --groups --missing --auditor --model-name --data-name --seed "
-        "--delimiter --encoding --html --json --markdown"
+        "--delimiter --encoding --decimal --bins --html --json --markdown"
     )
     own = {
         "test": {
