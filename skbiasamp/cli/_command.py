@@ -11,6 +11,7 @@ from typing import Any
 
 import skbiasamp
 from skbiasamp._input.errors import InputError
+from skbiasamp.cli._app import add_app
 from skbiasamp.cli._demo import add_demo
 from skbiasamp.cli._over import add_over
 from skbiasamp.cli._reports import add_audit, add_compare
@@ -34,9 +35,9 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
     commands = whole.add_subparsers(
-        dest="command", required=True, metavar="{audit,compare,over,demo}"
+        dest="command", required=True, metavar="{audit,compare,over,app,demo}"
     )
-    for add in (add_audit, add_compare, add_over, add_demo):
+    for add in (add_audit, add_compare, add_over, add_app, add_demo):
         add(commands)
     return whole
 

@@ -41,6 +41,20 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _port(text: str) -> int:
+    """Return a port."""
+    if not (text.isdecimal() and int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535; got {text!r}")
+    return int(text)
+
+
+def _megabytes(text: str) -> int:
+    """Return a size in megabytes."""
+    if not (text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more; got {text!r}")
+    return int(text)
+
+
 def _delimiter(text: str) -> str:
     """Return a delimiter: one character."""
     text = {"tab": "\t", "\\t": "\t"}.get(text, text)
@@ -286,6 +300,11 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             "where to write compas-score.html and compas-classifier.html (default: here)",
             "FOLDER",
             default=".",
+        ),
+        "--port": _value("port of the page (default: any that is free)", "N", type=_port, default=0),
+        "--no-browser": _flag("only print the address"),
+        "--max-size": _value(
+            "largest file, in megabytes (default: 1024)", "N", type=_megabytes, default=1024
         ),
     },
     "limit and exit code": {
