@@ -1,4 +1,4 @@
-"""Columns of a table file: how it is written, what each column holds, and roles to propose.
+"""What the columns of a file hold, and how the file is written.
 
 Run as a process of its own, since a file may need more memory than is allowed.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import itertools
 import json
 import re
@@ -19,36 +18,24 @@ from typing import Any
 
 import pandas as pd
 
-MOST_COLUMNS = 1_000
+_MOST_COLUMNS = 1_000
 _MOST_CLASSES = 50  # values of a column that are listed
 _SHOWN = 5  # rows
-_SAMPLE = 1 << 20  # bytes that are read to propose a delimiter
+_SAMPLE = 1 << 20  # bytes in which delimiter and decimal sign are looked for
 _CHUNK = 100_000  # rows
-
-# What names say about a role; the first role that fits takes a column.
-_NAMES = {
-    "weight": r"weight|^wt$",
-    "prediction": r"pred|score|prob|y_?hat|decile|model|decision|output",
-    "target": r"true|label|target|actual|truth|outcome|observed|recid|^y$|^class$",
-    "sensitive": r"sex|gender|race|ethnic|^age|religio|disab|national|marital|skin|orientation",
-    "cluster": r"(person|patient|customer|user|family|household|image|cluster).*(id|no|nr)?$",
-}
 
 
 def describe(path: Path, given: dict[str, str]) -> dict[str, Any]:
     """Return how a file is written, its first rows, and what its columns hold."""
     form: dict[str, str] = {}
-    if path.suffix != ".parquet":
-        proposed = _proposed_format(path, given)
-        form = proposed | given
-        chunks = _chunks_of_text(path, form)
+    if path.suffix == ".parquet":
+        chunks = _chunks_of_parquet(path)
     else:
-        proposed, chunks = {}, _chunks_of_parquet(path)
+        form = _proposed_format(path, given) | given
+        chunks = _chunks_of_text(path, form)
     first = next(chunks, pd.DataFrame())
     if first.empty:
         raise ValueError("It has no rows: there is nothing to audit.")
-    if len(first.columns) > MOST_COLUMNS:
-        raise ValueError(_too_many(len(first.columns)))
     columns = {str(name): _Column() for name in first.columns}
     n_rows = 0
     for chunk in itertools.chain([first], chunks):
@@ -58,11 +45,9 @@ def describe(path: Path, given: dict[str, str]) -> dict[str, Any]:
     shown = first.head(_SHOWN).astype(object)
     return {
         "format": form,
-        "proposed": proposed,
         "n_rows": n_rows,
         "rows": [["" if pd.isna(cell) else str(cell)[:80] for cell in row] for row in shown.values],
         "columns": [{"name": name} | column.described() for name, column in columns.items()],
-        "roles": _proposed_roles(columns, n_rows),
     }
 
 
@@ -73,113 +58,64 @@ class _Column:
         self.counts: Counter[Any] | None = Counter()  # None: more values than are listed
         self.n_missing = 0
         self.is_number = True
-        self.low, self.high = float("inf"), -float("inf")
+        self.ends: list[float] = []
 
     def add(self, values: pd.Series[Any]) -> None:
+        """Take some more rows into account."""
         present = values.dropna()
         self.n_missing += len(values) - len(present)
         if present.empty:
             return
-        self.is_number &= pd.api.types.is_numeric_dtype(values) and values.dtype != bool
-        if self.is_number:
-            self.low = min(self.low, float(present.min()))
-            self.high = max(self.high, float(present.max()))
+        is_number = pd.api.types.is_numeric_dtype(values) and values.dtype != bool
+        self.is_number &= is_number
+        if is_number:
+            ends = [*self.ends, float(present.min()), float(present.max())]
+            self.ends = [min(ends), max(ends)]
         if self.counts is not None:
             self.counts.update(present.value_counts().to_dict())
             if len(self.counts) > _MOST_CLASSES:
                 self.counts = None
 
-    @property
-    def classes(self) -> list[Any]:
-        """Its values in order, if they can be listed."""
-        values = list(self.counts or ())
-        return sorted(values) if self.is_number else sorted(values, key=str)
-
     def described(self) -> dict[str, Any]:
-        """Return what the page shows of it."""
-        ranged = self.is_number and self.low <= self.high
+        """Return what the page knows of it."""
+        values = sorted(self.counts or (), key=None if self.is_number else str)
         return {
-            "says": self.says(),
-            "number": self.is_number,
+            "number": self.is_number and bool(self.ends),
             "missing": self.n_missing,
-            "classes": [str(value) for value in self.classes],
-            "range": [self.low, self.high] if ranged else None,
+            "classes": [str(value) for value in values],
+            "range": self.ends,
         }
-
-    def says(self) -> str:
-        """Return its content in words: two values, 0 and 1."""
-        if self.counts is None:
-            values = f"numbers from {self.low:.6g} to {self.high:.6g}"
-            values = values if self.is_number else f"more than {_MOST_CLASSES} different texts"
-        elif len(self.counts) == 2:
-            values = "two values, {} and {}".format(*(str(value)[:30] for value in self.classes))
-        else:
-            values = f"{len(self.counts)} value" + "s" * (len(self.counts) != 1)
-        return values + f", missing in {self.n_missing:,} rows" * (self.n_missing > 0)
-
-
-def _proposed_roles(columns: dict[str, _Column], n_rows: int) -> dict[str, list[dict[str, str]]]:
-    """Return columns that may have a role, each with the reason."""
-    roles: dict[str, list[dict[str, str]]] = {role: [] for role in _NAMES}
-
-    def propose(role: str, name: str, reason: str) -> None:
-        why = f"{columns[name].says()}; {reason}"
-        roles[role].append({"column": name, "why": why})
-
-    for name, column in columns.items():
-        role = next((r for r in _NAMES if re.search(_NAMES[r], name.lower())), None)
-        n_values = len(column.counts or ())
-        fits = {
-            "target": n_values > 1 or column.is_number,
-            "prediction": n_values > 1 or column.is_number,
-            "sensitive": column.is_number or 1 < n_values <= 20,
-            "weight": column.is_number and column.low >= 0,
-            "cluster": column.counts is None,
-        }
-        if role is not None and fits[role]:
-            propose(role, name, f"called {name[:40]}")
-    # A label has the values of the prediction, whatever it is called; and the other way round.
-    taken = {proposal["column"] for proposals in roles.values() for proposal in proposals}
-    for role, other in (("target", "prediction"), ("prediction", "target")):
-        if not roles[role] and roles[other]:
-            partner = roles[other][0]["column"]
-            for name, column in columns.items():
-                same = column.classes and column.classes == columns[partner].classes
-                if same and name not in taken:
-                    propose(role, name, f"the same values as {partner[:40]}")
-    return roles
-
-
-# --------------------------------------------------------------------------- text files
 
 
 def _proposed_format(path: Path, given: dict[str, str]) -> dict[str, str]:
     """Return the encoding, delimiter and decimal sign that a text file seems to have."""
-    with path.open("rb") as file:
-        start = file.read(_SAMPLE)
-    encoding = given.get("encoding") or _encoding_of(path, start)
-    text = start.decode(_codec(encoding), errors="replace")
-    lines = io.StringIO(text).readlines()[:200]
+    encoding = given.get("encoding") or _encoding_of(path)
+    with path.open(encoding=_codec(encoding), errors="replace", newline="") as file:
+        lines = file.read(_SAMPLE).splitlines(keepends=True)[:200]
     if not "".join(lines).strip():
         raise ValueError("It is empty.")
-    usual = "\t" if path.suffix == ".tsv" else ","
-    marks = [usual, *(mark for mark in ",;\t|" if mark != usual)]
-    delimiter = given.get("delimiter") or max(marks, key=lambda mark: len(_cells(lines, mark)[0]))
-    cells = [cell for row in _cells(lines, delimiter)[1:] for cell in row]
+    marks = dict.fromkeys(["\t" if path.suffix == ".tsv" else ",", *",;\t|"])
+    tables = {mark: list(csv.reader(lines, delimiter=mark)) for mark in marks}
+    delimiter = given.get("delimiter") or max(marks, key=lambda mark: len(tables[mark][0]))
+    cells = [cell for row in tables[delimiter][1:] for cell in row]
     commas, points = (
         any(re.fullmatch(rf"-?\d+{sign}\d+", cell) for cell in cells) for sign in (",", r"\.")
     )
-    decimal = "," if commas and not points and delimiter != "," else "."
-    return {"encoding": encoding, "delimiter": delimiter, "decimal": decimal}
+    return {
+        "encoding": encoding,
+        "delimiter": delimiter,
+        "decimal": "," if commas and not points else ".",
+    }
 
 
-def _encoding_of(path: Path, start: bytes) -> str:
-    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        if start.startswith(mark):
-            return "utf-16"
+def _encoding_of(path: Path) -> str:
     with path.open("rb") as file:
+        chunks = iter(lambda: file.read(_SAMPLE), b"")
+        start = next(chunks)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
         try:
-            for _ in codecs.iterdecode(iter(lambda: file.read(_SAMPLE), b""), "utf-8"):
+            for _ in codecs.iterdecode(itertools.chain([start], chunks), "utf-8"):
                 pass
         except UnicodeDecodeError:
             return "cp1252"  # as Windows and Excel write it
@@ -190,20 +126,11 @@ def _codec(encoding: str) -> str:
     return "utf-8-sig" if encoding == "utf-8" else encoding
 
 
-def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
-    rows = list(itertools.islice(csv.reader(lines, delimiter=delimiter), len(lines)))
-    return rows or [[]]
-
-
 def _chunks_of_text(path: Path, form: dict[str, str]) -> Iterator[pd.DataFrame]:
     encoding, delimiter = _codec(form["encoding"]), form["delimiter"]
     with path.open(encoding=encoding, newline="") as file:
         header = next(csv.reader(file, delimiter=delimiter))
-    if len(header) > MOST_COLUMNS:
-        raise ValueError(_too_many(len(header)))
-    twice = [name for name, n in Counter(header).items() if n > 1]
-    if twice:
-        raise ValueError(f"It has two columns named {twice[0]!r}: give each a name of its own.")
+    _check_header(header)
     yield from pd.read_csv(
         path,
         sep=delimiter,
@@ -225,15 +152,23 @@ def _chunks_of_parquet(path: Path) -> Iterator[pd.DataFrame]:
     except ImportError:
         import polars
 
+        _check_header(list(polars.read_parquet_schema(path)))
         for part in polars.read_parquet(path).iter_slices(_CHUNK):
             yield pd.DataFrame(part.to_dict(as_series=False))
-        return
-    for batch in pyarrow.parquet.ParquetFile(path).iter_batches(_CHUNK):
-        yield batch.to_pandas()
+    else:
+        file = pyarrow.parquet.ParquetFile(path)
+        _check_header(file.schema_arrow.names)
+        for batch in file.iter_batches(_CHUNK):
+            yield batch.to_pandas()
 
 
-def _too_many(n: int) -> str:
-    return f"It has {n:,} columns, and at most {MOST_COLUMNS:,} can be shown. Leave some out."
+def _check_header(names: list[str]) -> None:
+    if len(names) > _MOST_COLUMNS:
+        text = f"It has {len(names):,} columns, and at most {_MOST_COLUMNS:,} are allowed."
+        raise ValueError(f"{text} Leave some out.")
+    for name, n in Counter(names).items():
+        if n > 1:
+            raise ValueError(f"It has {n} columns named {name!r}: give each a name of its own.")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,16 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 
 _OPTIONS = (
-    *("missing", "groups", "delimiter", "encoding", "decimal", "max_groups", "reference", "threshold"),
+    *(
+        "missing",
+        "groups",
+        "delimiter",
+        "encoding",
+        "decimal",
+        "max_groups",
+        "reference",
+        "threshold",
+    ),
     *("time", "every"),
 )
 
@@ -110,13 +119,13 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
         if not types[column].is_numeric():
             text = "--bins {column}: this column holds text, and only numbers can be cut."
             raise InputError(text, column=column)
-        numbers = nw.col(column)
-        texts = [f"{edge:.15g}" for edge in edges]
+        numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
         known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
-        groups = nw.when(known & (numbers >= edges[-1])).then(nw.lit(f"{texts[-1]} or more"))
-        between = zip(edges[1:], texts, texts[1:], strict=False)
-        for edge, low, high in reversed(list(between)):
-            groups = nw.when(numbers < edge).then(nw.lit(f"{low} to under {high}")).otherwise(groups)
+        last = nw.lit(f"{texts[-1]} or more")
+        groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(last)
+        for i in reversed(range(1, len(edges))):
+            name = nw.lit(f"{texts[i - 1]} to under {texts[i]}")
+            groups = nw.when(numbers < edges[i]).then(name).otherwise(groups)
         groups = nw.when(numbers < edges[0]).then(nw.lit(f"under {texts[0]}")).otherwise(groups)
         rows = rows.with_columns(groups.alias(column))
     return rows

@@ -301,7 +301,9 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             "FOLDER",
             default=".",
         ),
-        "--port": _value("port of the page (default: any that is free)", "N", type=_port, default=0),
+        "--port": _value(
+            "port of the page (default: any that is free)", "N", type=_port, default=0
+        ),
         "--no-browser": _flag("only print the address"),
         "--max-size": _value(
             "largest file, in megabytes (default: 1024)", "N", type=_megabytes, default=1024

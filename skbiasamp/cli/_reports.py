@@ -46,9 +46,9 @@ skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
          [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
 _SHARED = (
     "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
-    "--delimiter --encoding --decimal --bins --target --prediction --sensitive --sensitive-prediction --weight "
-    "--cluster --positive --threshold --text --labels --target-text "
-    "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
+    "--delimiter --encoding --decimal --bins --target --prediction --sensitive "
+    "--sensitive-prediction --weight --cluster --positive --threshold --text --labels "
+    "--target-text --html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
 )
 _OF_AUDIT = {
     "--target": {
