@@ -110,15 +110,14 @@ def _proposed_format(path: Path, given: dict[str, str]) -> dict[str, str]:
 
 def _encoding_of(path: Path) -> str:
     with path.open("rb") as file:
-        chunks = iter(lambda: file.read(_SAMPLE), b"")
-        start = next(chunks)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
-        try:
-            for _ in codecs.iterdecode(itertools.chain([start], chunks), "utf-8"):
+    try:
+        with path.open(encoding="utf-8") as text:
+            while text.read(_SAMPLE):
                 pass
-        except UnicodeDecodeError:
-            return "cp1252"  # as Windows and Excel write it
+    except UnicodeDecodeError:
+        return "cp1252"  # as Windows and Excel write it
     return "utf-8"
 
 

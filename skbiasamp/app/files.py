@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import shutil
 import unicodedata
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -33,11 +34,6 @@ class StoredFile:
     path: Path
     size: int
     sha256: str
-
-    def remove(self) -> None:
-        """Delete the file."""
-        self.path.unlink()
-        self.path.parent.rmdir()
 
 
 async def store(
@@ -70,8 +66,7 @@ async def store(
         if not size:
             raise RefusedError(f"{name} is empty.")
     except BaseException:
-        path.unlink(missing_ok=True)
-        path.parent.rmdir()
+        shutil.rmtree(path.parent)
         raise
     return StoredFile(file_id, name, path, size, digest.hexdigest())
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 import secrets
 import shlex
+import shutil
 import signal
 import socket
 import tempfile
@@ -20,14 +21,12 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import (
     FileResponse,
-    HTMLResponse,
     JSONResponse,
     RedirectResponse,
     Response,
@@ -165,7 +164,8 @@ class App:
 
     async def remove(self, request: HttpRequest) -> Response:
         """Delete a file."""
-        self.files.pop(self._file(request.path_params["id"]).id).remove()
+        file = self._file(request.path_params["id"])
+        shutil.rmtree(self.files.pop(file.id).path.parent)
         return Response(status_code=204)
 
     async def columns(self, request: HttpRequest) -> Response:
@@ -233,11 +233,13 @@ class App:
         """Return a file that an audit has written, to be shown or saved."""
         job, name = self._job(request), request.path_params["report"]
         if name not in OUTPUTS.values() or job.state != "done":
-            raise HTTPException(404)
-        if "save" in request.query_params:
-            return FileResponse(job.folder / name, filename=name)
-        page = (job.folder / name).read_text("utf-8")
-        return HTMLResponse(page, headers={"content-security-policy": _policy_of(page)})
+            raise RefusedError("There is no such report.")
+        return FileResponse(
+            job.folder / name,
+            filename=name,
+            content_disposition_type="attachment" if "save" in request.query_params else "inline",
+            headers={"content-security-policy": _policy_of((job.folder / name).read_text("utf-8"))},
+        )
 
     def _file(self, file_id: str) -> StoredFile:
         if file_id not in self.files:
@@ -290,9 +292,8 @@ def serve(port: int, *, browser: bool, max_size: int) -> None:
         port = listening.getsockname()[1]
         token, key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         app = make_app(token, key, port, max_size)
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_level="error", server_header=False, timeout_graceful_shutdown=1)
-        )
+        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
         if hasattr(signal, "SIGHUP"):  # the terminal was closed
             signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
         print(f"Open this address in a browser: http://{_HOSTS[0]}:{port}/{token}/")

@@ -48,7 +48,8 @@ _SHARED = (
     "test --train --groups --missing --max-groups --auditor --numeric --data-name --seed "
     "--delimiter --encoding --decimal --bins --target --prediction --sensitive "
     "--sensitive-prediction --weight --cluster --positive --threshold --text --labels "
-    "--target-text --html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
+    "--target-text --html --json --markdown --fail-above --limit --inconclusive --on "
+    "--allow-undefined"
 )
 _OF_AUDIT = {
     "--target": {

@@ -29,23 +29,24 @@ const forget = (file) => ask(`files/${file.id}`, {method: "DELETE"}).catch(() =>
 
 // What this page calls the options of the command: errors of the library speak of these.
 const WORDS = {
+  " If these are groups, pass --max-groups \\d+\\.": " Cut numbers into groups, or leave a column out.",
+  " \\(pandas.cut, KBinsDiscretizer\\)": "",
   "--missing drop": "“leave these rows out”", "--missing group": "“a group of their own”",
   "--missing": "rows without a value", "--groups marginal": "“each column on its own”",
-  "--groups": "several columns", "--max-groups": "the number of groups", "--bins": "cutting",
-  "--target": "the label", "--prediction": "the prediction", "--sensitive": "the sensitive column",
+  "--groups": "several columns", "--bins": "cutting",
+  "--target": "the label", "--prediction": "the prediction", "--sensitive": "sensitive columns:",
   "--train": "the training file", "--weight": "the weight", "--cluster": "the cluster", "--given": "the strata",
   "--numeric": "“numbers”", "--threshold": "the score", "--positive": "“high scores mean”",
   "--favourable": "the outcome that people want", "--limit": "the limit", "--delimiter": "the sign between cells",
   "--encoding": "the letters", "--decimal": "the decimal sign",
 };
-const PLACES = {bins: "sensitive", "max-groups": "groups"};  // options without a field of their name
 const INPUTS = {sensitive: "add-sensitive", test: "file-test", train: "file-train", other: "file-other"};
 
 // An error of the command stands at the field of the first option, or file, that it names.
 function explain(text) {
   const [option = ""] = text.match(/--[a-z]+(-[a-z]+)*/) ?? [];
   const role = Object.keys(files).find((role) => text.includes(files[role].name)) ?? "run";
-  const field = option in WORDS ? PLACES[option.slice(2)] ?? option.slice(2) : role;
+  const field = option in WORDS ? option.slice(2).replace("bins", "sensitive") : role;
   for (const [name, words] of Object.entries(WORDS)) text = text.replace(new RegExp(`${name}(?![\\w-])`, "g"), words);
   fail(field, text[0].toUpperCase() + text.slice(1));
 }
@@ -428,6 +429,7 @@ function show({id, command, python, record}) {
   changed();
   $("stale").hidden = true;
   $("title-4").focus();
+  $("title-4").scrollIntoView();
 }
 
 async function copy(id) {
