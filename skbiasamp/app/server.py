@@ -45,6 +45,7 @@ from skbiasamp.datasets import load_compas
 _STATIC = Path(__file__).parent / "static"
 _HOSTS = ["127.0.0.1", "localhost"]
 _MOST_AT_ONCE = 2  # audits; others wait
+_PATIENCE = 5  # seconds to take the rest of a file that is refused
 _EVERY = 0.2  # seconds between two looks at an audit
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -139,10 +140,16 @@ class App:
 
     async def receive(self, request: HttpRequest) -> Response:
         """Store the body of the request, a file."""
-        name = request.query_params.get("name", "")
-        with contextlib.suppress(ClientDisconnect):  # cancelled
-            return await self._store(name, request.stream())
-        return Response(status_code=400)
+        content = request.stream()
+        try:
+            return await self._store(request.query_params.get("name", ""), content)
+        except RefusedError:
+            # A browser reads the answer once it has sent everything.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    async for _ in content:
+                        pass
+            raise
 
     async def example(self, request: HttpRequest) -> Response:
         """Store COMPAS, as a reviewer would have it."""
@@ -269,7 +276,8 @@ def _policy_of(page: str) -> str:
 
 
 async def _refuse(request: HttpRequest, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, 422)
+    # Closed, since the rest of a file that is refused has no end, perhaps.
+    return JSONResponse({"error": str(error)}, 422, {"connection": "close"})
 
 
 def make_app(token: str, key: str, port: int, max_size: int) -> Starlette:
@@ -282,7 +290,7 @@ def make_app(token: str, key: str, port: int, max_size: int) -> Starlette:
             Middleware(Guard, token=token, key=key, port=port),
         ],
         lifespan=app.lifespan,
-        exception_handlers={RefusedError: _refuse},
+        exception_handlers={RefusedError: _refuse, ClientDisconnect: _refuse},
     )
 
 
@@ -300,4 +308,5 @@ def serve(port: int, *, browser: bool, max_size: int) -> None:
         print("It is for you alone. Ctrl-C ends the app and deletes its files.", flush=True)
         if browser:
             webbrowser.open(f"http://{_HOSTS[0]}:{port}/open/{key}")
-        server.run(sockets=[listening])
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
