@@ -42,13 +42,16 @@ const WORDS = {
 };
 const INPUTS = {sensitive: "add-sensitive", test: "file-test", train: "file-train", other: "file-other"};
 
-// An error of the command stands at the field of the first option, or file, that it names.
+// An error of the command stands at the field of the option, or file, that it names first.
 function explain(text) {
-  const [option = ""] = text.match(/--[a-z]+(-[a-z]+)*/) ?? [];
-  const role = Object.keys(files).find((role) => text.includes(files[role].name)) ?? "run";
-  const field = option in WORDS ? option.slice(2).replace("bins", "sensitive") : role;
+  const places = Object.entries(files).map(([role, {name}]) => [text.indexOf(name), role]);
+  for (const [option, name] of text.matchAll(/--([a-z-]+)/g)) {
+    if (option in WORDS) places.push([text.indexOf(option), name.replace("bins", "sensitive")]);
+  }
+  const [, field] = places.filter(([at]) => at >= 0).sort(([a], [b]) => a - b)[0] ?? [0, "run"];
+  const begins = text.startsWith("--");
   for (const [name, words] of Object.entries(WORDS)) text = text.replace(new RegExp(`${name}(?![\\w-])`, "g"), words);
-  fail(field, text[0].toUpperCase() + text.slice(1));
+  fail(field, begins ? text[0].toUpperCase() + text.slice(1) : text);
 }
 
 function fail(field, text) {
@@ -350,7 +353,7 @@ function python({names, models}, options) {
       const groups = cuts.map((cut, i) => (i ? `${cuts[i - 1]} to under ${cut}` : `under ${cut}`));
       const cell = `${frames[role]}[${literal(bins.slice(0, at))}]`;
       lines.push(`${cell} = pandas.cut(`, `    ${cell}, [-float("inf"), ${cuts.join(", ")}, float("inf")], right=False,`,
-        `    labels=${literal([...groups, `${cuts.at(-1)} or more`])},`, ")");
+        `    labels=${literal([...groups, `${cuts.at(-1)} or more`])},`, ").astype(object)");
     }
   }
   const [column, second] = options.prediction;
@@ -455,7 +458,7 @@ for (const place of document.querySelectorAll(".drop")) {
 // A file that misses its place must not replace the page.
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
 for (const id of FORMAT) $(id).addEventListener("change", reread);
-for (const id of [...SINGLE, "numeric", "threshold", "positive", "favourable", "missing", "groups", "limit"]) $(id).addEventListener("change", changed);
+for (const id of [...SINGLE, "numeric", "threshold", "positive", "favourable", "missing", "groups", "limit"]) $(id).addEventListener("input", changed);
 $("add-sensitive").addEventListener("change", ({target}) => { use("sensitive", target.value); target.value = ""; changed(); });
 $("use-all").addEventListener("click", useAll);
 $("example").addEventListener("click", async () => {
