@@ -76,7 +76,8 @@ def rows(n=600, seed=0):
 
 def drop(page, path, role="test"):
     """Choose a file, as a drop does, and wait until it was read."""
-    page.set_input_files(f"#file-{role}", path)
+    with page.expect_response("**/columns"):
+        page.set_input_files(f"#file-{role}", path)
     page.wait_for_selector(f"#status-{role}:has-text('✓')", timeout=LONG)
 
 
@@ -262,6 +263,7 @@ def test_two_files_are_compared(page):
     page.click("#status-other button")
     table.assign(second=table.hired).to_csv("old.csv", index=False)
     drop(page, "old.csv")
+    page.click("summary:has-text('Optional')")
     page.select_option("#second", "second")
     check_same_numbers(page, report(page))
 
