@@ -25,7 +25,7 @@ _SAMPLE = 1 << 20  # bytes in which delimiter and decimal sign are looked for
 _CHUNK = 100_000  # rows
 
 
-def describe(path: Path, given: dict[str, str]) -> dict[str, Any]:
+def describe_columns(path: Path, given: dict[str, str]) -> dict[str, Any]:
     """Return how a file is written, its first rows, and what its columns hold."""
     form: dict[str, str] = {}
     if path.suffix == ".parquet":
@@ -47,7 +47,7 @@ def describe(path: Path, given: dict[str, str]) -> dict[str, Any]:
         "format": form,
         "n_rows": n_rows,
         "rows": [["" if pd.isna(cell) else str(cell)[:80] for cell in row] for row in shown.values],
-        "columns": [{"name": name} | column.described() for name, column in columns.items()],
+        "columns": [{"name": name} | column.describe() for name, column in columns.items()],
     }
 
 
@@ -76,7 +76,7 @@ class _Column:
             if len(self.counts) > _MOST_CLASSES:
                 self.counts = None
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what the page knows of it."""
         values = sorted(self.counts or (), key=None if self.is_number else str)
         return {
@@ -172,7 +172,7 @@ def _check_header(names: list[str]) -> None:
 
 if __name__ == "__main__":
     try:
-        answer = describe(Path(sys.argv[1]), json.loads(sys.argv[2]))
+        answer = describe_columns(Path(sys.argv[1]), json.loads(sys.argv[2]))
     except (ValueError, csv.Error, OSError, ImportError) as error:
         text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
         answer = {"error": text or type(error).__name__}

@@ -36,7 +36,7 @@ class Job:
         """Whether it has ended, in whatever way."""
         return self.state in ("done", "failed", "cancelled")
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what the page shows of it."""
         seconds = round(time.monotonic() - self._begun, 1)
         known = {"state": self.state, "text": self.text, "percent": self.percent}

@@ -1,4 +1,4 @@
-"""The server of the page: bound to this machine, for whoever has its address."""
+"""The server of the page: bound to this machine, for the user who has its address."""
 
 from __future__ import annotations
 
@@ -230,9 +230,9 @@ class App:
 
         async def stream() -> AsyncIterator[str]:
             while not job.is_over:
-                yield f"data: {json.dumps(job.described())}\n\n"
+                yield f"data: {json.dumps(job.describe())}\n\n"
                 await asyncio.sleep(_EVERY)
-            yield f"data: {json.dumps(job.described())}\n\n"
+            yield f"data: {json.dumps(job.describe())}\n\n"
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
