@@ -12,6 +12,9 @@ import zipfile
 
 import pytest
 from app_process import running_app
+from command_line import refused as refused_command
+
+from skbiasamp.cli import main
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("starlette")
@@ -324,3 +327,27 @@ def test_nothing_is_left_when_it_ends(tmp_path, how):
             page.post("jobs", json=fields)  # and it still runs
             assert "data.csv" in app.stored()
     assert list(app.folder.iterdir()) == []
+
+
+# --------------------------------------------------------------------------- the command
+
+
+def test_without_its_packages_the_command_says_what_to_install(monkeypatch, capsys):
+    for name in [*sys.modules]:
+        if name.startswith("skbiasamp.app."):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    assert "pip install 'skbiasamp[app]'" in refused_command(capsys, "app", "--no-browser")
+
+
+def test_a_port_that_is_taken_is_one_clear_line(app, capsys):
+    error = refused_command(capsys, "app", "--no-browser", "--port", str(app.port))
+    assert "in use" in error
+
+
+@pytest.mark.parametrize("option", [("--port", "65536"), ("--port", "x"), ("--max-size", "0")])
+def test_options_of_no_use_are_refused(capsys, option):
+    with pytest.raises(SystemExit, match="2"):
+        main(["app", *option])
+    assert f"argument {option[0]}: must be" in capsys.readouterr().err

@@ -386,6 +386,7 @@ def test_the_decimal_sign_can_be_given(engine, capsys):
     published = report["results"]["directional A->T"]["published"]
     assert published == pytest.approx(value_of(ROWS, "weight"), rel=1e-9)
     assert "decimal comma" in report["data_files"][0]["format"]
+    capsys.readouterr()
     assert "--weight" in refused(capsys, "audit", "quoted.csv", *given, "--decimal", ".")
 
 

@@ -132,7 +132,6 @@ function remove(role) {
   forget(files[role]);
   delete files[role];
   $(`status-${role}`).textContent = "";
-  $(`file-${role}`).value = "";
   $(`file-${role}`).focus();
   changed();
 }
@@ -450,7 +449,10 @@ async function copy(id) {
 
 for (const place of document.querySelectorAll(".drop")) {
   const {role} = place.dataset;
-  $(`file-${role}`).addEventListener("change", ({target}) => take(role, target.files));
+  $(`file-${role}`).addEventListener("change", ({target}) => {
+    take(role, target.files);
+    target.value = "";  // so that the same file can be chosen again, after it was mended
+  });
   place.addEventListener("dragover", () => place.classList.add("over"));
   place.addEventListener("dragleave", () => place.classList.remove("over"));
   place.addEventListener("drop", ({dataTransfer}) => { place.classList.remove("over"); take(role, dataTransfer.files); });
