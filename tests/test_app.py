@@ -233,7 +233,7 @@ def test_scores_ask_for_their_threshold(page):
     table.to_csv("scores.csv", index=False)
     drop(page, "scores.csv")
     choose(page, prediction="score")
-    assert "score is a score: numbers from" in page.inner_text("#threshold-why")
+    assert "score holds numbers from" in page.inner_text("#threshold-why")
     assert "Enter the score" in error_at(page, "threshold")
     page.fill("#threshold", "much")
     page.select_option("#positive", "yes")

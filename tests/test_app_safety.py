@@ -187,8 +187,8 @@ BOMB = b"0" * 10_000_000
         ("rows.parquet", ROWS, "is not the kind of file"),
         ("rows.csv", b"PAR1" + ROWS, "is not the kind of file"),
         ("rows.csv", b"", "is empty"),
-        ("rows.exe", ROWS, "only files of .csv, .tsv, .parquet"),
-        ("", ROWS, "only files of .csv, .tsv, .parquet"),
+        ("rows.exe", ROWS, "is no .csv, .tsv or .parquet file"),
+        ("", ROWS, "This file is no .csv"),
     ],
 )
 def test_what_is_no_table_is_refused_and_not_kept(app, page, name, content, reason):

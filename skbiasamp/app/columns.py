@@ -163,8 +163,7 @@ def _chunks_of_parquet(path: Path) -> Iterator[pd.DataFrame]:
 
 def _check_header(names: list[str]) -> None:
     if len(names) > _MOST_COLUMNS:
-        text = f"It has {len(names):,} columns, and at most {_MOST_COLUMNS:,} are allowed."
-        raise ValueError(f"{text} Leave some out.")
+        raise ValueError(f"It has {len(names):,} columns; at most {_MOST_COLUMNS:,} are allowed.")
     for name, n in Counter(names).items():
         if n > 1:
             raise ValueError(f"It has {n} columns named {name!r}: give each a name of its own.")
@@ -172,8 +171,6 @@ def _check_header(names: list[str]) -> None:
 
 if __name__ == "__main__":
     try:
-        answer = describe_columns(Path(sys.argv[1]), json.loads(sys.argv[2]))
+        json.dump(describe_columns(Path(sys.argv[1]), json.loads(sys.argv[2])), sys.stdout)
     except (ValueError, csv.Error, OSError, ImportError) as error:
-        text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        answer = {"error": text or type(error).__name__}
-    json.dump(answer, sys.stdout)
+        sys.exit(str(error).removeprefix("Error tokenizing data. C error: ").strip())

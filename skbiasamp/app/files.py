@@ -79,8 +79,7 @@ def safe_name(name: str) -> str:
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         text = _INSTEAD.get(ending, "Save the table as one of these.")
-        known = ", ".join(_ENDINGS)
-        raise RefusedError(f"{name or 'This file'} cannot be read, only files of {known}. {text}")
+        raise RefusedError(f"{name or 'This file'} is no .csv, .tsv or .parquet file. {text}")
     return path.stem + ending
 
 

@@ -31,14 +31,9 @@ class Job:
         self._output = ""
         self._begun = time.monotonic()
 
-    @property
-    def is_over(self) -> bool:
-        """Whether it has ended, in whatever way."""
-        return self.state in ("done", "failed", "cancelled")
-
     def describe(self) -> dict[str, Any]:
         """Return what the page shows of it."""
-        seconds = round(time.monotonic() - self._begun, 1)
+        seconds = time.monotonic() - self._begun
         known = {"state": self.state, "text": self.text, "percent": self.percent}
         return known | {"seconds": seconds}
 

@@ -164,8 +164,7 @@ class App:
 
     async def _store(self, name: str, content: AsyncIterator[bytes]) -> Response:
         left = 4 * self.max_size - sum(file.size for file in self.files.values())
-        largest = min(self.max_size, left)
-        file = await store(name, content, self.folder, largest=largest)
+        file = await store(name, content, self.folder, largest=min(self.max_size, left))
         self.files[file.id] = file
         return JSONResponse({"id": file.id, "name": file.name})
 
@@ -181,10 +180,11 @@ class App:
         given = json.dumps(await request.json())
         module = ["-m", "skbiasamp.app.columns", str(file.path), given]
         code = await run_python(module, self.folder, file.size, output.append)
-        answer = json.loads("".join(output)) if code == 0 else {"error": "It cannot be read."}
-        if "error" in answer:
-            raise RefusedError(f"{file.name}: {answer['error']}")
-        return JSONResponse(answer)
+        answer = "".join(output)
+        if code != 0:
+            lines = answer.splitlines() or ["It cannot be read."]
+            raise RefusedError(f"{file.name}: {lines[-1]}")
+        return Response(answer, media_type="application/json")
 
     async def start(self, request: HttpRequest) -> Response:
         """Start an audit."""
@@ -229,7 +229,7 @@ class App:
         job = self._job(request)
 
         async def stream() -> AsyncIterator[str]:
-            while not job.is_over:
+            while job.state in ("waiting", "running"):
                 yield f"data: {json.dumps(job.describe())}\n\n"
                 await asyncio.sleep(_EVERY)
             yield f"data: {json.dumps(job.describe())}\n\n"
@@ -280,26 +280,21 @@ async def _refuse(request: HttpRequest, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, 422, {"connection": "close"})
 
 
-def make_app(token: str, key: str, port: int, max_size: int) -> Starlette:
-    """Return the application, with what protects it."""
-    app = App(max_size)
-    return Starlette(
-        routes=[Mount(f"/{token}", routes=app.routes())],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
-            Middleware(Guard, token=token, key=key, port=port),
-        ],
-        lifespan=app.lifespan,
-        exception_handlers={RefusedError: _refuse, ClientDisconnect: _refuse},
-    )
-
-
 def serve(port: int, *, browser: bool, max_size: int) -> None:
     """Serve the page on this machine until Ctrl-C; port 0 is any that is free."""
     with socket.create_server((_HOSTS[0], port)) as listening:
         port = listening.getsockname()[1]
         token, key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-        app = make_app(token, key, port, max_size)
+        answers = App(max_size)
+        app = Starlette(
+            routes=[Mount(f"/{token}", routes=answers.routes())],
+            middleware=[
+                Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
+                Middleware(Guard, token=token, key=key, port=port),
+            ],
+            lifespan=answers.lifespan,
+            exception_handlers={RefusedError: _refuse, ClientDisconnect: _refuse},
+        )
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         if hasattr(signal, "SIGHUP"):  # the terminal was closed

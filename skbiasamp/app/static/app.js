@@ -185,7 +185,7 @@ function says({number, classes, range, missing}) {
 const varies = ({number, classes}) => number || classes.length > 1;
 const ROLES = {
   weight: [/weight|^wt$/, ({number, range}) => number && range[0] >= 0],
-  prediction: [/pred|score|prob|y_?hat|decile|model|decision|output/, varies],
+  prediction: [/pred|score|prob|y_?hat|decile|model|output/, varies],
   target: [/true|label|target|actual|truth|outcome|observed|recid|^y$|^class$/, varies],
   sensitive: [/sex|gender|race|ethnic|^age|religio|disab|national|marital|skin|orientation/, varies],
   cluster: [/person|patient|customer|user|family|household|image|cluster/, ({classes}) => !classes.length],
@@ -269,7 +269,7 @@ function changed() {
   $("numeric-why").textContent = target?.number && !target.classes.length ? `Proposal: yes. ${target.name} has ${says(target)}.` : "";
   const scored = !isNumeric() && prediction?.number && target?.classes.length === 2 && prediction.classes.length !== 2;
   hide("threshold", !scored);
-  $("threshold-why").textContent = scored ? `${prediction.name} is a score: ${says(prediction)}. Use the number from ` +
+  $("threshold-why").textContent = scored ? `${prediction.name} holds ${says(prediction)}. Enter the score from ` +
     "which people are selected in practice." : "";
   hide("positive", !(scored && target.classes.join() !== "0,1"));
   options("positive", "please choose", target);
@@ -392,6 +392,7 @@ async function run() {
   $("result").hidden = $("run").disabled = true;
   $("progress").hidden = $("cancel").hidden = false;
   $("cancel").focus();
+  $("seconds").scrollIntoView({block: "nearest"});
   follow(job);
 }
 
@@ -406,7 +407,9 @@ function follow(mine) {
     const {state, text, percent, seconds} = JSON.parse(data);
     if (percent) $("bar").value = percent / 100;
     else $("bar").removeAttribute("value");
-    $("status-run").textContent = state === "failed" ? "" : `${text} (${seconds.toFixed(0)} s)`;
+    const said = state === "failed" ? "" : text;
+    if ($("status-run").textContent !== said) $("status-run").textContent = said;  // read aloud once
+    $("seconds").textContent = said && `${seconds.toFixed(0)} s`;
     if (["done", "failed", "cancelled"].includes(state)) end();
     if (state === "done") show(mine);
     if (state === "failed") explain(text);
