@@ -33,9 +33,8 @@ class Job:
 
     def describe(self) -> dict[str, Any]:
         """Return what the page shows of it."""
-        seconds = time.monotonic() - self._begun
         known = {"state": self.state, "text": self.text, "percent": self.percent}
-        return known | {"seconds": seconds}
+        return known | {"seconds": time.monotonic() - self._begun}
 
     def start(self, turns: asyncio.Semaphore, when_done: Callable[[], object]) -> None:
         """Run the command when it is its turn."""

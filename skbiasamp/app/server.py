@@ -88,8 +88,7 @@ class Guard:
             self.key = ""
             answer = RedirectResponse(f"/{self.token}/", 303)
         elif not _equal(first, self.token):
-            text = "This address is not complete: use the one that skbiasamp app has printed."
-            answer = Response(text, 403)
+            answer = Response("Use the whole address that skbiasamp app has printed.", 403)
         await answer(scope, receive, send_guarded)
 
     def _is_ours(self, method: str, headers: Headers) -> bool:
