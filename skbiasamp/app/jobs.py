@@ -22,7 +22,7 @@ _ERROR = re.compile(r"^skbiasamp(?: \w+: error)?: (.+)", re.MULTILINE)
 
 
 class Job:
-    """A command with its files, from its start to its end."""
+    """A run of Python with its files, from its start to its end."""
 
     def __init__(self, arguments: list[str], files: dict[str, StoredFile], folder: Path) -> None:
         self.id = secrets.token_urlsafe(12)
@@ -53,9 +53,8 @@ class Job:
                 for name, file in self.files.items():
                     os.link(file.path, self.folder / name)
                 self.state, self.text = "running", "Starting"
-                arguments = ["-m", "skbiasamp", *self.arguments]
                 size = sum(file.size for file in self.files.values())
-                code = await run_python(arguments, self.folder, size, self._read)
+                code = await run_python(self.arguments, self.folder, size, self._read)
             if code in _WITH_REPORT:
                 self.state, self.text = "done", "The report is ready."
                 when_done()

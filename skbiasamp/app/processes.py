@@ -46,6 +46,7 @@ async def run_python(
         watch.cancel()
         if process.returncode is None:
             process.kill()
+            await process.wait()  # until then it may write
 
 
 async def _end_if_above(process: asyncio.subprocess.Process, most: int) -> bool:

@@ -197,7 +197,7 @@ class App:
                 names[role] = f"{role} {file.name}" if file.name in files else file.name
                 files[names[role]] = file
         asked = Request(fields["options"], names)
-        job = Job(asked.arguments(), files, self.folder)
+        job = Job(["-m", "skbiasamp", *asked.arguments()], files, self.folder)
         sha256, limit = files[names["test"]].sha256, str(fields["options"].get("limit", ""))
         texts = {
             "command": shlex.join(["skbiasamp", *asked.arguments()]),
