@@ -148,7 +148,7 @@ $(TESTS_OF_LINES): $(MUTATE_READY) $(shell find skbiasamp tests -name '*.py')
 
 $(READY): EXTRAS := all,ibis,torch,test,dev
 # Modules that a first audit does not import are not compiled: a third of the time and the size.
-$(AUDIT_READY): EXTRAS := report
+$(AUDIT_READY): EXTRAS := app
 $(AUDIT_READY): PIP_ARGS := --no-compile
 # An audit installs nothing; an environment that is made again gets both back.
 $(AUDIT_READY): AFTER = @$(@D)/bin/python -m pip uninstall -qq --yes setuptools pip

@@ -37,6 +37,7 @@ LAYERS = [
     "report",
     "monitoring",
     "testing",
+    "app",
     "cli",
     "__main__",
 ]
@@ -213,7 +214,8 @@ def run(code):
 
 
 def test_importing_needs_no_optional_package():
-    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'imblearn', 'polars', 'tqdm'}"
+    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'imblearn', 'polars', 'tqdm',"
+    optional += " 'starlette', 'uvicorn'}"
     # scikit-learn's own search takes rich where it is installed.
     lines = ["import sys, sklearn.model_selection", "before = set(sys.modules)"]
     for statement in ("import skbiasamp", "from skbiasamp import *", "import skbiasamp.cli"):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import report_of
+from command_line import refused, report_of
 
 import skbiasamp
 from skbiasamp.cli import main
@@ -393,3 +393,33 @@ def test_help_fits_and_has_examples(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
     assert "\n  skbiasamp compare test.csv --target hired" in printed
+
+
+OF_EACH = (*NAMES, "--prediction", "predicted")
+
+
+def write_each(test):
+    """Write the rows of two models to a file each."""
+    for model in ("old", "new"):
+        own = test[["sex", "hired", "weight"]].assign(predicted=test[model])
+        own.to_csv(f"{model}.csv", index=False)
+
+
+def test_models_may_have_a_file_each(folder, capsys, test):
+    write_each(test)
+    files = ("champion=old.csv", "challenger=new.csv")
+    report = compared(capsys, *files, *OF_EACH, "--weight", "weight")
+    assert_same(report, compared(capsys, "test.csv", *NAMES, *MODELS, "--weight", "weight"))
+    assert [file["path"] for file in report.data_files] == ["old.csv", "new.csv"]
+
+
+def test_a_file_each_has_the_same_rows(folder, capsys, test):
+    write_each(test)
+    other = pd.read_csv("new.csv")
+    command = ("old=old.csv", "new=new.csv", *OF_EACH)
+    other.iloc[1:].to_csv("new.csv", index=False)
+    assert "new.csv has 399 rows, and old.csv has 400 rows" in refused(capsys, "compare", *command)
+    other.loc[7, "sex"] = "f" if other.loc[7, "sex"] == "m" else "m"
+    other.to_csv("new.csv", index=False)
+    error = refused(capsys, "compare", *command)
+    assert "new.csv, row 8, differs from old.csv in 'sex'. Without --train" in error

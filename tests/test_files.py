@@ -375,3 +375,43 @@ def test_a_file_that_cannot_be_read_twice_is_refused(capsys):
     assert "pipe.csv is no file that can be read twice" in refused(
         capsys, "audit", "pipe.csv", *NAMES
     )
+
+
+def test_the_decimal_sign_can_be_given(engine, capsys):
+    """Quoted commas stand between commas, and nothing else says that they are decimal."""
+    ROWS.to_csv("quoted.csv", decimal=",", index=False)
+    given = [*NAMES, "--weight", "weight", "--json", "report.json"]
+    assert main(["audit", "quoted.csv", *given, "--decimal", ","]) == 0
+    report = json.loads(Path("report.json").read_text())
+    published = report["results"]["directional A->T"]["published"]
+    assert published == pytest.approx(value_of(ROWS, "weight"), rel=1e-9)
+    assert "decimal comma" in report["data_files"][0]["format"]
+    capsys.readouterr()
+    assert "--weight" in refused(capsys, "audit", "quoted.csv", *given, "--decimal", ".")
+
+
+AGES = pd.Series([17.5, 18, 24, 25, 39, 40, 80, None] * 20, name="age")
+BINS = ("under 18", "18 to under 25", "25 to under 40", "40 or more")
+
+
+def test_numbers_are_cut_into_groups(engine, capsys):
+    frame = pd.concat([rows(160), AGES], axis=1)
+    frame.to_csv("ages.csv", index=False)
+    names = [*NAMES[:-1], "age", "--bins", "age=18,25,40", "--missing", "drop"]
+    assert main(["audit", "ages.csv", *names, "--json", "report.json"]) == 0
+    report = json.loads(Path("report.json").read_text())
+    assert sorted(report["context"]["groups"]) == sorted(BINS)
+    cut = pd.cut(AGES, [-np.inf, 18, 25, 40, np.inf], right=False, labels=BINS).astype(object)
+    known = frame.assign(sex=cut)[AGES.notna()]
+    value = report["results"]["directional A->T"]["published"]
+    assert value == pytest.approx(value_of(known), rel=1e-9)
+
+
+def test_bins_of_no_use_are_refused(capsys):
+    ROWS.to_csv("a.csv", index=False)
+    assert "no role" in refused(capsys, "audit", "a.csv", *NAMES, "--bins", "weight=1,2")
+    assert "holds text" in refused(capsys, "audit", "a.csv", *NAMES, "--bins", "sex=1,2")
+    for bins in ("age", "age=", "=1", "age=2,1", "age=1,1", "age=a", "age=inf", "age=nan"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["audit", "a.csv", *NAMES, "--bins", bins])
+        assert "--bins: must be a column and rising numbers" in capsys.readouterr().err

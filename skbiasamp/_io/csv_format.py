@@ -85,7 +85,7 @@ class Source(NamedTuple):
 
 
 def table_of(path: Path, needed: list[str], *, usual: str, **given: str | None) -> Source:
-    """Return how a table is written; `given` holds what is known of `delimiter` and `encoding`.
+    """Return how a table is written; `given` has the delimiter, encoding and decimal sign, or None.
 
     The delimiter is the one that makes a header of the columns needed, or else of most columns.
     """
@@ -113,7 +113,9 @@ def table_of(path: Path, needed: list[str], *, usual: str, **given: str | None) 
     commas, points = (
         any(re.fullmatch(rf"-?\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\.")
     )
-    decimal = "," if delimiter != "," and commas and not points else "."
+    decimal = given["decimal"]
+    if decimal is None:
+        decimal = "," if delimiter != "," and commas and not points else "."
     return Source(path, tuple(columns), encoding, delimiter, decimal)
 
 

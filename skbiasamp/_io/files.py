@@ -60,6 +60,7 @@ def opened(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield some columns of the files that patterns name, and what these files are.
 
@@ -73,7 +74,7 @@ def opened(
     try:
         with progress("reading files", len(paths)) as step, interruptible():
             for path in paths:
-                sources.append(_described(path, needed, delimiter, encoding))
+                sources.append(_described(path, needed, delimiter, encoding, decimal))
                 _check_columns(needed, sources[-1])
             _warn_of_size(sources)
             frame, rows = _scanner(sources)(sources, needed)
@@ -147,14 +148,22 @@ def find(
 
 
 def columns_of_files(
-    patterns: list[str], *, delimiter: str | None = None, encoding: str | None = None
+    patterns: list[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
 ) -> tuple[str, ...] | None:
     """Return the columns of the first file that patterns name; None if only reading tells them."""
-    return _described(find(patterns)[0], [], delimiter, encoding).columns
+    return _described(find(patterns)[0], [], delimiter, encoding, decimal).columns
 
 
 def _described(
-    path: Path, needed: list[str], delimiter: str | None, encoding: str | None
+    path: Path,
+    needed: list[str],
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
 ) -> Source:
     kind = kind_of(path)
     if kind == PARQUET:
@@ -162,7 +171,8 @@ def _described(
     if kind in _OBJECTS:
         return Source(path, None, encoding=encoding or encoding_of(path))
     usual = _DELIMITERS[kind]
-    return table_of(path, needed, usual=usual, delimiter=delimiter, encoding=encoding)
+    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    return table_of(path, needed, usual=usual, **given)
 
 
 def _parquet_columns(path: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Progress: what takes longer than two seconds says how far it is, to a person at a terminal.
 
 tqdm draws the bars. In a script whose output goes to a file, in a thread or in a worker process
-there are none. ``SKBIASAMP_PROGRESS=0`` turns them off.
+there are none. ``SKBIASAMP_PROGRESS=0`` turns them off; with ``1``, there are bars in a file too.
 """
 
 from __future__ import annotations
@@ -148,6 +148,8 @@ def _is_wanted(*, verbose: bool) -> bool:
 
 
 def _is_screen() -> bool:
+    if os.environ.get(_SWITCH) == "1":
+        return True
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if getattr(shell, "kernel", None) is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import skbiasamp
 from skbiasamp._input.errors import InputError
+from skbiasamp.cli._app import add_app
 from skbiasamp.cli._demo import add_demo
 from skbiasamp.cli._over import add_over
 from skbiasamp.cli._reports import add_audit, add_compare
@@ -34,9 +35,9 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
     commands = whole.add_subparsers(
-        dest="command", required=True, metavar="{audit,compare,over,demo}"
+        dest="command", required=True, metavar="{audit,compare,over,app,demo}"
     )
-    for add in (add_audit, add_compare, add_over, add_demo):
+    for add in (add_audit, add_compare, add_over, add_app, add_demo):
         add(commands)
     return whole
 
@@ -85,8 +86,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         command_line.error(wrong)
     options.tables = _own_files(command_line, options)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
-    of_audit = options.command == "audit" and options.train
-    if of_audit or options.tables:
+    if options.train and (options.command == "audit" or options.tables):
         needed = [name for name in needed if name != "target"]  # predictions alone will do
     lacking = [name for name in needed if getattr(options, name) is None]
     if lacking:
@@ -112,17 +112,16 @@ def _wrong_options(options: argparse.Namespace) -> str | None:
 
 
 def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespace) -> Any:
-    """Return the file of each model if models have rows of their own, as generators do."""
+    """Return the file of each model if models have files of their own."""
     prediction = options.prediction or {}
     if options.command != "compare" or None not in prediction:
         return None
     files = [text.partition("=") for text in options.test]
-    lacking = len(prediction) > 1 or options.train is None
-    if lacking or not all(model and path for model, _, path in files):
+    if len(prediction) > 1 or not all(model and path for model, _, path in files):
         command_line.error(
             "argument --prediction: must be a model's name and its column, such as "
-            f"champion=predicted; got {prediction[None][0]!r}. Models with rows of their own need "
-            "a file each, such as champion=rows.csv, and --train"
+            f"champion=predicted; got {prediction[None][0]!r}. Models with files of their own need "
+            "names too, such as champion=rows.csv"
         )
     options.test = [path for _, _, path in files]
     tables = {model: [path] for model, _, path in files}

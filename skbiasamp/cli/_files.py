@@ -25,6 +25,7 @@ _OPTIONS = (
         "delimiter",
         "encoding",
         "min_rows",
+        "decimal",
         "max_groups",
         "reference",
         "threshold",
@@ -106,7 +107,29 @@ def rows_of_files(
         if not any(file["rows"] for file in files):
             where = ", ".join(patterns)
             raise InputError("{where} has no rows: there is nothing to audit", where=where)
-        yield rows, files
+        yield _binned(rows, options.bins), files
+
+
+def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.LazyFrame[Any]:
+    """Return rows with groups in place of the numbers of columns."""
+    types = rows.collect_schema()
+    for column, edges in bins:
+        if column not in types:
+            text = "--bins {column}: this column has no role. Name it in --sensitive, too."
+            raise InputError(text, column=column)
+        if not types[column].is_numeric():
+            text = "--bins {column}: this column holds text, and only numbers can be cut."
+            raise InputError(text, column=column)
+        numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
+        known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
+        last = nw.lit(f"{texts[-1]} or more")
+        groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(last)
+        for i in reversed(range(1, len(edges))):
+            name = nw.lit(f"{texts[i - 1]} to under {texts[i]}")
+            groups = nw.when(numbers < edges[i]).then(name).otherwise(groups)
+        groups = nw.when(numbers < edges[0]).then(nw.lit(f"under {texts[0]}")).otherwise(groups)
+        rows = rows.with_columns(groups.alias(column))
+    return rows
 
 
 def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
@@ -115,7 +138,7 @@ def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
 
 
 def _written_as(options: argparse.Namespace) -> dict[str, str | None]:
-    return {"delimiter": options.delimiter, "encoding": options.encoding}
+    return {name: getattr(options, name) for name in ("delimiter", "encoding", "decimal")}
 
 
 def names_of_options(named: list[Named]) -> dict[str, Spoken]:

@@ -9,6 +9,7 @@ import difflib
 import importlib
 import inspect
 import io
+import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -40,6 +41,20 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _port(text: str) -> int:
+    """Return a port."""
+    if not (text.isdecimal() and int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535; got {text!r}")
+    return int(text)
+
+
+def _megabytes(text: str) -> int:
+    """Return a size in megabytes."""
+    if not (text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more; got {text!r}")
+    return int(text)
+
+
 def _delimiter(text: str) -> str:
     """Return a delimiter: one character."""
     text = {"tab": "\t", "\\t": "\t"}.get(text, text)
@@ -57,6 +72,21 @@ def _encoding(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"must be an encoding, such as utf-8, utf-16 or latin-1; got {text!r}"
         ) from error
+
+
+def _bins(text: str) -> tuple[str, list[float]]:
+    """Return a column and the numbers at which it is cut: age=18,25,40."""
+    column, _, numbers = text.rpartition("=")
+    try:
+        edges = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        edges = []
+    rising = all(low < high for low, high in itertools.pairwise(edges))
+    if not (column and edges and rising and all(map(math.isfinite, edges))):
+        raise argparse.ArgumentTypeError(
+            f"must be a column and rising numbers, such as age=18,25,40; got {text!r}"
+        )
+    return column, edges
 
 
 def _auditor(text: str) -> BaseAuditor:
@@ -199,6 +229,14 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             text="groups of several sensitive columns: every combination of values (default), the "
             "values of each column, or 0/1 memberships",
         ),
+        "--bins": _value(
+            "cut sensitive columns of numbers into groups: age=18,25,40 makes four, under 18 to "
+            "40 or more",
+            "NAME=X,Y,...",
+            nargs="+",
+            type=_bins,
+            default=[],
+        ),
         "--missing": _one_of(
             *("error", "drop", "group"),
             default="error",
@@ -241,6 +279,9 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--encoding": _value(
             "encoding of text files, such as utf-16 or latin-1 (default: detected)", type=_encoding
         ),
+        "--decimal": _one_of(
+            *(".", ","), default=None, text="decimal sign of text files (default: detected)"
+        ),
     },
     "texts: captions, answers of language models": {
         "--text": _value(
@@ -265,6 +306,13 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             "where to write compas-score.html and compas-classifier.html (default: here)",
             "FOLDER",
             default=".",
+        ),
+        "--port": _value(
+            "port of the page (default: any that is free)", "N", type=_port, default=0
+        ),
+        "--no-browser": _flag("only print the address"),
+        "--max-size": _value(
+            "largest file, in megabytes (default: 1024)", "N", type=_megabytes, default=1024
         ),
     },
     "limit and exit code": {

@@ -28,7 +28,7 @@ def add_over(commands: Any) -> None:
     shared = (
         "test --time --every --target --prediction --sensitive --sensitive-prediction --weight "
         "--positive --reference --groups --missing --auditor --model-name --data-name --seed "
-        "--delimiter --encoding --html --json --markdown --limit"
+        "--delimiter --encoding --decimal --bins --html --json --markdown --limit"
     )
     own = {
         "test": {

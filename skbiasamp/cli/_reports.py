@@ -11,7 +11,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 import skbiasamp
-from skbiasamp._input.errors import InputError, Said, speaking
+from skbiasamp._input.errors import InputError, Said, rows_of, speaking
 from skbiasamp._io.files import FEW_ROWS, find
 from skbiasamp._utils.formatting import INCONCLUSIVE, listed
 from skbiasamp._utils.progress import progress
@@ -34,6 +34,10 @@ _CODES = {PASSED: 0, FAILED: 1, INCONCLUSIVE: 3}
 # What is known of single rows, which are read. Other columns of many rows are counted by an engine.
 _OF_ROWS = {"score", "weight", "cluster", "given"}
 
+_SAME_ROWS = (
+    "Without --train, the files of models hold the same rows in the same order, with the same "
+    "labels and groups."
+)
 _USAGE = """\
 skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
          --target NAME [NAME ...] --prediction {model}NAME [{model}NAME ...]
@@ -42,9 +46,10 @@ skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
          [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
 _SHARED = (
     "test --train --groups --missing --min-rows --max-groups --auditor --numeric --data-name "
-    "--seed --delimiter --encoding --target --prediction --sensitive --sensitive-prediction "
-    "--weight --cluster --positive --threshold --text --labels --target-text "
-    "--html --json --markdown --fail-above --limit --inconclusive --on --allow-undefined"
+    "--seed --delimiter --encoding --decimal --bins --target --prediction --sensitive "
+    "--sensitive-prediction --weight --cluster --positive --threshold --text --labels "
+    "--target-text --html --json --markdown --fail-above --limit --inconclusive --on "
+    "--allow-undefined"
 )
 _OF_AUDIT = {
     "--target": {
@@ -56,7 +61,7 @@ _OF_COMPARE = {
     "--prediction": {
         "help": "a model and the column of its prediction, labels or probabilities; 0/1 columns "
         "are separated by commas. Without a model: the column in all files, of which each "
-        "model has its own (TEST is MODEL=FILE)",
+        "model has its own (TEST is MODEL=FILE), with the same rows unless there is --train",
         **OF_MODELS_OR_FILES,
     },
     "--sensitive-prediction": OF_MODELS,
@@ -138,6 +143,10 @@ def _compare(options: argparse.Namespace) -> int:
           --prediction old=cook_old,drive_old new=cook_new,drive_new \
           --sensitive sex --html comparison.html
 
+    predictions in a file for each model, of the same rows in the same order:
+      skbiasamp compare old=old.csv new=new.csv --target hired \
+          --prediction predicted --sensitive sex
+
     generators, each with rows of its own, beside the rows that they imitate:
       skbiasamp compare old=old.csv new=new.csv --train real.csv \
           --prediction hired --sensitive sex
@@ -176,6 +185,8 @@ def _report(options: argparse.Namespace) -> int:
             files += read_files
             # Before those of training: the test rows decide which classes there are.
             tables[model], named = texts.labelled(rows, columns)
+        if options.tables and options.train is None:
+            tables, named = _side_by_side(options, tables, named)
         names |= names_of_options(named)
         train, training_files = None, []
         if options.train is not None:
@@ -203,6 +214,37 @@ def _report(options: argparse.Namespace) -> int:
     say_and_write(made, outputs, made.data_files)
     say_unread(texts.unread)
     return _check_limit(made, options)
+
+
+def _side_by_side(
+    options: argparse.Namespace, tables: dict[str | None, nw.LazyFrame[Any]], named: list[Named]
+) -> tuple[dict[str | None, nw.LazyFrame[Any]], list[Named]]:
+    """Return one table with the predictions of all files, which hold the same rows."""
+    (column,) = [given for given in named if given.side == "prediction"]
+    shared = [name for given in named if given is not column for name in given.columns]
+    frames = {str(model): table.collect().to_pandas() for model, table in tables.items()}
+    whole = next(iter(frames.values()))[shared]
+    others = [given for given in named if given is not column]
+    predictions = {}
+    for (model, frame), path in zip(frames.items(), options.test, strict=True):
+        if len(frame) != len(whole):
+            text = "{path} has {n}, and {first} has {n_first}. " + _SAME_ROWS
+            n, n_first = rows_of(len(frame)), rows_of(len(whole))
+            raise InputError(text, path=path, n=n, first=options.test[0], n_first=n_first)
+        for name in shared:
+            same = frame[name].eq(whole[name]) | (frame[name].isna() & whole[name].isna())
+            if not same.all():
+                text = "{path}, row {row}, differs from {first} in {column!r}. " + _SAME_ROWS
+                row = int((~same).to_numpy().argmax()) + 1
+                raise InputError(text, path=path, row=row, first=options.test[0], column=name)
+        for name in column.columns:
+            made = f"{name} of {model}"
+            while made in shared:
+                made += "'"
+            predictions[made] = frame[name]
+            others.append(Named("prediction", [made], model, shown=f"{model}={path}"))
+    beside = whole.assign(**predictions)
+    return {None: nw.from_native(beside).lazy()}, others
 
 
 def _with_options(text: str, names: dict[str, Any]) -> str:
@@ -241,7 +283,7 @@ def _arguments(
     }
     alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold")
     own = {name: getattr(options, name) for name in alike + own_options[options.command]}
-    if options.tables:
+    if None not in tables:
         own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
     own |= {"pos_label": options.positive, "random_state": options.seed}
     own["frame" if options.command == "audit" else "y_true"] = (

@@ -1,0 +1,476 @@
+"use strict";
+// The page of the app. What was chosen stands in the fields and in `sensitive`; the server has files and reports.
+const $ = (id) => document.getElementById(id);
+const files = {};  // by role: {id, name, columns, ...}
+let sensitive = [];  // [{column, bins}]
+let job = null;
+const SINGLE = ["target", "prediction", "second", "weight", "cluster", "given"];
+const FORMAT = ["delimiter", "decimal", "encoding"];
+const GONE = "The app does not answer. Was it ended in its terminal? Start it again.";
+
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+async function ask(path, options = {}) {
+  const response = await fetch(path, options).catch(() => { throw new Error(GONE); });
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => ({error: `The app answered with error ${response.status}.`}));
+  if (!response.ok) throw new Error(answer.error);
+  return answer;
+}
+
+const post = (path, fields) => ask(path, {method: "POST", body: JSON.stringify(fields)});
+const forget = (file) => ask(`files/${file.id}`, {method: "DELETE"}).catch(() => null);
+
+// ------------------------------------------------------------------ errors, at their field
+
+// What this page calls the options of the command: errors of the library speak of these.
+const WORDS = {
+  " If these are groups, pass --max-groups \\d+\\.": " Cut numbers into groups, or leave a column out.",
+  " \\(pandas.cut, KBinsDiscretizer\\)": "",
+  "--missing drop": "“leave these rows out”", "--missing group": "“a group of their own”",
+  "--missing": "rows without a value", "--groups marginal": "“each column on its own”",
+  "--groups": "several columns", "--bins": "cutting",
+  "--target": "the label", "--prediction": "the prediction", "--sensitive": "sensitive columns:",
+  "--train": "the training file", "--weight": "the weight", "--cluster": "the cluster", "--given": "the strata",
+  "--numeric": "“numbers”", "--threshold": "the score", "--positive": "“high scores mean”",
+  "--favourable": "the outcome that people want", "--limit": "the limit", "--delimiter": "the sign between cells",
+  "--encoding": "the letters", "--decimal": "the decimal sign",
+};
+const INPUTS = {sensitive: "add-sensitive", test: "file-test", train: "file-train", other: "file-other"};
+
+// An error of the command stands at the field of the option, or file, that it names first.
+function explain(text) {
+  const places = Object.entries(files).map(([role, {name}]) => [text.indexOf(name), role]);
+  for (const [option, name] of text.matchAll(/--([a-z-]+)/g)) {
+    if (option in WORDS) places.push([text.indexOf(option), name.replace("bins", "sensitive")]);
+  }
+  const [, field] = places.filter(([at]) => at >= 0).sort(([a], [b]) => a - b)[0] ?? [0, "run"];
+  const begins = text.startsWith("--");
+  for (const [name, words] of Object.entries(WORDS)) text = text.replace(new RegExp(`${name}(?![\\w-])`, "g"), words);
+  fail(field, begins ? text[0].toUpperCase() + text.slice(1) : text);
+}
+
+function fail(field, text) {
+  const place = $(`error-${field}`) ? field : "run";
+  $(`error-${place}`).textContent = text;
+  const input = $(INPUTS[place] ?? place);
+  if (place !== "run") {
+    input.setAttribute("aria-invalid", "true");
+    input.setAttribute("aria-describedby", `error-${place}`);
+  }
+  for (let around = input.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
+  input.closest(".field")?.removeAttribute("hidden");
+  input.focus();
+}
+
+function clearErrors() {
+  for (const place of document.querySelectorAll(".error")) place.textContent = "";
+  for (const input of document.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+}
+
+class FieldError extends Error {
+  constructor(field, text) {
+    super(text);
+    this.field = field;
+  }
+}
+
+// ------------------------------------------------------------------ step 1: files
+
+const uploads = {};
+
+function send(role, file) {
+  uploads[role]?.abort();
+  const request = uploads[role] = new XMLHttpRequest();  // fetch does not say how much was sent
+  request.open("POST", `files?name=${encodeURIComponent(file.name)}`);
+  request.upload.onprogress = ({loaded, total}) => {
+    $(`status-${role}`).textContent = `Copying ${file.name}: ${Math.round(100 * loaded / total)} %`;
+  };
+  request.onload = () => {
+    let answer = {error: `The app answered with error ${request.status}.`};
+    try { answer = JSON.parse(request.responseText); } catch { /* an answer that is no JSON */ }
+    if (request.status === 200) received(role, answer);
+    else refuse(role, answer.error);
+  };
+  // A server that refuses a large file ends the connection before all of it was sent.
+  request.onerror = () => refuse(role, `${file.name} was not taken: it is too large or no table, or the app has ended.`);
+  request.send(file);
+}
+
+function refuse(role, text) {
+  $(`status-${role}`).textContent = files[role] ? `Still used: ${files[role].name}` : "";
+  fail(role, text);
+}
+
+function take(role, list) {
+  clearErrors();
+  if (list.length) send(role, list[0]);
+}
+
+async function received(role, file) {
+  const status = $(`status-${role}`);
+  status.textContent = `Reading ${file.name} …`;
+  try {
+    const described = await post(`files/${file.id}/columns`, role === "test" ? {} : format());
+    if (files[role]) forget(files[role]);
+    files[role] = {...file, ...described, proposed: described.format};
+    status.replaceChildren(`✓ ${file.name}: ${count(described.n_rows)} rows, ${described.columns.length} columns `);
+    if (role === "test") showFile();
+    else status.append(make("button", {type: "button", textContent: `Remove ${file.name}`, onclick: () => remove(role)}));
+    changed();
+  } catch (error) {
+    forget(file);
+    refuse(role, error.message);
+  }
+}
+
+function remove(role) {
+  forget(files[role]);
+  delete files[role];
+  $(`status-${role}`).textContent = "";
+  $(`file-${role}`).focus();
+  changed();
+}
+
+const format = () => (files.test?.format.delimiter ? Object.fromEntries(FORMAT.map((name) => [name, $(name).value])) : {});
+
+async function reread() {
+  clearErrors();
+  try {
+    Object.assign(files.test, await post(`files/${files.test.id}/columns`, format()));
+    showFile();
+    changed();
+  } catch (error) {
+    fail("test", error.message);
+  }
+}
+
+function showFile() {
+  const file = files.test;
+  for (const part of document.querySelectorAll(".known")) part.hidden = false;
+  for (const part of document.querySelectorAll(".wait")) part.hidden = true;
+  $("format").hidden = $("format-why").hidden = !file.format.delimiter;
+  for (const [name, value] of Object.entries(file.format)) $(name).value = value;
+  const row = (tag, cells) => make("tr", {}, ...cells.map((cell) => make(tag, {textContent: cell})));
+  const names = file.columns.map(({name}) => name);
+  $("rows").tHead.replaceChildren(row("th", names));
+  $("rows").tBodies[0].replaceChildren(...file.rows.map((cells) => row("td", cells)));
+  const firsts = {target: "please choose", prediction: "please choose", "add-sensitive": "add a column"};
+  for (const id of [...SINGLE, "add-sensitive"]) {
+    const kept = $(id).value;  // what was chosen for a file with the same columns stays
+    $(id).replaceChildren(new Option(firsts[id] ?? "none", ""), ...names.map((name) => new Option(name, name)));
+    if (names.includes(kept)) $(id).value = kept;
+  }
+  sensitive = sensitive.filter(({column}) => names.includes(column));
+  file.roles = propose(file.columns);
+}
+
+// ------------------------------------------------------------------ step 2: columns
+
+const columnOf = (name) => files.test.columns.find((column) => column.name === name);
+const count = (n) => n.toLocaleString("en");
+
+function says({number, classes, range, missing}) {
+  const values = classes.length === 2 ? `two values, ${classes[0]} and ${classes[1]}`
+    : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}`
+    : number ? `numbers from ${range[0]} to ${range[1]}` : "many different texts";
+  return values + (missing ? `, missing in ${count(missing)} rows` : "");
+}
+
+// What names say about a role, and what its column must hold. The first role that fits takes a column.
+const varies = ({number, classes}) => number || classes.length > 1;
+const ROLES = {
+  weight: [/weight|^wt$/, ({number, range}) => number && range[0] >= 0],
+  prediction: [/pred|score|prob|y_?hat|decile|model|output/, varies],
+  target: [/true|label|target|actual|truth|outcome|observed|recid|^y$|^class$/, varies],
+  sensitive: [/sex|gender|race|ethnic|^age|religio|disab|national|marital|skin|orientation/, varies],
+  cluster: [/person|patient|customer|user|family|household|image|cluster/, ({classes}) => !classes.length],
+};
+
+function propose(columns) {
+  const roles = Object.fromEntries(Object.keys(ROLES).map((role) => [role, []]));
+  const rest = [];
+  for (const column of columns) {
+    const fits = ([, [name, holds]]) => name.test(column.name.toLowerCase()) && holds(column);
+    const [role] = Object.entries(ROLES).find(fits) ?? [];
+    if (role) roles[role].push({column: column.name, why: `${says(column)}; called ${column.name}`});
+    else rest.push(column);
+  }
+  // A label has the values of the prediction, whatever it is called; and the other way round.
+  const values = ({classes}) => JSON.stringify(classes);
+  for (const [role, other] of [["target", "prediction"], ["prediction", "target"]]) {
+    const partner = columnOf(roles[other][0]?.column);
+    if (roles[role].length || !partner?.classes.length) continue;
+    for (const column of rest.filter((column) => values(column) === values(partner))) {
+      roles[role].push({column: column.name, why: `${says(column)}; the same values as ${partner.name}`});
+    }
+  }
+  return roles;
+}
+
+function showProposals() {
+  for (const place of document.querySelectorAll("[data-proposal]")) {
+    const role = place.dataset.proposal;
+    const isOpen = ({column}) => (role === "sensitive" ? !sensitive.some((entry) => entry.column === column) : !$(role).value);
+    place.replaceChildren(...files.test.roles[role].filter(isOpen).slice(0, 6).map(({column, why}) => make("span", {},
+      make("button", {type: "button", textContent: `Use ${column}`, onclick: () => { use(role, column); changed(); }}), ` ${why}`)));
+  }
+}
+
+function use(role, column) {
+  if (role !== "sensitive") $(role).value = column;
+  else if (column && !sensitive.some((entry) => entry.column === column)) sensitive.push({column, bins: ""});
+}
+
+function useAll() {
+  for (const role of ["target", "prediction"]) {
+    if (!$(role).value && files.test.roles[role].length) use(role, files.test.roles[role][0].column);
+  }
+  for (const {column} of files.test.roles.sensitive) use("sensitive", column);
+  changed();
+}
+
+function showSensitive() {
+  $("sensitive").replaceChildren(...sensitive.map((entry, i) => {
+    const column = columnOf(entry.column);
+    const drop = () => { sensitive.splice(i, 1); changed(); $("add-sensitive").focus(); };
+    const button = make("button", {type: "button", textContent: "Remove", ariaLabel: `Remove ${entry.column}`, onclick: drop});
+    const item = make("li", {}, make("b", {textContent: entry.column}), `${says(column)} `, button);
+    if (column.number && (column.classes.length > 10 || !column.classes.length)) {
+      const text = `Cut ${entry.column} into groups at these numbers. Empty: each number is a group.`;
+      const input = make("input", {id: `bins-${i}`, value: entry.bins, autocomplete: "off", placeholder: "such as 25, 40"});
+      input.addEventListener("input", () => { entry.bins = input.value; showStale(); });
+      item.append(make("label", {htmlFor: input.id, textContent: text}), input);
+    }
+    return item;
+  }));
+}
+
+function options(id, first, column) {
+  const kept = $(id).value;
+  const values = column?.classes ?? [];
+  $(id).replaceChildren(new Option(first, ""), ...values.map((value) => new Option(`${column.name} is ${value}`, value)));
+  if (values.includes(kept)) $(id).value = kept;
+}
+
+const hide = (id, hidden) => { $(`${id}-field`).hidden = hidden; };
+const compares = () => Boolean(files.other || $("second").value);
+const isNumeric = () => $("numeric").checked && !$("numeric-field").hidden;
+
+// Fields that depend on others come and go; what they hold stays.
+function changed() {
+  if (!files.test) return;
+  const [target, prediction] = [columnOf($("target").value), columnOf($("prediction").value)];
+  hide("numeric", !(target?.number && target.classes.length !== 2));
+  $("numeric-why").textContent = target?.number && !target.classes.length ? `Proposal: yes. ${target.name} has ${says(target)}.` : "";
+  const scored = !isNumeric() && prediction?.number && target?.classes.length === 2 && prediction.classes.length !== 2;
+  hide("threshold", !scored);
+  $("threshold-why").textContent = scored ? `${prediction.name} holds ${says(prediction)}. Enter the score from ` +
+    "which people are selected in practice." : "";
+  hide("positive", !(scored && target.classes.join() !== "0,1"));
+  options("positive", "please choose", target);
+  hide("favourable", isNumeric() || !target?.classes.length || compares());
+  options("favourable", "I do not know, or it depends", target);
+  const lacking = sensitive.map(({column}) => columnOf(column)).filter(({missing}) => missing);
+  hide("missing", !lacking.length);
+  $("missing-why").textContent = lacking.map(({name, missing}) => `${name}: ${count(missing)} rows`).join(", ");
+  hide("groups", sensitive.length < 2);
+  $("limit-unit").textContent = isNumeric() ? "the unit of the label" : "percentage points";
+  showSensitive();
+  showProposals();
+  const roles = $("target").value && $("prediction").value && sensitive.length;
+  [true, roles, roles && $("limit").value, !$("result").hidden].forEach((done, i) => {
+    document.querySelectorAll("nav a")[i].classList.toggle("done", Boolean(done));
+  });
+  showStale();
+}
+
+const showStale = () => { $("stale").hidden = $("result").hidden; };
+
+// ------------------------------------------------------------------ step 4: the command, and Python
+
+const NEEDED = {
+  target: "Choose the column with the label: what really happened.",
+  prediction: "Choose the column with the prediction.",
+  sensitive: "Choose a column whose groups are compared.",
+  threshold: "Enter the score from which people are selected.",
+  positive: "Choose the outcome that a high score stands for.",
+  missing: "Choose what happens to rows without a value.",
+};
+
+// A number as the command takes it; people may write a decimal comma.
+function number(field, text, divisor = 1) {
+  const value = Number(text.trim().replace(",", "."));
+  if (!text.trim() || !Number.isFinite(value)) throw new FieldError(field, `This must be a number, such as 0.5; it is “${text}”.`);
+  return String(Number((value / divisor).toPrecision(12)));
+}
+
+// The options of the command, each with its values.
+function chosen() {
+  const shown = (id) => ($(`${id}-field`)?.hidden ? "" : $(id).value);
+  for (const [id, text] of Object.entries(NEEDED)) {
+    const empty = id === "sensitive" ? !sensitive.length : !$(id).value.trim();
+    if (empty && !$(`${id}-field`)?.hidden) throw new FieldError(id, text);
+  }
+  const options = {};
+  const add = (name, ...values) => { if (values[0]) options[name] = values; };
+  add("target", shown("target"));
+  add("prediction", ...[shown("prediction"), shown("second")].filter(Boolean));
+  add("sensitive", ...sensitive.map(({column}) => column));
+  add("bins", ...sensitive.filter(({bins}) => bins.trim()).map(({column, bins}) =>
+    `${column}=${bins.trim().split(/[\s,;]+/).map((cut) => number("sensitive", cut)).join(",")}`));
+  for (const id of ["weight", "cluster", "positive", "missing", "groups"]) add(id, shown(id));
+  for (const id of compares() ? [] : ["given", "favourable"]) add(id, shown(id));
+  if (shown("threshold")) add("threshold", number("threshold", shown("threshold")));
+  if (shown("limit").trim()) add("limit", number("limit", shown("limit"), isNumeric() ? 1 : 100));
+  if (isNumeric()) options.numeric = [];
+  const usual = {delimiter: files.test.name.endsWith(".tsv") ? "\t" : ",", decimal: ".", encoding: "utf-8"};
+  for (const [id, value] of Object.entries(format())) {
+    if (value !== usual[id] || value !== files.test.proposed[id]) add(id, value === "\t" ? "tab" : value);
+  }
+  return {options, files: Object.fromEntries(Object.entries(files).map(([role, file]) => [role, file.id]))};
+}
+
+// The same audit as Python code. Texts, lists and dicts are written there as in JSON.
+function python({names, models}, options) {
+  const literal = JSON.stringify;
+  const frames = {test: "rows", train: "training", other: "other"};
+  const read = Object.entries({delimiter: "sep", encoding: "encoding", decimal: "decimal"})
+    .filter(([option]) => option in options)
+    .map(([option, name]) => `, ${name}=${literal(options[option][0].replace("tab", "\t"))}`).join("");
+  const lines = ["import pandas", "import skbiasamp", ""];
+  for (const [role, name] of Object.entries(names)) {
+    lines.push(`${frames[role]} = ` + (name.endsWith(".parquet") ? `pandas.read_parquet(${literal(name)})`
+      : `pandas.read_csv(${literal(name)}${read}, keep_default_na=False, na_values=[""], low_memory=False)`));
+    for (const bins of role === "other" ? [] : options.bins ?? []) {
+      const at = bins.lastIndexOf("=");
+      const cuts = bins.slice(at + 1).split(",");
+      const groups = cuts.map((cut, i) => (i ? `${cuts[i - 1]} to under ${cut}` : `under ${cut}`));
+      const cell = `${frames[role]}[${literal(bins.slice(0, at))}]`;
+      lines.push(`${cell} = pandas.cut(`, `    ${cell}, [-float("inf"), ${cuts.join(", ")}, float("inf")], right=False,`,
+        `    labels=${literal([...groups, `${cuts.at(-1)} or more`])},`, ").astype(object)");
+    }
+  }
+  const [column, second] = options.prediction;
+  let prediction = second ? {[column]: column, [second]: second} : column;
+  if (models.other) {
+    prediction = Object.fromEntries(Object.values(models).map((model) => [model, `${column} of ${model}`]));
+    for (const [role, model] of Object.entries(models)) {
+      lines.push(`rows[${literal(prediction[model])}] = ${frames[role]}[${literal(column)}]`);
+    }
+  }
+  const compared = typeof prediction !== "string";
+  lines.push(`report = skbiasamp.${compared ? "compare" : "audit_frame"}(`, "    rows,",
+    `    prediction=${literal(prediction)},`, `    sensitive=${literal(options.sensitive)},`);
+  for (const id of ["target", "weight", "cluster", "given", "missing", "groups", "positive", "favourable"]) {
+    if (options[id]) lines.push(`    ${id === "positive" ? "pos_label" : id}=${literal(options[id][0])},`);
+  }
+  for (const id of compared ? ["threshold"] : ["threshold", "limit"]) if (options[id]) lines.push(`    ${id}=${options[id][0]},`);
+  if (options.numeric) lines.push("    auditor=skbiasamp.NumericAuditor(),");
+  if (names.train) lines.push(`    ${compared ? "y_train" : "train"}=training,`);
+  const data = models.other ? `${names.test}, ${names.other}` : names.test;
+  lines.push("    random_state=0,", ")", `report.context["data_name"] = ${literal(data)}`,
+    'report.to_html("report.html")');
+  if (compared && options.limit) lines.push(`print(report.gate(${options.limit[0]}))`);
+  return lines.join("\n");
+}
+
+// ------------------------------------------------------------------ step 4: the report
+
+async function run() {
+  clearErrors();
+  try {
+    const fields = chosen();
+    const answer = await post("jobs", fields);
+    job = {...answer, python: python(answer, fields.options)};
+  } catch (error) {
+    return error.field ? fail(error.field, error.message) : explain(error.message);
+  }
+  $("result").hidden = $("run").disabled = true;
+  $("progress").hidden = $("cancel").hidden = false;
+  $("cancel").focus();
+  $("seconds").scrollIntoView({block: "nearest"});
+  follow(job);
+}
+
+function follow(mine) {
+  const source = new EventSource(`jobs/${mine.id}/events`);
+  const end = () => {
+    source.close();
+    $("run").disabled = false;
+    $("progress").hidden = $("cancel").hidden = true;
+  };
+  source.onmessage = ({data}) => {
+    const {state, text, percent, seconds} = JSON.parse(data);
+    if (percent) $("bar").value = percent / 100;
+    else $("bar").removeAttribute("value");
+    const said = state === "failed" ? "" : text;
+    if ($("status-run").textContent !== said) $("status-run").textContent = said;  // read aloud once
+    $("seconds").textContent = said && `${seconds.toFixed(0)} s`;
+    if (["done", "failed", "cancelled"].includes(state)) end();
+    if (state === "done") show(mine);
+    if (state === "failed") explain(text);
+    if (state === "cancelled") $("run").focus();
+  };
+  source.onerror = () => {
+    end();
+    fail("run", GONE);
+  };
+}
+
+function show({id, command, python, record}) {
+  for (const [kind, name] of [["html", "report.html"], ["json", "report.json"], ["markdown", "report.md"]]) {
+    $(`save-${kind}`).href = `jobs/${id}/${name}?save`;
+  }
+  $("whole").href = $("report").src = `jobs/${id}/report.html`;
+  $("command").textContent = `${command}\n# ${record}`;
+  $("python").textContent = `${python}\n# ${record}`;
+  $("record").textContent = record;
+  $("copied").textContent = "";
+  $("result").hidden = false;
+  changed();
+  $("stale").hidden = true;
+  $("title-4").focus();
+  $("title-4").scrollIntoView();
+}
+
+async function copy(id) {
+  try {
+    await navigator.clipboard.writeText($(id).textContent);
+    $("copied").textContent = "Copied.";
+  } catch {
+    $("command").closest("details").open = true;
+    getSelection().selectAllChildren($(id));
+    $("copied").textContent = "Selected below: copy it with the keyboard.";
+  }
+}
+
+// ------------------------------------------------------------------ listeners
+
+for (const place of document.querySelectorAll(".drop")) {
+  const {role} = place.dataset;
+  $(`file-${role}`).addEventListener("change", ({target}) => {
+    take(role, target.files);
+    target.value = "";  // so that the same file can be chosen again, after it was mended
+  });
+  place.addEventListener("dragover", () => place.classList.add("over"));
+  place.addEventListener("dragleave", () => place.classList.remove("over"));
+  place.addEventListener("drop", ({dataTransfer}) => { place.classList.remove("over"); take(role, dataTransfer.files); });
+}
+// A file that misses its place must not replace the page.
+for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
+for (const id of FORMAT) $(id).addEventListener("change", reread);
+for (const id of [...SINGLE, "numeric", "threshold", "positive", "favourable", "missing", "groups", "limit"]) $(id).addEventListener("input", changed);
+$("add-sensitive").addEventListener("change", ({target}) => { use("sensitive", target.value); target.value = ""; changed(); });
+$("use-all").addEventListener("click", useAll);
+$("example").addEventListener("click", async () => {
+  clearErrors();
+  try { await received("test", await post("example", {})); } catch (error) { fail("test", error.message); }
+});
+$("run").addEventListener("click", run);
+$("cancel").addEventListener("click", () => ask(`jobs/${job.id}`, {method: "DELETE"}));
+for (const id of ["command", "python"]) $(`copy-${id}`).addEventListener("click", () => copy(id));

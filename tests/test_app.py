@@ -1,0 +1,391 @@
+"""Ten stories of the app in a real browser, and that its numbers are those of the command."""
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_process import running_app
+
+from skbiasamp.cli import main
+from skbiasamp.datasets import load_compas
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("no chromium: the app was not tried in a browser", allow_module_level=True)
+
+LONG = 60_000  # milliseconds
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    with running_app(tmp_path_factory.mktemp("app")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as api:
+        chromium = api.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(app, browser, tmp_path, monkeypatch):
+    """Open pages of the app, and let none of them have an error in its console."""
+    monkeypatch.chdir(tmp_path)
+    errors, context = [], browser.new_context(accept_downloads=True)
+
+    def opened(**how):
+        page = context.new_page()
+        if how:
+            page.set_viewport_size(how)
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(app.url)
+        return page
+
+    yield opened
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()
+
+
+def rows(n=600, seed=0):
+    """Return decisions whose difference between the sexes the model widens."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["Female", "Male"], n)
+    hired = (rng.random(n) < np.where(sex == "Male", 0.6, 0.4)).astype(int)
+    predicted = np.where(rng.random(n) < 0.7, hired, sex == "Male").astype(int)
+    return pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted})
+
+
+def drop(page, path, role="test"):
+    """Choose a file, as a drop does, and wait until it was read."""
+    with page.expect_response("**/columns"):
+        page.set_input_files(f"#file-{role}", path)
+    page.wait_for_selector(f"#status-{role}:has-text('✓')", timeout=LONG)
+
+
+def choose(page, target="hired", prediction="predicted", sensitive=("sex",)):
+    page.select_option("#target", target)
+    page.select_option("#prediction", prediction)
+    for column in sensitive:
+        page.select_option("#add-sensitive", column)
+
+
+def report(page):
+    """Press the button, wait for the report, and return the JSON that the page saves."""
+    page.click("#run")
+    page.wait_for_selector("#result:visible", timeout=LONG)
+    with page.expect_download() as saved:
+        page.click("#save-json")
+    return json.loads(Path(saved.value.path()).read_text("utf-8"))
+
+
+def error_at(page, field):
+    """Press the button, and return the error at a field."""
+    page.click("#run")
+    page.wait_for_selector(".error:not(:empty)", timeout=LONG)
+    (error,) = page.locator(".error:not(:empty)").all()
+    assert error.get_attribute("id") == f"error-{field}", error.inner_text()
+    return error.inner_text()
+
+
+def numbers(report):
+    """Return a report without its call and date, each number to the last digit; NaN is NaN."""
+    of_call = ("context", "data_files", "call", "date")
+    if isinstance(report, dict):
+        return {key: numbers(value) for key, value in report.items() if key not in of_call}
+    return [numbers(value) for value in report] if isinstance(report, list) else repr(report)
+
+
+def check_same_numbers(page, made):
+    """Run the command and the Python that the page shows, beside the files."""
+    text = page.text_content("#command")
+    command = shlex.split(text, comments=True)
+    assert command[0] == "skbiasamp"
+    assert main(command[1:]) in (0, 1, 3)
+    assert numbers(json.loads(Path("report.json").read_text("utf-8"))) == numbers(made)
+    python = page.text_content("#python")
+    names = {}
+    exec(compile(python, "python", "exec"), names)
+    names["report"].to_json("python.json")
+    by_python = json.loads(Path("python.json").read_text("utf-8"))
+    for key in numbers(made).keys() - {"findings"}:  # which name options or parameters
+        assert numbers(by_python)[key] == numbers(made)[key]
+
+
+def check_accessible(page):
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_compas_by_the_button(open_page):
+    page = open_page(width=390, height=844)
+    check_accessible(page)
+    page.click("#example")
+    page.wait_for_selector("#rows td")
+    assert page.input_value("#target") == ""  # nothing is chosen silently
+    assert "two values, 0 and 1; called predicted" in page.inner_text("[data-proposal=prediction]")
+    page.click("#use-all")
+    for summary in page.locator("details > summary:visible").all():
+        summary.click()
+    check_accessible(page)
+    assert "must hold groups; got 216" in error_at(page, "sensitive")
+    check_accessible(page)
+    page.fill("#bins-0", "25, 40")
+    page.select_option("#favourable", label="two_year_recid is 0")
+    page.fill("#limit", "2")
+    made = report(page)
+    check_accessible(page)
+    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
+    assert "--bins age=25,40 --favourable 0 --limit 0.02" in page.text_content("#command")
+    frame = page.frame_locator("#report")
+    assert frame.locator("h1").inner_text() == "Bias amplification audit"
+    compas = load_compas()
+    table = compas.frame[["age", "sex", "race", "two_year_recid"]]
+    table.assign(predicted=(compas.decile_score >= 5).astype(int)).to_csv("compas.csv", index=False)
+    check_same_numbers(page, made)
+    page.fill("#limit", "5")
+    assert page.is_visible("#stale")
+    report(page)
+    assert re.match(r"The limit was set at [\d:]+, after a report", page.inner_text("#record"))
+
+
+def test_semicolons_and_decimal_commas(page):
+    table = rows().assign(weight=np.tile([0.5, 1.5, 1.25], 200))
+    table.to_csv("loans 2026.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
+    drop(page, "loans 2026.csv")
+    assert [page.input_value(f"#{name}") for name in ("delimiter", "decimal")] == [";", ","]
+    assert page.inner_text("#rows th >> nth=0") == "sex"
+    choose(page)
+    page.click("summary:has-text('Optional')")
+    page.click("[data-proposal=weight] button")
+    made = report(page)
+    assert "'loans 2026.csv'" in page.text_content("#command")
+    assert "--delimiter ';' --decimal ," in page.text_content("#command")
+    check_same_numbers(page, made)
+    # Another choice than the proposal, and back.
+    page.select_option("#delimiter", ",")
+    page.wait_for_selector("#rows th:has-text(';')")
+    page.select_option("#delimiter", ";")
+    page.wait_for_selector("#rows th:text-is('hired')")
+
+
+def test_classes_that_are_texts(page):
+    names = np.array(["denied", "<granted>"])
+    table = rows()
+    table["decision"], table["model"] = names[table.hired], names[table.predicted]
+    table[["sex", "decision", "model"]].to_csv("loans.csv", index=False)
+    drop(page, "loans.csv")
+    # The label is found by its values: they are those of the prediction.
+    page.click("[data-proposal=prediction] button:has-text('model')")
+    page.select_option("#target", "decision")
+    page.select_option("#add-sensitive", "sex")
+    page.select_option("#favourable", label="decision is <granted>")
+    made = report(page)
+    check_same_numbers(page, made)
+    assert "<granted>" in page.frame_locator("#report").locator("main").inner_text()
+
+
+def test_three_sensitive_columns_with_missing_values(page):
+    table = rows(1200)
+    rng = np.random.default_rng(1)
+    table["age"] = rng.integers(18, 80, len(table)).astype(float)
+    table["origin"] = rng.choice(["here", "elsewhere"], len(table))
+    table.loc[::50, "age"] = np.nan
+    table.loc[::60, "origin"] = None
+    table.to_csv("people.csv", index=False)
+    drop(page, "people.csv")
+    choose(page, sensitive=("sex", "age", "origin"))
+    page.fill("#bins-1", "30; 50")
+    assert page.inner_text("#missing-why") == "age: 24 rows, origin: 20 rows"
+    assert "Choose what happens" in error_at(page, "missing")
+    page.select_option("#missing", "group")
+    assert page.input_value("#bins-1") == "30; 50"
+    made = report(page)
+    check_same_numbers(page, made)
+
+
+def test_scores_ask_for_their_threshold(page):
+    table = rows()
+    rng = np.random.default_rng(2)
+    table["score"] = np.round(
+        np.clip(table.pop("predicted") * 0.4 + rng.random(600) * 0.6, 0, 1), 3
+    )
+    table["hired"] = np.where(table.hired == 1, "yes", "no")
+    table.to_csv("scores.csv", index=False)
+    drop(page, "scores.csv")
+    choose(page, prediction="score")
+    assert "score holds numbers from" in page.inner_text("#threshold-why")
+    assert "Enter the score" in error_at(page, "threshold")
+    page.fill("#threshold", "much")
+    page.select_option("#positive", "yes")
+    assert "must be a number" in error_at(page, "threshold")
+    page.fill("#threshold", "0,5")
+    made = report(page)
+    assert "--positive yes --threshold 0.5" in page.text_content("#command")
+    check_same_numbers(page, made)
+
+
+def test_two_files_are_compared(page):
+    table = rows()
+    table.to_csv("old.csv", index=False)
+    table.assign(predicted=table.hired).to_csv("new.csv", index=False)
+    table.iloc[:-1].to_csv("short.csv", index=False)
+    drop(page, "old.csv")
+    page.click("summary:has-text('More files')")
+    drop(page, "short.csv", "other")
+    choose(page)
+    page.fill("#limit", "1")
+    assert "short.csv has 599 rows, and old.csv has 600 rows" in error_at(page, "other")
+    drop(page, "new.csv", "other")
+    made = report(page)
+    assert page.text_content("#command").startswith("skbiasamp compare old=old.csv new=new.csv ")
+    check_same_numbers(page, made)
+    # Two columns of one file are compared, too.
+    page.click("#status-other button")
+    table.assign(second=table.hired).to_csv("old.csv", index=False)
+    drop(page, "old.csv")
+    page.click("summary:has-text('Optional')")
+    page.select_option("#second", "second")
+    check_same_numbers(page, report(page))
+
+
+def test_a_wrong_column_is_mended(page):
+    table = rows().assign(
+        name=[f"person {i}" for i in range(600)], pay=np.linspace(1000, 5000, 600)
+    )
+    table.to_csv("rows.csv", index=False)
+    drop(page, "rows.csv")
+    assert "Choose the column with the label" in error_at(page, "target")
+    choose(page, prediction="pay", sensitive=("name",))
+    page.fill("#threshold", "2000")
+    page.fill("#limit", "3")
+    error = error_at(page, "sensitive")
+    assert error.startswith("Sensitive columns: name must hold groups; got 600 values")
+    assert "--" not in error
+    assert page.evaluate("document.activeElement.id") == "add-sensitive"
+    page.click("button:has-text('Remove'):visible")
+    page.select_option("#add-sensitive", "sex")
+    page.select_option("#prediction", "predicted")
+    report(page)  # the limit is still there, and the threshold has left with the score
+    assert "--limit 0.03" in page.text_content("#command")
+    assert "--threshold" not in page.text_content("#command")
+    # A file without the columns that were chosen asks again, and keeps the rest.
+    table.rename(columns={"sex": "gender"}).to_csv("other.csv", index=False)
+    drop(page, "other.csv")
+    assert "Choose a column whose groups" in error_at(page, "sensitive")
+    assert page.input_value("#limit") == "3"
+
+
+def test_a_job_is_cancelled(app, page):
+    rows().to_csv("rows.csv", index=False)
+    drop(page, "rows.csv")
+    choose(page)
+    page.click("#run")
+    page.wait_for_selector("#cancel:visible")
+    page.click("#cancel")
+    page.wait_for_selector("#status-run:has-text('Cancelled')", timeout=LONG)
+    assert page.is_hidden("#progress")
+    assert page.evaluate("document.activeElement.id") == "run"
+    children = Path(f"/proc/{app.process.pid}/task/{app.process.pid}/children")
+    if children.exists():
+        assert children.read_text() == ""  # the process is gone before the page says so
+    assert report(page)["results"]  # a second one needs no reload
+
+
+def test_two_tabs_do_not_disturb_each_other(open_page):
+    pages = [open_page(), open_page()]
+    for seed, page in enumerate(pages):
+        rows(seed=seed).to_csv(f"rows{seed}.csv", index=False)
+        drop(page, f"rows{seed}.csv")
+        choose(page)
+    for page in pages:
+        page.click("#run")
+    for page in pages:
+        page.wait_for_selector("#result:visible", timeout=LONG)
+    for seed, page in enumerate(pages):
+        assert f" rows{seed}.csv " in page.text_content("#command")
+        assert f"rows{seed}.csv" in page.frame_locator("#report").locator("header").inner_text()
+
+
+MARKUP = "<img src=x onerror=top.hacked=1><script>top.hacked=1</script>"
+
+
+def test_markup_and_formulas_do_nothing(page):
+    table = rows().rename(columns={"hired": f"hired {MARKUP}", "sex": "=1+1;'\"`${x}"})
+    group = table.columns[0]
+    table[group] = table[group].replace("Male", f"Male {MARKUP}")
+    name = "<b onmouseover=top.hacked=1>.csv"
+    table.to_csv(name, index=False)
+    drop(page, name)
+    choose(page, target=table.columns[1], sensitive=(group,))
+    page.fill("#limit", MARKUP)
+    assert MARKUP in error_at(page, "limit")
+    page.fill("#limit", "")
+    Path("_b onmouseover_top.hacked_1_.csv").write_bytes(Path(name).read_bytes())
+    made = report(page)
+    check_same_numbers(page, made)
+    frame = page.frame_locator("#report")
+    assert MARKUP in frame.locator("main").inner_text()
+    for inner in page.frames:
+        assert inner.evaluate("globalThis.hacked === undefined && !document.querySelector('img')")
+
+
+def test_a_keyboard_is_enough(page):
+    def press_until(selector):
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            if page.evaluate("(s) => document.activeElement.matches(s)", selector):
+                return
+        raise AssertionError(f"Tab never reaches {selector}")
+
+    press_until("#example")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#rows td")
+    press_until("#use-all")
+    page.keyboard.press("Enter")
+    press_until("#bins-0")
+    page.keyboard.type("30")
+    press_until("#run")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result:visible", timeout=LONG)
+    assert page.evaluate("document.activeElement.id") == "title-4"
+    press_until("#save-html")
+
+
+def test_numbers_with_a_training_file(page):
+    rng = np.random.default_rng(3)
+    table = rows()
+    table["hired"] = rng.normal(50, 5, 600).round(2) + 5 * (table.sex == "Male")
+    table["predicted"] = (table.hired * 1.1).round(2)
+    table.to_csv("rows.csv", index=False)
+    Path("train").mkdir()
+    table[["sex", "hired"]].to_csv("train/rows.csv", index=False)
+    drop(page, "rows.csv")
+    page.click("summary:has-text('More files')")
+    drop(page, "train/rows.csv", "train")
+    choose(page)
+    assert "Proposal: yes" in page.inner_text("#numeric-why")
+    page.check("#numeric")
+    made = report(page)
+    assert "--train 'train rows.csv'" in page.text_content("#command")
+    shutil.copy("train/rows.csv", "train rows.csv")
+    check_same_numbers(page, made)

@@ -1,0 +1,354 @@
+"""The app is for one person on one machine: what it refuses, and what it leaves behind."""
+
+import asyncio
+import gzip
+import io
+import json
+import signal
+import socket
+import sys
+import time
+import zipfile
+
+import pytest
+from app_process import running_app
+from command_line import refused as refused_command
+
+from skbiasamp.cli import main
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+ROWS = b"sex,hired,predicted\n" + b"f,0,0\nf,1,0\nm,1,1\nm,0,1\n" * 25
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    with running_app(tmp_path_factory.mktemp("app"), "--max-size", "5") as running:
+        yield running
+
+
+@pytest.fixture
+def page(app):
+    """Return a client that sends what the page sends."""
+    with httpx.Client(base_url=app.url, headers={"origin": app.origin}, timeout=60) as client:
+        yield client
+
+
+def stored(page, content=ROWS, name="rows.csv"):
+    """Drop a file into the page, and return what the app knows of it."""
+    response = page.post("files", params={"name": name}, content=content)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def refused(response):
+    """Return why the app refuses something."""
+    assert response.status_code == 422
+    return response.json()["error"]
+
+
+def ended(page, job):
+    """Wait until a job is over, and return what the page is told last."""
+    with page.stream("GET", f"jobs/{job['id']}/events") as events:
+        assert events.headers["content-type"].startswith("text/event-stream")
+        lines = [line for line in events.iter_lines() if line.startswith("data: ")]
+    return json.loads(lines[-1].removeprefix("data: "))
+
+
+OPTIONS = {"target": ["hired"], "prediction": ["predicted"], "sensitive": ["sex"]}
+
+
+# --------------------------------------------------------------------------- who may ask
+
+
+@pytest.mark.parametrize("path", ["", "app.js", "files", "jobs", "jobs/x/report.html", "nothing"])
+@pytest.mark.parametrize("token", ["", "wrong/", "open/wrong/"])
+def test_every_address_needs_the_token(app, path, token):
+    response = httpx.get(f"{app.origin}/{token}{path}")
+    assert response.status_code == 403
+    assert app.token not in response.text + str(response.headers)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
+def test_a_name_that_was_bound_to_this_machine_is_refused(app, host):
+    """DNS rebinding: a page of evil.example reaches 127.0.0.1 under its own name."""
+    assert httpx.get(app.url, headers={"host": host}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:1"},
+        {},
+    ],
+    ids=str,
+)
+def test_what_another_page_sends_is_refused(app, headers):
+    response = httpx.post(f"{app.url}example", headers=headers)
+    assert response.status_code == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_another_site_loads_is_refused(app, site):
+    assert httpx.get(f"{app.url}app.js", headers={"sec-fetch-site": site}).status_code == 403
+
+
+def test_only_this_machine_reaches_it(app):
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.2", app.port), timeout=5)
+
+
+def test_the_browser_is_started_with_an_address_that_works_once(tmp_path):
+    """Other users of a machine see the arguments of its processes."""
+    seen = tmp_path / "address"
+    browser = tmp_path / "browser"
+    writes = f"import sys\nopen({str(seen)!r}, 'w').write(sys.argv[1])\n"
+    browser.write_text(f"#!{sys.executable}\n{writes}")
+    browser.chmod(0o755)
+    with running_app(tmp_path / "files", browser=str(browser)) as app:
+        for _ in range(100):
+            if seen.exists() and seen.read_text():
+                break
+            time.sleep(0.05)
+        address = seen.read_text()
+        assert app.token not in address
+        first, second = httpx.get(address), httpx.get(address)
+    assert first.headers["location"] == f"/{app.token}/"
+    assert second.status_code == 403
+
+
+@pytest.mark.parametrize("path", ["", "app.js", "files/x", "nothing"])
+def test_every_answer_says_what_a_browser_must_not_do(app, path):
+    headers = httpx.get(app.url + path).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+def test_a_report_may_run_its_own_script_only(page):
+    options = OPTIONS | {"limit": ["0.1"]}
+    job = page.post("jobs", json={"files": {"test": stored(page)["id"]}, "options": options}).json()
+    assert ended(page, job)["state"] == "done"
+    headers = page.get(f"jobs/{job['id']}/report.html").headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'sha256-" in policy
+    assert "unsafe" not in policy
+    assert "allow-same-origin" not in policy
+
+
+# --------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("../../../etc/passwd.csv", "passwd.csv"),
+        ("..\\..\\boot.csv", "boot.csv"),
+        ("/etc/cron.d/x.csv", "x.csv"),
+        ("--html=x.csv", "html_x.csv"),
+        (".hidden.csv", "hidden.csv"),
+        ("a\nb\0c.csv", "a_b_c.csv"),
+        ("<img src=x onerror=alert(1)>.csv", "_img src_x onerror_alert(1)_.csv"),
+        ("Zahlen für 2026.CSV", "Zahlen für 2026.csv"),
+    ],
+)
+def test_a_file_name_is_a_name_and_no_path(app, page, name, kept):
+    file = stored(page, name=name)
+    assert file["name"] == kept
+    assert set(app.stored()) <= {"data.csv", "rows.csv", "report.html", "report.json", "report.md"}
+    assert page.delete(f"files/{file['id']}").status_code == 204
+
+
+def zipped(content):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("rows.csv", content)
+    return packed.getvalue()
+
+
+BOMB = b"0" * 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("rows.csv", zipped(BOMB), "is a packed file"),
+        ("rows.csv", gzip.compress(BOMB), "is a packed file"),
+        ("rows.parquet", gzip.compress(BOMB), "is a packed file"),
+        ("rows.csv.gz", gzip.compress(ROWS), "Unpack it first"),
+        ("rows.xlsx", zipped(ROWS), "save it as CSV UTF-8"),
+        ("rows.parquet", ROWS, "is not the kind of file"),
+        ("rows.csv", b"PAR1" + ROWS, "is not the kind of file"),
+        ("rows.csv", b"", "is empty"),
+        ("rows.exe", ROWS, "is no .csv, .tsv or .parquet file"),
+        ("", ROWS, "This file is no .csv"),
+    ],
+)
+def test_what_is_no_table_is_refused_and_not_kept(app, page, name, content, reason):
+    before = app.stored()
+    assert reason in refused(page.post("files", params={"name": name}, content=content))
+    assert app.stored() == before
+
+
+def endless(start, part):
+    """Yield a body without an end, the first megabytes at once."""
+    yield start
+    for _ in range(160):
+        yield part
+    while True:
+        time.sleep(0.1)
+        yield part
+
+
+@pytest.mark.parametrize(
+    ("start", "part"),
+    [(b"", b"x" * 65536), (b"sex,hired\n", b"f,0\n" * 16384)],
+    ids=["one line", "many rows"],
+)
+def test_a_file_without_end_is_refused_and_not_kept(app, page, start, part):
+    before = app.stored()
+    response = page.post("files", params={"name": "a.csv"}, content=endless(start, part))
+    assert refused(response)
+    assert response.headers["connection"] == "close"
+    assert app.stored() == before
+
+
+def test_a_file_that_is_too_large_is_refused_with_the_reason(app, page):
+    before = app.stored()
+    content = ROWS + b"m,1,1\n" * 1_000_000
+    assert "--max-size" in refused(page.post("files?name=a.csv", content=content))
+    one_line = b"x" * 4_000_000
+    assert "it is no table" in refused(page.post("files?name=a.csv", content=one_line))
+    assert app.stored() == before
+
+
+def test_files_of_all_tabs_together_have_a_limit(app, page):
+    content = ROWS + b"m,1,1\n" * 600_000
+    files = []
+    while (response := page.post("files?name=a.csv", content=content)).status_code == 200:
+        files.append(response.json()["id"])
+        assert len(files) < 10
+    assert "Remove files" in refused(response)
+    for file in files:
+        page.delete(f"files/{file}")
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(app):
+    before = app.stored()
+    with socket.create_connection(("127.0.0.1", app.port)) as connection:
+        connection.sendall(
+            f"POST /{app.token}/files?name=half.csv HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Origin: {app.origin}\r\nContent-Length: 1000000\r\n\r\n".encode()
+            + ROWS
+        )
+        for _ in range(100):
+            if app.stored() != before:
+                break
+            time.sleep(0.02)
+        assert app.stored() != before  # what has arrived is written
+    for _ in range(100):
+        if app.stored() == before:
+            return
+        time.sleep(0.05)
+    assert app.stored() == before
+
+
+def test_a_table_has_a_limit_of_columns(page):
+    header = ",".join(f"c{i}" for i in range(1001))
+    file = stored(page, f"{header}\n{header}\n".encode())
+    assert "1,001 columns" in refused(page.post(f"files/{file['id']}/columns", json={}))
+
+
+def test_memory_has_a_limit(tmp_path, monkeypatch):
+    from skbiasamp.app import processes
+    from skbiasamp.app.files import RefusedError
+
+    monkeypatch.setattr(processes, "_LEAST", 100 << 20)
+    takes_all = "import time; many = [b'x' * 10**6 for _ in range(500)]; time.sleep(60)"
+    with pytest.raises(RefusedError, match=r"more than 0\.1 GB of memory, and was stopped"):
+        asyncio.run(processes.run_python(["-c", takes_all], tmp_path, 0, print))
+
+
+@pytest.mark.parametrize(
+    "path", ["..%2f..%2f..%2fetc%2fpasswd", "../server.py", "%2e%2e/server.py"]
+)
+def test_no_other_file_is_read(page, path):
+    for address in (path, f"jobs/{path}", f"files/{path}"):
+        assert page.get(address).status_code in (403, 404, 405, 422)
+
+
+# --------------------------------------------------------------------------- options
+
+
+def test_a_column_cannot_be_an_option(tmp_path, page):
+    target = tmp_path / "written.html"
+    for options in (
+        OPTIONS | {"sensitive": ["sex", f"--html={target}"]},
+        OPTIONS | {"sensitive": [f"--html={target}"]},
+        OPTIONS | {"target": [f"--json={target}"]},
+    ):
+        file = stored(page)
+        response = page.post("jobs", json={"files": {"test": file["id"]}, "options": options})
+        if response.status_code == 200:
+            assert ended(page, response.json())["state"] == "failed"
+        else:
+            assert "begins with a hyphen" in refused(response)
+        assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"html": ["/tmp/x"]}, {"auditor": ["os:system"]}, {"target": [1]}, {"target": ["\0"]}],
+)
+def test_only_options_of_the_page_are_passed_on(page, options):
+    fields = {"files": {"test": stored(page)["id"]}, "options": OPTIONS | options}
+    assert "reload the page" in refused(page.post("jobs", json=fields))
+
+
+# --------------------------------------------------------------------------- the end
+
+
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name
+)
+def test_nothing_is_left_when_it_ends(tmp_path, how):
+    with running_app(tmp_path / "files", ends_with=how) as app:
+        (private,) = app.folder.iterdir()
+        assert private.stat().st_mode & 0o777 == 0o700
+        client = httpx.Client(base_url=app.url, headers={"origin": app.origin})
+        with client as page:
+            fields = {"files": {"test": stored(page)["id"]}, "options": OPTIONS}
+            page.post("jobs", json=fields)  # and it still runs
+            assert "data.csv" in app.stored()
+    assert list(app.folder.iterdir()) == []
+
+
+# --------------------------------------------------------------------------- the command
+
+
+def test_without_its_packages_the_command_says_what_to_install(monkeypatch, capsys):
+    for name in [*sys.modules]:
+        if name.startswith("skbiasamp.app."):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    assert "pip install 'skbiasamp[app]'" in refused_command(capsys, "app", "--no-browser")
+
+
+def test_a_port_that_is_taken_is_one_clear_line(app, capsys):
+    error = refused_command(capsys, "app", "--no-browser", "--port", str(app.port))
+    assert "in use" in error
+
+
+@pytest.mark.parametrize("option", [("--port", "65536"), ("--port", "x"), ("--max-size", "0")])
+def test_options_of_no_use_are_refused(capsys, option):
+    with pytest.raises(SystemExit, match="2"):
+        main(["app", *option])
+    assert f"argument {option[0]}: must be" in capsys.readouterr().err
