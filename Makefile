@@ -57,7 +57,7 @@ audit: $(AUDIT_READY) ## audit real data that come with the package, and write t
 test: $(READY) ## run all tests of the package and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks and not pages" $(PYTEST_ARGS)
 
-test-docs: $(READY) ## run the code of the docs, the gallery, examples and recipes
+test-docs: $(READY) ## run the code of the docs, the gallery, examples and recipes, and the app in a browser
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m pages $(PYTEST_ARGS)
 
 test-benchmarks: $(READY) ## run the short form of every benchmark, and check its tables

@@ -23,6 +23,7 @@ CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("no chromium: the app was not tried in a browser", allow_module_level=True)
 
+pytestmark = pytest.mark.pages  # minutes: beside the docs, not in `make test`
 LONG = 60_000  # milliseconds
 
 
