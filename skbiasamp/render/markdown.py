@@ -6,18 +6,19 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from skbiasamp._utils.formatting import escaped, printable, rate
+from skbiasamp._utils.formatting import escaped, printable
 from skbiasamp.render.document import (
-    Bars,
     Bullets,
     Card,
     Document,
+    Dumbbell,
     Item,
     Section,
     Table,
     Terms,
     Text,
 )
+from skbiasamp.render.text import rates_table
 
 MOST = 50  # rows of a table
 
@@ -66,8 +67,19 @@ def _parts(item: Item, level: int) -> Iterator[str]:
         case Text():
             yield _words(item)
         case Card():
-            yield escaped(item.sentence)
-            yield from map(_words, item.notes)
+            yield f"**{escaped(item.title)}**"
+            yield escaped(" · ".join([*(chip.word for chip in item.chips), item.lead]))
+            yield "\n".join(
+                f"- {escaped(answer.question)} **{escaped(answer.strong)}** {escaped(answer.text)}"
+                if answer.strong
+                else f"- {escaped(answer.question)} {escaped(answer.text)}"
+                for answer in item.answers
+            )
+            if item.picture is not None:
+                yield from _parts(item.picture, level)
+            yield escaped(f"{item.scope} {item.date}".strip())
+        case Dumbbell():
+            yield from _parts(rates_table(item), level)
         case Bullets():
             yield "\n".join(f"- {_words(text)}" for text in item.texts)
         case Terms():
@@ -84,15 +96,6 @@ def _parts(item: Item, level: int) -> Iterator[str]:
                 rows = [(*cells, note) for cells, note in zip(rows, notes, strict=False)]
             yield from [escaped(item.caption)] * bool(item.caption)
             yield _table(titles, rows)
-        case Bars():
-            yield escaped(item.caption)
-            rows = [
-                (bar.name, rate(bar.before), rate(bar.after), bar.change, bar.verdict)
-                for bar in item.bars
-            ]
-            sides = ("Reference", "These rows") if item.apart else ("Labels", "Predictions")
-            yield _table(("Group", *sides, "Change", "Verdict"), rows)
-            yield from [escaped(item.gap)] * bool(item.gap)
 
 
 def _words(text: Text) -> str:
