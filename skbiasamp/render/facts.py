@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+EVERYBODY = "all rows"  # in place of a group
+
 
 @dataclass(frozen=True)
 class Change:
@@ -145,7 +147,8 @@ class Finding:
     >>> numbers = {"pairs": ["x"], "n": 1, "n_pairs": 4, "metric": "MALS"}
     >>> finding = Finding("SBA307", "few rows", "act", "data", numbers)
     >>> print(finding)
-    1 of 4 pairs of MALS has fewer than 10 rows, such as x. Collect more rows, or merge small groups.
+    1 of 4 pairs of MALS has fewer than 10 rows, such as x. Collect more rows, or merge small
+    groups.
     """
 
     code: str

@@ -35,7 +35,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import Change, Facts, Finding, Watch
+from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Watch
 from skbiasamp.render.words import say
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
@@ -328,7 +328,9 @@ def ends_of(facts: Facts) -> tuple[str, str]:
 def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float | None], str]:
     """Return the number of the first screen that has an interval, and its unit."""
     gap = facts.gap
-    if gap is not None and gap.low is not None and facts.percent:
+    if gap is not None and gap.low is not None and gap.high is not None and facts.percent:
+        if gap.before * gap.after < 0 and gap.growth < 0:  # it moves to the other side
+            return (-gap.growth, -gap.high, -gap.low), "points"
         return (gap.growth, gap.low, gap.high), "points"
     unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
     return (facts.value, facts.low, facts.high), unit
@@ -341,9 +343,8 @@ def like_with_like(
 ) -> Panel:
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
-    blocks = [
-        (say("page", "strata_unit"), [(name, scale * (value or 0.0)) for name, value, *_ in rows])
-    ]
+    sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
+    blocks = [(say("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
     text = say("page", "strata_text", next((word for word in verdicts if word), None))
     return Panel(say("page", "strata_title"), Lengths(blocks, axis), text)
@@ -421,7 +422,7 @@ def _error_panel(facts: Facts) -> Panel | None:
     if not errors:
         return None
     if len(errors) > _MOST_NUMBERS and facts.worst is not None:
-        errors = tuple(each for each in errors if each.group == facts.worst.group)
+        errors = tuple(each for each in errors if each.group in (facts.worst.group, EVERYBODY))
     blocks = []
     for kind in ("false_positive", "false_negative", "mean"):
         lengths = [

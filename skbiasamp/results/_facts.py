@@ -22,12 +22,11 @@ from skbiasamp._utils.formatting import (
     name_of,
     task_of,
 )
-from skbiasamp.render.facts import Change, Errors, Facts, Gap, Guesses, Robust, Who
+from skbiasamp.render.facts import EVERYBODY, Change, Errors, Facts, Gap, Guesses, Robust, Who
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.sensitivity import bears_errors
 
 _LIMITED = {"passed": WITHIN, "failed": OUTSIDE, "inconclusive": INCONCLUSIVE}
-EVERYBODY = "all rows"
 
 
 def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts:
@@ -429,10 +428,27 @@ def _errors(report: Any, facts: Facts) -> tuple[Errors, ...]:
         None if row["true_positive_rate"] is None else 1 - row["true_positive_rate"]
         for row in named
     ]
-    return tuple(
+    errors = [
         Errors(group_name(row["group"], columns), row["false_positive_rate"], miss)
         for row, miss in zip(named, missed, strict=True)
-    )
+    ]
+    sizes = [each.n or 0.0 for each in facts.changes if each.task == task]
+    if len(sizes) == len(errors) > 2:
+        labelled = [row["base_rate"] * n for row, n in zip(named, sizes, strict=True)]
+        others = [n - own for n, own in zip(sizes, labelled, strict=True)]
+        of_all = (
+            _mean([getattr(each, kind) for each in errors], weights)
+            for kind, weights in (("false_positive", others), ("false_negative", labelled))
+        )
+        errors.append(Errors(EVERYBODY, *of_all))
+    return tuple(errors)
+
+
+def _mean(shares: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Return the share of all rows, of shares of groups that are known."""
+    known = [(share, n) for share, n in zip(shares, weights, strict=True) if share is not None]
+    total = sum(n for _, n in known)
+    return sum(share * n for share, n in known) / total if total else None
 
 
 def topic_of(facts: Facts) -> str:

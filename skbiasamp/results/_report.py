@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -175,7 +174,7 @@ class AuditReport(Report[AuditResult]):
         """The smallest effect that matters, if one was declared."""
         return self.context.get("limit")
 
-    @cached_property
+    @property
     def facts(self) -> Facts:
         """What the report tells, as numbers and names, with the findings at the first reading."""
         return report_facts(self)

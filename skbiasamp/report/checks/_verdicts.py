@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of
@@ -18,21 +17,13 @@ _GROWING = (words.AMPLIFIES, words.ADDS, words.REVERSES)
 @check("SBA209", "changed rates", rank=25, owner="model", reads=PAIRS)
 def changed_rates(audited: Audited) -> Seen:
     """The rate of a group moves most, and the gap with it."""
-    primary = audited.primary
-    if primary is None or primary.verdict not in _GROWING or not primary.percent:
+    facts = audited.report.facts
+    worst, is_rate = facts.worst, facts.percent and facts.view in ("gap", "groups", "tasks")
+    if facts.verdict not in _GROWING or worst is None or not is_rate:
         return
-    pair: Any = primary.affected
-    table = primary.table
-    if pair is None or primary.direction != "A->T" or "delta" not in table:
-        return
-    own = table[table["task"].map(str) == str(pair["task"])]
-    if len(own) == 2:  # of two groups whose changes mirror each other, the one that moves more
-        pair = own.iloc[int(own["delta"].abs().to_numpy().argmax())]
-    yield {
-        "group": audited.group(pair["group"]),
-        "task": audited.task(pair["task"]),
-        "change": float(pair["delta"]),
-    }
+    if worst.before is not None and worst.after is not None:
+        change = worst.after - worst.before
+        yield {"group": worst.group, "task": worst.task, "change": change}
 
 
 @check("SBA304", "mitigation", rank=85, owner="model")
