@@ -53,13 +53,13 @@ class _Differences(AuditResult):
     def sentence(self) -> str:
         """What each row of the table says."""
         several = self.table["task"].nunique() > 1
-        said = []
+        sentences = []
         for row in self.table.to_dict("records"):
             names = {key: self.group_name(row[key]) for key in ("group", "other")}
             task = words.task_of(row["task"]) if several else ""
             level = self.confidence_level
-            said.append(say("pairs", "difference", row | names, task, self.percent, level))
-        return " ".join(said)
+            sentences.append(say("pairs", "difference", row | names, task, self.percent, level))
+        return " ".join(sentences)
 
     def to_document(self) -> Document:
         """Return value, differences and what they say as plain data, which renderers show."""

@@ -1,4 +1,4 @@
-"""What a reader is told, as numbers and names: results fill it, templates turn it into words."""
+"""Numbers and names of a report: results fill them, templates turn them into words."""
 
 from __future__ import annotations
 
@@ -161,14 +161,14 @@ class Finding:
     @property
     def text(self) -> str:
         """What was seen."""
-        return self._said("seen")
+        return self._sentence("seen")
 
     @property
     def action(self) -> str:
         """What to do next."""
-        return self._said("step")
+        return self._sentence("step")
 
-    def _said(self, part: str) -> str:
+    def _sentence(self, part: str) -> str:
         from skbiasamp.render.words import say
 
         return say("findings", f"{self.code}_{part}", {**self.numbers, "names": self.names})

@@ -5,6 +5,7 @@ from skbiasamp.render.facts import Facts, Finding
 # Not in `__all__`: what other packages of skbiasamp use.
 from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._comparison_facts import FINDINGS as COMPARISON_FINDINGS  # noqa: F401
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._facts import classes_wanted as classes_wanted
 from skbiasamp.results._facts import group_name as group_name

@@ -84,7 +84,7 @@ def _statistics(report: ComparisonReport) -> Iterator[Item | None]:
     for i, model in enumerate(report.models, 1):
         yield _changes(report, model, i)
     steps = actions_of(report.findings)
-    others = [finding_text(found) for found in report.findings if found not in steps]
+    others = [finding_text(each) for each in report.findings if each not in steps]
     yield Section(say("tables", "findings"), [Bullets(others)])
     settings = {metric_name(name): result.params for name, result in report.items()}
     yield record(report.context, report.data_files, settings)

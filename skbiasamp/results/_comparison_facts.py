@@ -142,23 +142,42 @@ def _reason(result: Any, model: str) -> str | None:
 # --------------------------------------------------------------------------- findings
 
 
+# Topic, severity and owner of each finding, and when it is made.
+FINDINGS = {
+    "SBA501": ("reversal", "wrong", "model", "A model turns the association of the labels around."),
+    "SBA502": ("precision", "act", "data", "These rows do not separate two models."),
+    "SBA503": ("no gain", "act", "policy", "A model amplifies more, and is not more accurate."),
+    "SBA504": ("cost", "act", "policy", "A model amplifies less, and is less accurate."),
+    "SBA505": ("metrics disagree", "note", "policy", "Metrics point in opposite directions."),
+    "SBA506": ("choice", "act", "policy", "A model is chosen by a difference on these rows."),
+    "SBA507": ("probabilities", "act", "model", "Predictions are probabilities."),
+    "SBA508": ("training labels", "act", "data", "No training labels were given."),
+    "SBA509": ("missing values", "note", "data", "Rows without a sensitive feature were left out."),
+}
+
+
+def _found(code: str, **numbers: Any) -> Finding:
+    topic, severity, owner, _ = FINDINGS[code]
+    return Finding(code, topic, severity, owner, numbers)
+
+
 def findings_of_models(report: Any) -> Iterator[Finding]:
     """Yield what to know of each model, then of the choice between them."""
     primary = report[report.primary]
     for model in report.models:
         yield from _findings_of(report, primary, model)
     if report.context.get("probabilities") and not primary.kind.has_attacker:
-        yield Finding("SBA201", "probabilities", "act", "model", {})
+        yield _found("SBA507")
     amplify = {
         name_of(row["model"]): row["value"]
         for row in records(primary.table)
         if row.get("verdict") == words.AMPLIFIES
     }
-    yield Finding("SBA506", "choice", "act", "policy", {"amplify": amplify})
+    yield _found("SBA506", amplify=amplify)
     if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
-        yield Finding("SBA114", "training labels", "act", "data", {})
+        yield _found("SBA508")
     if n := report.context.get("n_dropped"):
-        yield Finding("SBA116", "missing values", "note", "data", {"n": n})
+        yield _found("SBA509", n=n)
 
 
 def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:
@@ -166,19 +185,18 @@ def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:
     verdict = primary.verdict(model)
     names = {"model": name_of(model), "reference": name_of(report.reference)}
     if verdict == words.REVERSES:
-        yield Finding("SBA501", "reversal", "wrong", "model", names)
+        yield _found("SBA501", **names)
     elif verdict == words.NO_DIFFERENCE:
         labels = report.context.get("data_kind") != "texts"
-        yield Finding("SBA502", "precision", "act", "data", names | {"labels": labels})
+        yield _found("SBA502", labels=labels, **names)
     row = {row["model"]: row for row in report._accuracies}.get(model, {})
     least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
     way = words.DIRECTION_OF.get(verdict, 0)
     if least is not None and most is not None:  # evidence of a gain or a loss
         if way > 0 >= least:
-            yield Finding("SBA503", "no gain", "act", "policy", names | {"verdict": verdict})
+            yield _found("SBA503", verdict=verdict, **names)
         elif way < 0 and most < 0:
-            lost = {"lost": -row["difference"], "verdict": verdict}
-            yield Finding("SBA504", "cost", "act", "policy", names | lost)
+            yield _found("SBA504", verdict=verdict, lost=-row["difference"], **names)
     yield from _disagreement(report, model, names)
 
 
@@ -199,4 +217,4 @@ def _disagreement(report: Any, model: str, names: Mapping[str, str]) -> Iterator
         "less": {metric_name(name): verdicts[name] for name in below},
         "rates_and_shares": rates and shares,
     }
-    yield Finding("SBA505", "metrics disagree", "note", "policy", dict(names) | numbers)
+    yield _found("SBA505", **names, **numbers)

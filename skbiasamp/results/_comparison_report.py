@@ -89,11 +89,11 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def verdicts(self) -> dict[str, str]:
         """What the primary comparison says of each model, with its accuracy."""
-        said = {model: self.results[self.primary].sentence(model) for model in self.models}
+        sentences = {model: self.results[self.primary].sentence(model) for model in self.models}
         for row in self._accuracies:
-            if row["model"] in said:
-                said[row["model"]] += " " + say("comparison", "accuracy", row["model"], row)
-        return said
+            if row["model"] in sentences:
+                sentences[row["model"]] += " " + say("comparison", "accuracy", row["model"], row)
+        return sentences
 
     def facts(self, model: str) -> Facts:
         """Return what the primary comparison tells of a model, as numbers and names.

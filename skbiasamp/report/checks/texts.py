@@ -24,8 +24,8 @@ def texts_without_label(audited: Audited) -> Seen:
 def unread(shares: list[dict[str, Any]]) -> list[Finding]:
     """Return the finding that no label was read from some texts, if there are any."""
     numbers = {"shares": shares}
-    found = Finding("SBA404", "texts without a label", "note", "data", numbers)
-    return [found] if shares else []
+    finding = Finding("SBA404", "texts without a label", "note", "data", numbers)
+    return [finding] if shares else []
 
 
 @check("SBA403", "refusals", rank=64, owner="model")
