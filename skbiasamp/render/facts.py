@@ -90,7 +90,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Model:
-    """A model of a comparison by itself."""
+    """A model of a comparison, or a sensitive column, by itself."""
 
     name: str
     value: float | None
@@ -245,6 +245,7 @@ class Facts:
     baseline: str = ""
     reason: str | None = None
     models: tuple[Model, ...] = ()
+    columns: tuple[Model, ...] = ()
     changed: float | None = None
     n: float | None = None
     n_train: float | None = None

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from skbiasamp._utils.formatting import (
+    DIRECTION_OF,
     INCONCLUSIVE,
+    NO_EFFECT,
     OUTSIDE,
     SIDE_OF,
     WITHIN,
@@ -130,6 +132,9 @@ def chips_of(facts: Facts) -> list[Chip]:
     """Return the verdict, and whether the limit is kept, in a word each."""
     tone = tone_of(facts.verdict)
     chips = [Chip(say("audit", "chip", facts), tone)]
+    for each in facts.columns:
+        if each.verdict in DIRECTION_OF and facts.verdict == NO_EFFECT:
+            chips.append(Chip(say("audit", "alone_chip", each), tone_of(each.verdict)))
     word = say("audit", "limit_chip", facts)
     outside = tone if tone != "unc" else "up"
     tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}

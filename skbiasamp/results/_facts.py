@@ -22,7 +22,17 @@ from skbiasamp._utils.formatting import (
     name_of,
     task_of,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Errors, Facts, Gap, Guesses, Robust, Who
+from skbiasamp.render.facts import (
+    EVERYBODY,
+    Change,
+    Errors,
+    Facts,
+    Gap,
+    Guesses,
+    Model,
+    Robust,
+    Who,
+)
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.sensitivity import bears_errors
 
@@ -108,6 +118,13 @@ def report_facts(report: Any) -> Facts:
     return replace(
         facts,
         errors=_errors(report, facts),
+        columns=tuple(
+            Model(
+                name_of(row["column"]),
+                *(row[key] for key in ("value", "low", "high", "verdict")),
+            )
+            for row in records(report.by_column)
+        ),
         caveats=tuple(report.findings),
         **limited,
     )
