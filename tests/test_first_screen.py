@@ -400,6 +400,17 @@ def test_rates_by_group_are_in_every_format():
             assert number in told
 
 
+def test_a_report_draws_its_first_picture():
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = compas().plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["African-American", "Caucasian"]
+    assert ax.get_xlim() == (0, 1)
+    ends = [line.get_xdata() for line in ax.lines]
+    np.testing.assert_allclose(ends, [[0.523, 0.576], [0.391, 0.331]], atol=5e-4)
+    with pytest.raises(ValueError, match="no rates to draw"):
+        skbiasamp.results.AuditReport(results={}).plot()
+
+
 # --------------------------------------------------------------------------- facts and words
 
 

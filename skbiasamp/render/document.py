@@ -398,6 +398,13 @@ class Document:
         items = (item for section in self.sections for item in section.items)
         return next((item.title for item in items if isinstance(item, Card)), self.title)
 
+    @property
+    def picture(self) -> Dumbbell | None:
+        """The picture of its first screen, if that is one of rates."""
+        items = (item for section in self.sections for item in section.items)
+        pictures = (item.picture for item in items if isinstance(item, Card))
+        return next((each for each in pictures if isinstance(each, Dumbbell)), None)
+
     def shown(self, form: str) -> Iterator[Section]:
         """Yield the sections of the "page", or of "short" forms."""
         yield from (section for section in self.sections if _is_in(section, form))

@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import ADDS, AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts, Finding
+from skbiasamp.render.figure import draw
 from skbiasamp.render.words import say
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._facts import report_facts
@@ -56,6 +58,23 @@ class Report(Paged, Stored, Mapping[str, R]):
         ranked = sorted(self.results, key=lambda name: self.results[name].rank)
         able = (name for name in ranked if is_measured(self.results[name]))
         return next(able, next(iter(ranked), None))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the picture of the first screen: rates of each group before and after.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        picture = self.to_document().picture
+        if picture is None:
+            raise InputError("There are no rates to draw: {name} has none.", name="the report")
+        return draw(picture, ax)
 
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
