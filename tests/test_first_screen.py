@@ -14,7 +14,7 @@ from skbiasamp import DirectionalAuditor
 from skbiasamp.datasets import load_compas
 from skbiasamp.render.document import Actions, Card, Dumbbell, Panels
 from skbiasamp.render.facts import Facts
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results import Finding
 
 NUMBER = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?")
@@ -437,7 +437,7 @@ def test_results_and_checks_hold_no_sentences():
 def test_a_name_that_is_not_defined_is_an_error():
     jinja2 = pytest.importorskip("jinja2")
     with pytest.raises(jinja2.UndefinedError):
-        say("audit", "title", {"view": "gap"}, "")
+        express("audit", "title", {"view": "gap"}, "")
     numbers = {"group": "x", "change": 0.1}
     with pytest.raises(jinja2.UndefinedError):
         str(Finding("SBA209", "changed rates", "act", "model", numbers))

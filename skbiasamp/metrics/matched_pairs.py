@@ -26,7 +26,7 @@ from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
 from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.render.document import Document, Text
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results import AuditResult
 
 _PARAMETER_OF = {
@@ -58,14 +58,14 @@ class _Differences(AuditResult):
             names = {key: self.group_name(row[key]) for key in ("group", "other")}
             task = words.task_of(row["task"]) if several else ""
             level = self.confidence_level
-            sentences.append(say("pairs", "difference", row | names, task, self.percent, level))
+            sentences.append(express("pairs", "difference", row | names, task, self.percent, level))
         return " ".join(sentences)
 
     def to_document(self) -> Document:
         """Return value, differences and what they say as plain data, which renderers show."""
         document = super().to_document()
         (section,) = document.sections
-        items = [*section.items, Text(self.sentence), Text(say("pairs", "not_causal"))]
+        items = [*section.items, Text(self.sentence), Text(express("pairs", "not_causal"))]
         title = f"{document.title.rpartition(' (')[0]} ({self.n_samples:,.15g} rows)"
         return replace(document, title=title, sections=[replace(section, items=items)])
 

@@ -126,7 +126,7 @@ class Dumbbell:
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalBar:
     """A number with its interval, 0 and the limit."""
 
     value: float
@@ -350,7 +350,7 @@ Item: TypeAlias = (
     | Code
     | Card
     | Dumbbell
-    | Interval
+    | IntervalBar
     | Lengths
     | Parts
     | Panels

@@ -169,9 +169,9 @@ class Finding:
         return self._sentence("step")
 
     def _sentence(self, part: str) -> str:
-        from skbiasamp.render.words import say
+        from skbiasamp.render.words import express
 
-        return say("findings", f"{self.code}_{part}", {**self.numbers, "names": self.names})
+        return express("findings", f"{self.code}_{part}", {**self.numbers, "names": self.names})
 
     def __str__(self) -> str:
         return f"{self.text} {self.action}".strip()
@@ -203,6 +203,17 @@ class Facts:
     before, after : str
         What is compared: "labels" and "predictions", or "reference rows" and "these rows", or the
         names of two models.
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> report = skbiasamp.audit(hired, predicted, sensitive_features=sex, random_state=0)
+    >>> gap = report.facts.gap
+    >>> gap.group, gap.other, round(gap.before, 3), round(gap.after, 3)
+    ('m', 'f', 0.25, 0.475)
     """
 
     verdict: str

@@ -7,7 +7,7 @@ from typing import Any
 from skbiasamp.render.document import Dumbbell
 
 # Colours of pages; each has one meaning.
-_COLOURS = {"up": "#cf5a06", "down": "#1f6bb5", "rev": "#8a3200", "unc": "#727a84"}
+COLOURS = {"up": "#cf5a06", "down": "#1f6bb5", "rev": "#8a3200", "unc": "#727a84"}
 _INK = "#1b1f24"
 
 
@@ -23,7 +23,7 @@ def draw(picture: Dumbbell, ax: Any = None) -> Any:
     marks = [mark for mark in picture.marks if mark.before is not None and mark.after is not None]
     for y, mark in enumerate(marks):
         ends = [float(mark.before or 0.0), float(mark.after or 0.0)]
-        ax.plot(ends, [y, y], color=_COLOURS.get(mark.tone, _INK), linewidth=4, zorder=1)
+        ax.plot(ends, [y, y], color=COLOURS.get(mark.tone, _INK), linewidth=4, zorder=1)
         ax.scatter(ends[:1], [y], s=70, facecolor="white", edgecolor=_INK, linewidth=2, zorder=3)
         ax.scatter(ends[1:], [y], s=55, color=_INK, zorder=2)
     ax.set_yticks(range(len(marks)), [mark.name for mark in marks])

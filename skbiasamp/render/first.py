@@ -26,7 +26,7 @@ from skbiasamp.render.document import (
     Chip,
     Dumbbell,
     GapBar,
-    Interval,
+    IntervalBar,
     Lengths,
     Mark,
     Panel,
@@ -38,7 +38,7 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Watch
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
 _TONE_OF = {"grows": "up", "added": "up", "shrinks": "down", "reverses": "rev"}
@@ -58,15 +58,14 @@ def tone_of(verdict: str) -> str:
 def first_screen(facts: Facts, topic: str) -> Card:
     """Return what a reader sees first."""
     answers = answers_of(facts, "audit")
-    if steps := actions_of(facts.caveats):
-        answers.append(Answer(say("audit", "question", "first"), "", steps[0].action))
+    answers += _first_step(facts, "audit")
     return Card(
-        say("audit", "title", facts, topic),
+        express("audit", "title", facts, topic),
         chips_of(facts),
-        say("audit", "lead", facts),
+        express("audit", "lead", facts),
         answers,
         dumbbell(facts),
-        say("audit", "scope", facts),
+        express("audit", "scope", facts),
         facts.date or "",
     )
 
@@ -75,22 +74,23 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
     """Return what a reader sees first of models beside a reference: one, or a line for each."""
     first = models[0]
     if len(models) == 1:
-        texts = say("comparison", "title", first, topic), say("comparison", "lead", first)
-        chips = [Chip(say("comparison", "chip", first), tone_of(first.verdict))]
+        texts = express("comparison", "title", first, topic), express("comparison", "lead", first)
+        chips = [Chip(express("comparison", "chip", first), tone_of(first.verdict))]
         picture, answers = dumbbell(first, "comparison"), answers_of(first, "comparison")
     else:
         texts = (
-            say("comparison", "title_of_models", models, topic),
-            say("comparison", "lead_of_models", models),
+            express("comparison", "title_of_models", models, topic),
+            express("comparison", "lead_of_models", models),
         )
         chips, picture = [], _values_of(models)
         answers = [
-            Answer(each.after, each.verdict.capitalize() + ".", say("comparison", "sentence", each))
+            Answer(
+                each.after, each.verdict.capitalize() + ".", express("comparison", "sentence", each)
+            )
             for each in models
         ]
-    if steps := actions_of(first.caveats):
-        answers.append(Answer(say("comparison", "question", "first"), "", steps[0].action))
-    scope = say("comparison", "scope", first)
+    answers += _first_step(first, "comparison")
+    scope = express("comparison", "scope", first)
     title, lead = texts
     return Card(title, chips, lead, answers, picture, scope, first.date or "")
 
@@ -105,8 +105,8 @@ def _values_of(models: Sequence[Facts]) -> Dumbbell | None:
     marks = [
         Mark(each.after, reference, values[each.after], tone_of(each.verdict)) for each in models
     ]
-    key = [("before", models[0].before), ("after", say("page", "each_model"))]
-    caption = say("comparison", "caption_of_models", models[0])
+    key = [("before", models[0].before), ("after", express("page", "each_model"))]
+    caption = express("comparison", "caption_of_models", models[0])
     return Dumbbell(caption, marks, axis, (models[0].before, "model"), key, unit="value")
 
 
@@ -114,12 +114,22 @@ def answers_of(facts: Facts | Watch, file: str) -> list[Answer]:
     """Return the answers to four questions."""
     return [
         Answer(
-            say(file, "question", key),
-            say(file, f"{key}_strong", facts),
-            say(file, f"{key}_rest", facts),
+            express(file, "question", key),
+            express(file, f"{key}_strong", facts),
+            express(file, f"{key}_rest", facts),
             big=key == "much",
         )
         for key in _QUESTIONS
+    ]
+
+
+def _first_step(facts: Facts, file: str) -> list[Answer]:
+    """Return what to do first; if the verdict may be wrong, with the reason."""
+    steps = actions_of(facts.caveats)[:1]
+    question = express(file, "question", "first")
+    return [
+        Answer(question, each.text if each.severity == "wrong" else "", each.action)
+        for each in steps
     ]
 
 
@@ -131,11 +141,11 @@ def finding_text(finding: Finding) -> Text:
 def chips_of(facts: Facts) -> list[Chip]:
     """Return the verdict, and whether the limit is kept, in a word each."""
     tone = tone_of(facts.verdict)
-    chips = [Chip(say("audit", "chip", facts), tone)]
+    chips = [Chip(express("audit", "chip", facts), tone)]
     for each in facts.columns:
         if each.verdict in DIRECTION_OF and facts.verdict == NO_EFFECT:
-            chips.append(Chip(say("audit", "alone_chip", each), tone_of(each.verdict)))
-    word = say("audit", "limit_chip", facts)
+            chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
+    word = express("audit", "limit_chip", facts)
     outside = tone if tone != "unc" else "up"
     tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}
     return [*chips, Chip(word, tones[facts.limit_verdict])]
@@ -157,8 +167,8 @@ def next_steps(facts: Facts) -> Section:
     actions = [
         Action(finding.owner, finding.action, finding.text) for finding in actions_of(facts.caveats)
     ]
-    items = [Actions(actions, say("audit", "robust", facts))] if actions else []
-    return Section(say("page", "next"), items, "next")
+    items = [Actions(actions, express("audit", "robust", facts))] if actions else []
+    return Section(express("page", "next"), items, "next")
 
 
 # --------------------------------------------------------------------------- the dumbbell
@@ -194,22 +204,24 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         for each in shown
     ]
     tones = dict.fromkeys(each.effect for each in shown)
-    key = [(sign, say("audit", "key", sign, facts)) for sign in ("before", "after")]
-    key += [(_TONE_OF.get(effect, "unc"), say("audit", "key", effect, facts)) for effect in tones]
+    key = [(sign, express("audit", "key", sign, facts)) for sign in ("before", "after")]
+    key += [
+        (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
+    ]
     ends = ("", "")
     if facts.who is not None and facts.view in ("gap", "groups"):
-        ends = say("page", "worse"), say("page", "better")
+        ends = express("page", "worse"), express("page", "better")
         if facts.who.favourable not in facts.tasks:
-            ends = say("page", "better_first"), say("page", "worse_last")
+            ends = express("page", "better_first"), express("page", "worse_last")
     return Dumbbell(
-        say(file, "caption", facts),
+        express(file, "caption", facts),
         marks,
         _axis_of(shown, facts),
         (facts.before, facts.after),
         key,
         ends,
         _gap_bars(facts, shown) if facts.view == "gap" and facts.percent else (),
-        say("page", "others", len(changes) - len(shown)) if cut else "",
+        express("page", "others", len(changes) - len(shown)) if cut else "",
         cut,
         "" if facts.percent else "amount",
     )
@@ -255,7 +267,7 @@ def _tone(change: Change) -> str:
 
 def _tail(change: Change) -> str:
     if change.effect in ("unclear", "unknown") or change.change is None:
-        return say("page", "unclear")
+        return express("page", "unclear")
     return number(100 * change.change, "+.1f")
 
 
@@ -278,11 +290,11 @@ def _gap_bars(facts: Facts, shown: Sequence[Change]) -> list[GapBar]:
     kept = (max(a, c), min(b, d)) if max(a, c) < min(b, d) else None
     crosses = facts.gap.before * facts.gap.after < 0
     return [
-        GapBar(say("page", "gap_in", facts.before), a, b, say("page", "from_data", facts)),
+        GapBar(express("page", "gap_in", facts.before), a, b, express("page", "from_data", facts)),
         GapBar(
-            say("page", "gap_in", facts.after),
+            express("page", "gap_in", facts.after),
             *(c, d),
-            say("page", "from_model", facts),
+            express("page", "from_model", facts),
             None if crosses else kept,
             tone_of(facts.verdict),
         ),
@@ -301,7 +313,9 @@ def look_closer(
         able = [_change_panel(facts), _error_panel(facts), strata]
     panels = [panel for panel in able if panel is not None]
     panels += [Panel(table.caption, table, wide=True) for table in tables]
-    return Section(say("page", "closer"), [Panels(panels)] if panels else [], "closer", only="page")
+    return Section(
+        express("page", "closer"), [Panels(panels)] if panels else [], "closer", only="page"
+    )
 
 
 def _change_panel(facts: Facts) -> Panel | None:
@@ -319,15 +333,15 @@ def _change_panel(facts: Facts) -> Panel | None:
     axis = Axis.around([value, low, high, limit], limit=limit, balanced=True)
     form = "+.1f" if unit else "+.3f"
     text = "{} ({} to {})".format(*(number(end, form) for end in (value, low, high)))
-    picture = Interval(value, low, high, axis, text, tone_of(facts.verdict), ends_of(facts))
+    picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends_of(facts))
     return Panel(
-        say("page", "change_title", facts), picture, say("page", "change_text", facts, unit)
+        express("page", "change_title", facts), picture, express("page", "change_text", facts, unit)
     )
 
 
 def ends_of(facts: Facts) -> tuple[str, str]:
     """Return what lies at either end of an axis of changes."""
-    return say("page", "less", facts), say("page", "more", facts)
+    return express("page", "less", facts), express("page", "more", facts)
 
 
 def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float | None], str]:
@@ -349,10 +363,10 @@ def like_with_like(
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
     sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
-    blocks = [(say("page", "strata_unit", facts), sizes)]
+    blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
-    text = say("page", "strata_text", next((word for word in verdicts if word), None))
-    return Panel(say("page", "strata_title"), Lengths(blocks, axis), text)
+    text = express("page", "strata_text", next((word for word in verdicts if word), None))
+    return Panel(express("page", "strata_title"), Lengths(blocks, axis), text)
 
 
 def changes_table(facts: Facts) -> Table | None:
@@ -374,20 +388,20 @@ def _groups_table(facts: Facts) -> Table:
                 Cell(form(each.before), each.before),
                 Cell(form(each.after), each.after),
                 Cell(_size(each, facts), each.change, side=_tone(each)),
-                Cell(say("page", "effect", each.effect)),
+                Cell(express("page", "effect", each.effect)),
             ],
         )
         for each in shown
     ]
-    columns = (facts.before.capitalize(), facts.after.capitalize(), *say_all("change", "gap"))
+    columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
     return Table(
-        say("page", "all_groups"), say("page", "group"), columns, rows, len(rows), "groups"
+        express("page", "all_groups"), express("page", "group"), columns, rows, len(rows), "groups"
     )
 
 
-def say_all(*names: str) -> tuple[str, ...]:
+def headings_of(*names: str) -> tuple[str, ...]:
     """Return headings."""
-    return tuple(say("page", name) for name in names)
+    return tuple(express("page", name) for name in names)
 
 
 def _size(change: Change, facts: Facts) -> str:
@@ -414,11 +428,11 @@ def _heat_map(facts: Facts) -> Table:
         ]
         effects = [each.effect for each in own if each is not None]
         word = min(effects, key=_EFFECTS.index)
-        rows.append(Row(task, [*cells, Cell(say("page", "effect", word))]))
+        rows.append(Row(task, [*cells, Cell(express("page", "effect", word))]))
     three = largest[:_MOST_TASKS]
-    caption = say("page", "heat_map", facts, three)
-    columns = (*facts.groups, say("page", "gap"))
-    return Table(caption, say("page", "task"), columns, rows, len(rows), "tasks")
+    caption = express("page", "heat_map", facts, three)
+    columns = (*facts.groups, express("page", "gap"))
+    return Table(caption, express("page", "task"), columns, rows, len(rows), "tasks")
 
 
 def _error_panel(facts: Facts) -> Panel | None:
@@ -434,15 +448,15 @@ def _error_panel(facts: Facts) -> Panel | None:
             (each.group, size) for each in errors if (size := getattr(each, kind)) is not None
         ]
         if lengths:
-            blocks.append((say("page", f"errors_{kind}", facts), lengths))
+            blocks.append((express("page", f"errors_{kind}", facts), lengths))
     if not blocks:
         return None
     if facts.percent:
         axis, unit = Axis(0.0, 1.0, percent=True), "share"
     else:
         axis, unit = Axis.around(size for _, block in blocks for _, size in block), ""
-    text = say("page", "errors_text", facts)
-    return Panel(say("page", "errors_title", facts), Lengths(blocks, axis, unit), text)
+    text = express("page", "errors_text", facts)
+    return Panel(express("page", "errors_title", facts), Lengths(blocks, axis, unit), text)
 
 
 def parts_of(facts: Facts) -> Parts | None:
@@ -451,12 +465,12 @@ def parts_of(facts: Facts) -> Parts | None:
         return None
     if math.isclose(facts.published, facts.value, abs_tol=5e-5):
         return None
-    return Parts(facts.published - facts.value, facts.value, say("page", "parts", facts))
+    return Parts(facts.published - facts.value, facts.value, express("page", "parts", facts))
 
 
 def named_terms(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield what statisticians look for, by its name."""
     for name in ("value", "published", "gap", "signs", "rows"):
-        text = say("page", f"stat_{name}", facts)
+        text = express("page", f"stat_{name}", facts)
         if text:
-            yield say("page", "stat_name", name), text
+            yield express("page", "stat_name", name), text

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from skbiasamp._utils.formatting import escaped, printable
 from skbiasamp.render.document import (
+    Actions,
     Bullets,
     Card,
     Document,
@@ -18,7 +19,7 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
-from skbiasamp.render.text import rates_table
+from skbiasamp.render.text import table_of_rates
 
 MOST = 50  # rows of a table
 
@@ -30,7 +31,11 @@ def as_markdown(document: Document) -> str:
         parts += [f"## {escaped(document.title)}"]
         parts += [escaped(document.about)] if document.about else []
     for section in document.shown("short"):
-        parts += _parts(section, 2 + bool(document.title))
+        items = section.shown("short")
+        if isinstance(items[0], Card):  # it has a title of its own
+            parts += [part for item in items for part in _parts(item, 3)]
+        else:
+            parts += _parts(section, 2 + bool(document.title))
     return "\n\n".join([*parts, *map(escaped, document.made)]) + "\n"
 
 
@@ -79,7 +84,12 @@ def _parts(item: Item, level: int) -> Iterator[str]:
                 yield from _parts(item.picture, level)
             yield escaped(f"{item.scope} {item.date}".strip())
         case Dumbbell():
-            yield from _parts(rates_table(item), level)
+            yield from _parts(table_of_rates(item), level)
+        case Actions():
+            yield "\n".join(
+                f"- **{escaped(each.step)}** {escaped(f'{each.reason} ({each.owner})')}"
+                for each in item.actions
+            )
         case Bullets():
             yield "\n".join(f"- {_words(text)}" for text in item.texts)
         case Terms():

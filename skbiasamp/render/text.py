@@ -63,7 +63,7 @@ def _card(card: Card, width: int) -> Iterator[str]:
     yield _wrapped(f"{card.scope} {card.date}".strip(), width)
 
 
-def rates_table(picture: Dumbbell) -> Table:
+def table_of_rates(picture: Dumbbell) -> Table:
     """Return the numbers of a picture, one row a group."""
     form = amount if picture.unit else rate
 
@@ -91,7 +91,7 @@ def _lines(item: Item, width: int) -> Iterator[str]:
         case Card():
             yield from _card(item, width)
         case Dumbbell():
-            yield from _table(rates_table(item), width)
+            yield from _table(table_of_rates(item), width)
         case Bullets():
             for i, text in enumerate(item.texts, 1):
                 first = f"{i}. " if item.numbered else "- "

@@ -21,7 +21,7 @@ from skbiasamp._utils.formatting import (
 )
 
 
-def say(file: str, macro: str, *values: Any) -> str:
+def express(file: str, macro: str, *values: Any) -> str:
     """Return what a macro of a file in `sentences` makes of values, on one line."""
     return " ".join(str(getattr(_module(file), macro)(*values)).split())
 

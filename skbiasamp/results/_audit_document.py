@@ -19,7 +19,7 @@ from skbiasamp.render.first import (
     next_steps,
     parts_of,
 )
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._audit_tables import (
     columns_table,
     curve_table,
@@ -46,30 +46,30 @@ def audit_document(report: AuditReport) -> Document:
         else None,
         changes_table(facts),
     ]
-    thresholds: list[Item | None] = [slider, Text(say("tables", "thresholds"), quiet=True)]
+    thresholds: list[Item | None] = [slider, Text(express("tables", "thresholds"), quiet=True)]
     thresholds += [curve_table(report, slider)]
     if slider is None:
         thresholds = thresholds[2:]
     sections = [
-        Section(say("page", "report"), [first_screen(facts, topic_of(facts))], "first"),
+        Section(express("page", "report"), [first_screen(facts, topic_of(facts))], "first"),
         look_closer(facts, strata=_strata(report), tables=filter(None, tables)),
         next_steps(facts),
         Section(
-            say("page", "thresholds"),
+            express("page", "thresholds"),
             thresholds if any(thresholds) else [],
             "thresholds",
             only="page",
             folded=True,
         ),
         Section(
-            say("page", "source"),
+            express("page", "source"),
             [*explanation_items(report.explanation)],
             "why",
             only="page",
             folded=True,
         ),
         Section(
-            say("page", "statistics"),
+            express("page", "statistics"),
             [*_statistics(report)],
             "statistics",
             only="page",
@@ -78,7 +78,7 @@ def audit_document(report: AuditReport) -> Document:
     ]
     return document_of(
         report.context,
-        say("page", "audit"),
+        express("page", "audit"),
         sections,
         about="",
         results=[
@@ -106,8 +106,8 @@ def _statistics(report: AuditReport) -> Iterator[Item | None]:
     yield Terms([*named_terms(facts)])
     yield parts_of(facts)
     if len(report) > 1:
-        yield Text(say("tables", "metrics_differ", len(report) - 1), quiet=True)
-        yield summary_table(report, id="metrics-table", caption=say("tables", "metrics"))
+        yield Text(express("tables", "metrics_differ", len(report) - 1), quiet=True)
+        yield summary_table(report, id="metrics-table", caption=express("tables", "metrics"))
     if report.primary is not None:
         yield strongest_pairs("pairs", metric_name(report.primary), report[report.primary])
     for i, (_, result) in enumerate(report.items()):
@@ -130,16 +130,18 @@ def _other_findings(report: AuditReport) -> Section:
     """Return the findings that are no step above."""
     steps = actions_of(report.findings)
     texts = [finding_text(finding) for finding in report.findings if finding not in steps]
-    return Section(say("tables", "findings"), [Bullets(texts)])
+    return Section(express("tables", "findings"), [Bullets(texts)])
 
 
 def _not_measured(report: AuditReport) -> Section:
     """Return what was not measured, and why."""
     texts = [
-        Text(say("audit", "lead", result.facts), f"{metric_name(name)}:")
+        Text(express("audit", "lead", result.facts), f"{metric_name(name)}:")
         for name, result in report.items()
         if result.verdict == NOT_MEASURED
     ]
     for code in report.context.get("not_measured", ()):
-        texts.append(Text(say("tables", "left_out", code, 1), say("tables", "left_out", code, 0)))
-    return Section(say("tables", "not_measured"), [Bullets(texts)])
+        texts.append(
+            Text(express("tables", "left_out", code, 1), express("tables", "left_out", code, 0))
+        )
+    return Section(express("tables", "not_measured"), [Bullets(texts)])

@@ -22,7 +22,7 @@ from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
 from skbiasamp.render.slider import against_limit
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,
     count,
@@ -82,7 +82,7 @@ def columns_table(
         columns,
         lambda row: {"name": name_of(row["column"])},
         id="columns-table",
-        caption=say("tables", "columns"),
+        caption=express("tables", "columns"),
         first="Sensitive column",
     )
 
@@ -118,7 +118,7 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
             "notes": [note for note, at in known.items() if at == row["at"]],
         },
         id="curve-table",
-        caption=say("tables", "curve", slider is not None),
+        caption=express("tables", "curve", slider is not None),
         first="Threshold",
     )
 
@@ -168,7 +168,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         mark,
         n=len(result.table),
         id=table_id,
-        caption=say("tables", "pairs", name, len(rows) > 1, few, result.unit),
+        caption=express("tables", "pairs", name, len(rows) > 1, few, result.unit),
         first=heading,
         marks="Change and interval" if drawn_column == "change" else "Amplification and interval",
     )
@@ -228,7 +228,7 @@ def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
             cells,
             mark,
             id=f"{table_id}-{i}",
-            caption=say("tables", "words", source),
+            caption=express("tables", "words", source),
             first="Word",
             marks="Share of texts",
             axis=axis,
@@ -304,7 +304,7 @@ def rates_table(report: AuditReport) -> Table | None:
         table_columns(*columns),
         mark,
         id="rates-table",
-        caption=say("tables", "rates", labelled, apart, hold_together(rows), means),
+        caption=express("tables", "rates", labelled, apart, hold_together(rows), means),
         first=heading,
         marks="Rates",
         percent=True,

@@ -17,7 +17,7 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison_facts import model_facts
 from skbiasamp.results._json import OfMetric
 from skbiasamp.results._shown import Shown, of_frame
@@ -229,7 +229,7 @@ class ComparisonResult(Shown, OfMetric):
         -------
         text : str
         """
-        return say("comparison", "sentence", self.facts(model))
+        return express("comparison", "sentence", self.facts(model))
 
     def facts(self, model: str) -> Facts:
         """Return what the comparison tells of a model, as numbers and names.

@@ -23,7 +23,7 @@ from skbiasamp.render.first import (
     look_closer,
     next_steps,
 )
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
@@ -55,11 +55,11 @@ def comparison_document(report: ComparisonReport) -> Document:
     accuracy = _accuracy(report)
     return document_of(
         report.context,
-        say("page", "comparison"),
+        express("page", "comparison"),
         about="",
         sections=[
             Section(
-                say("page", "report"),
+                express("page", "report"),
                 [first_screen_of_models(facts, topic_of(facts[0]))],
                 "first",
             ),
@@ -68,7 +68,7 @@ def comparison_document(report: ComparisonReport) -> Document:
             ),
             next_steps(facts[0]),
             Section(
-                say("page", "statistics"),
+                express("page", "statistics"),
                 [*_statistics(report)],
                 "statistics",
                 only="page",
@@ -85,7 +85,7 @@ def _statistics(report: ComparisonReport) -> Iterator[Item | None]:
         yield _changes(report, model, i)
     steps = actions_of(report.findings)
     others = [finding_text(each) for each in report.findings if each not in steps]
-    yield Section(say("tables", "findings"), [Bullets(others)])
+    yield Section(express("tables", "findings"), [Bullets(others)])
     settings = {metric_name(name): result.params for name, result in report.items()}
     yield record(report.context, report.data_files, settings)
 
@@ -136,7 +136,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         table_columns("Rows", rates, "Adjusted p"),
         lambda row: {"name": named(row)},
         id=table_id,
-        caption=say("tables", "changed", name_of(model)),
+        caption=express("tables", "changed", name_of(model)),
         first=heading,
         marks="Change and interval",
         only="page",
@@ -173,12 +173,12 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | t
             "dot": row["share"],
         },
         id=table_id,
-        caption=say("tables", "churn", name_of(model), name_of(result.reference)),
+        caption=express("tables", "churn", name_of(model), name_of(result.reference)),
         first="Group",
         marks="Share of the group's rows",
         percent=True,
     )
-    return table, Text(say("tables", "churn_test", rows[0]["p_value"]))
+    return table, Text(express("tables", "churn_test", rows[0]["p_value"]))
 
 
 def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
@@ -214,7 +214,7 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
             "says": f"{number(row['value'], '+.2f')} percentage points",
         },
         id=table_id,
-        caption=say("tables", "model_errors", name_of(model)),
+        caption=express("tables", "model_errors", name_of(model)),
         first=heading,
         marks="Change of accuracy in percentage points",
         only="page",
@@ -244,7 +244,7 @@ def _accuracy(report: ComparisonReport) -> Table | None:
             | (reference if row["model"] == report.reference else {})
         ),
         id="accuracy-table",
-        caption=say("tables", "accuracy"),
+        caption=express("tables", "accuracy"),
         first="Model",
         marks="Difference in percentage points",
     )
@@ -267,7 +267,7 @@ def _differences(report: ComparisonReport) -> Iterator[Item | None]:
         table_columns(values, "Interval", "Adjusted p", {"Verdict": verdict}),
         named,
         id="differences-table",
-        caption=say("tables", "differences", name_of(report.reference), len(report.models)),
+        caption=express("tables", "differences", name_of(report.reference), len(report.models)),
         first="Metric and model",
         marks="Difference and interval",
         balanced=True,

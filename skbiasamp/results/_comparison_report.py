@@ -10,7 +10,7 @@ import pandas as pd
 from skbiasamp._utils import formatting as words
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts, Finding
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_facts import findings_of_models, model_facts
 from skbiasamp.results._json import records
@@ -92,7 +92,9 @@ class ComparisonReport(Report[ComparisonResult]):
         sentences = {model: self.results[self.primary].sentence(model) for model in self.models}
         for row in self._accuracies:
             if row["model"] in sentences:
-                sentences[row["model"]] += " " + say("comparison", "accuracy", row["model"], row)
+                sentences[row["model"]] += " " + express(
+                    "comparison", "accuracy", row["model"], row
+                )
         return sentences
 
     def facts(self, model: str) -> Facts:

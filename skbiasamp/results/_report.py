@@ -15,7 +15,7 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts, Finding
 from skbiasamp.render.figure import draw
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._facts import report_facts
 from skbiasamp.results._json import Stored, as_json
@@ -201,7 +201,7 @@ class AuditReport(Report[AuditResult]):
     @property
     def verdict(self) -> str:
         """The verdict of the primary result in sentences: what changes, by how much, how sure."""
-        return say("audit", "verdict", self.facts)
+        return express("audit", "verdict", self.facts)
 
     @property
     def sentences(self) -> dict[str, str]:

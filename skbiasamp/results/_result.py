@@ -24,7 +24,7 @@ from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._facts import result_facts
 from skbiasamp.results._json import OfMetric
 from skbiasamp.results._shown import Shown
@@ -237,7 +237,7 @@ class AuditResult(Shown, OfMetric):
     @property
     def sentence(self) -> str:
         """What the result says: verdict, how much changes, and how sure that is."""
-        return say("audit", "verdict", self.facts)
+        return express("audit", "verdict", self.facts)
 
     @property
     def labelled(self) -> bool:

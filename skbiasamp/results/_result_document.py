@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp.render.document import Document
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import of_frame
 from skbiasamp.results.pair_tables import uncounted
@@ -80,7 +80,7 @@ def _remarks(result: AuditResult) -> list[str]:
         if raised:
             remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
     if result.differs and not math.isnan(result.published):
-        remarks.append(say("page", "stat_published", result.facts))
+        remarks.append(express("page", "stat_published", result.facts))
     return remarks
 
 

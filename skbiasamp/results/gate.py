@@ -25,7 +25,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.inference.power import smallest_effect
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 
@@ -88,8 +88,8 @@ class GateCheck:
     missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        needed = say("gate", "needed", self) if self.outcome == INCONCLUSIVE else ""
-        return say("gate", "check", self, needed)
+        needed = express("gate", "needed", self) if self.outcome == INCONCLUSIVE else ""
+        return express("gate", "check", self, needed)
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class Gate(Exported):
             side = "below" if check.value < 0 else "above"
             names["reversing" if check.verdict == REVERSES else side].append(check.name)
         every = [check.name for check in checks]
-        return say("gate", "outcome", self, outcome, every, *names.values())
+        return express("gate", "outcome", self, outcome, every, *names.values())
 
     def __repr__(self) -> str:
         return printable("\n".join([self.sentence, *(f"  {check}" for check in self.checks)]))

@@ -23,7 +23,7 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.render.first import tone_of
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
 from skbiasamp.results._content import (
@@ -135,7 +135,7 @@ class MitigationSearch(Paged):
         """What the search found."""
         chosen = None if self.best is None else self._row(self.best)
         unsure = int((self.table["status"] == words.INCONCLUSIVE).sum())
-        return say("search", "sentence", self, self._row(BASELINE), chosen, unsure)
+        return express("search", "sentence", self, self._row(BASELINE), chosen, unsure)
 
     @property
     def _papers(self) -> list[str]:
@@ -151,21 +151,23 @@ class MitigationSearch(Paged):
         rows, score = records(self.table), self.scores[0]
         verdict = words.AMPLIFIES_LESS if self.improved else words.NO_DIFFERENCE
         card = Card(
-            say("search", "title", self.best),
+            express("search", "title", self.best),
             [Chip(verdict.capitalize(), tone_of(verdict))],
             self.sentence,
             [],
             self._picture(rows, score),
         )
         return Document(
-            say("search", "title_of_page"),
+            express("search", "title_of_page"),
             [
-                Section(say("page", "report"), [card, *map(Text, self._notes(rows))], "first"),
-                Section(say("search", "candidates"), [self._candidates(rows, score)], "candidates"),
-                Section(say("search", "pairs"), [self._pairs()], "pairs", only="page"),
+                Section(express("page", "report"), [card, *map(Text, self._notes(rows))], "first"),
                 Section(
-                    say("search", "limits"),
-                    [Bullets.of(say("search", f"limit_{i}") for i in (1, 2, 3))],
+                    express("search", "candidates"), [self._candidates(rows, score)], "candidates"
+                ),
+                Section(express("search", "pairs"), [self._pairs()], "pairs", only="page"),
+                Section(
+                    express("search", "limits"),
+                    [Bullets.of(express("search", f"limit_{i}") for i in (1, 2, 3))],
                     "limits",
                     only="page",
                     folded=True,
@@ -180,12 +182,12 @@ class MitigationSearch(Paged):
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
         ends = self.measures.drop_duplicates("mitigation").set_index("mitigation")
         texts = [
-            say("search", "failed", row["candidate"], str(ends.loc[row["candidate"], "error"]))
+            express("search", "failed", row["candidate"], str(ends.loc[row["candidate"], "error"]))
             for row in rows
             if row["status"] == FAILED
         ]
         same = ends.index[ends["rows_changed"] == 0].drop(BASELINE, errors="ignore")
-        return texts + [say("search", "changed_nothing", name) for name in same]
+        return texts + [express("search", "changed_nothing", name) for name in same]
 
     def _candidates(self, rows: list[dict[str, Any]], score: str) -> Table:
         cells: Cells = {
@@ -205,7 +207,7 @@ class MitigationSearch(Paged):
                 "notes": ("winner",) * (row["candidate"] == self.best),
             },
             id="candidates-table",
-            caption=say("search", "table", metric_name(self.amplifications[0])),
+            caption=express("search", "table", metric_name(self.amplifications[0])),
             first="Candidate",
             marks="Amplification",
             axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
@@ -217,7 +219,7 @@ class MitigationSearch(Paged):
             for row in rows
             if row["low"] is not None and row[score] is not None
         ]
-        caption = say("search", "picture", metric_name(self.amplifications[0]), score)
+        caption = express("search", "picture", metric_name(self.amplifications[0]), score)
         scatter = Scatter(caption, points, x=score, limit=self.limit, best=self.best)
         return scatter if points else None  # without intervals
 

@@ -12,7 +12,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import group_of
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.document import Slider
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._json import records
 
 _DRAWS = 400
@@ -32,7 +32,7 @@ def slider_of(report: Any) -> Slider | None:
     sign = [signs.get(name, 0) for name in groups]
     half = (curve["high"] - curve["low"]).to_numpy() / 2
     return Slider(
-        caption=say("tables", "slider"),
+        caption=express("tables", "slider"),
         groups=[group_of(name, columns) for name in groups],
         thresholds=[None, *curve["threshold"].tolist()],
         above=above.tolist(),

@@ -38,7 +38,7 @@ from skbiasamp.render.document import (
 from skbiasamp.render.facts import Watch
 from skbiasamp.render.first import answers_of, tone_of
 from skbiasamp.render.periods import typical
-from skbiasamp.render.words import say
+from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
     estimates_table,
@@ -196,7 +196,7 @@ class Timeline(Paged, OfMetric):
     @property
     def sentence(self) -> str:
         """What the watch says: verdict first."""
-        return say("over", "sentence", self.facts)
+        return express("over", "sentence", self.facts)
 
     @property
     def facts(self) -> Watch:
@@ -261,20 +261,20 @@ class Timeline(Paged, OfMetric):
         settings = {metric_name(self.name): self.params}
         return document_of(
             self.context,
-            say("over", "title_of_page"),
+            express("over", "title_of_page"),
             [
-                Section(say("page", "report"), [_card(self, facts, periods)], "first"),
-                Section(say("page", "next"), [_steps(facts.verdict)], "next", only="page"),
-                Section(say("over", "which"), _pairs(self), "pairs", only="page"),
-                Section(say("over", "every"), [_periods(periods)], "periods", only="page"),
+                Section(express("page", "report"), [_card(self, facts, periods)], "first"),
+                Section(express("page", "next"), [_steps(facts.verdict)], "next", only="page"),
+                Section(express("over", "which"), _pairs(self), "pairs", only="page"),
+                Section(express("over", "every"), [_periods(periods)], "periods", only="page"),
                 Section(
-                    say("over", "notes"),
-                    [Bullets(noted[:_MOST_NOTES] or [Text(say("over", "nothing"))])],
+                    express("over", "notes"),
+                    [Bullets(noted[:_MOST_NOTES] or [Text(express("over", "nothing"))])],
                     "notes",
                     only="page",
                 ),
                 Section(
-                    say("page", "statistics"),
+                    express("page", "statistics"),
                     [record(self.context, self.context.get("data_files", []), settings)],
                     "statistics",
                     only="page",
@@ -293,7 +293,7 @@ def _card(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Ca
     """Return the first screen of a watch."""
     empty = facts.reference_value is None or all(row["value"] is None for row in periods)
     chart = Chart(
-        say("over", "chart", timeline.confidence_level),
+        express("over", "chart", timeline.confidence_level),
         timeline.sentence,
         periods,
         facts.reference_value or 0.0,
@@ -301,24 +301,27 @@ def _card(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Ca
         facts.versions,
     )
     answers = answers_of(facts, "over")
-    if step := say("over", "step", facts.verdict, 0, 1):
-        answers.append(Answer(say("over", "question", "first"), "", step))
+    if step := express("over", "step", facts.verdict, 0, 1):
+        answers.append(Answer(express("over", "question", "first"), "", step))
     return Card(
-        say("over", "title", facts),
+        express("over", "title", facts),
         [Chip(facts.verdict.capitalize(), tone_of(facts.verdict))],
-        say("over", "lead", facts),
+        express("over", "lead", facts),
         answers,
         None if empty else chart,
-        say("over", "scope", facts),
+        express("over", "scope", facts),
         (timeline.context.get("date") or "").partition(" ")[0],
     )
 
 
 def _steps(verdict: str) -> Actions:
     """Return what to do next."""
-    n = int(say("over", "n_steps", verdict))
+    n = int(express("over", "n_steps", verdict))
     return Actions(
-        [Action(*(say("over", "step", verdict, i, part) for part in range(3))) for i in range(n)]
+        [
+            Action(*(express("over", "step", verdict, i, part) for part in range(3)))
+            for i in range(n)
+        ]
     )
 
 
@@ -328,7 +331,7 @@ def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:
     for note in notes:
         names = periods.setdefault(note["text"], [])
         names += [note["period"]] if note["period"] is not None else []
-    return [say("over", "note", names, text) for text, names in periods.items()]
+    return [express("over", "note", names, text) for text, names in periods.items()]
 
 
 def _periods(periods: list[dict[str, Any]]) -> Table:
@@ -340,7 +343,7 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
         with_interval("value", number, _DRAWN[1:3]),
         lambda row: {"name": row["period"]},
         id="periods-table",
-        caption=say("over", "periods_table"),
+        caption=express("over", "periods_table"),
         first="Period",
         marks="Value and interval",
         axis=Axis.around(row[key] for row in kept for key in _DRAWN),
@@ -384,11 +387,11 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
         shown("value"),
         lambda row: {"name": named(row), "ring": row["expected"]},
         id="pairs-table",
-        caption=say("over", "pairs_table", first, last),
+        caption=express("over", "pairs_table", first, last),
         first=heading,
         marks="Value",
     )
-    return [table, Text(say("over", "pairs_text"), quiet=True)]
+    return [table, Text(express("over", "pairs_text"), quiet=True)]
 
 
 def _since(rows: list[dict[str, Any]]) -> dict[str, Any]:
