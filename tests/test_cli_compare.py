@@ -157,7 +157,7 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
     assert max(map(len, printed.splitlines())) <= 80
     shown = " ".join(printed.split())
     assert shown.startswith("Comparison of models")
-    assert "Hired: 2 models compared with “champion”" in shown
+    assert "2 models compared with “champion”" in shown
     for model in report.models:
         sentence = report[report.primary].sentence(model).replace("−", "-")
         assert sentence in shown

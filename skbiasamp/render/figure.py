@@ -11,7 +11,7 @@ COLOURS = {"up": "#cf5a06", "down": "#1f6bb5", "rev": "#8a3200", "unc": "#727a84
 _INK = "#1b1f24"
 
 
-def draw(picture: Dumbbell, ax: Any = None) -> Any:
+def draw_dumbbell(picture: Dumbbell, ax: Any = None) -> Any:
     """Draw rates before and after; return the axes."""
     try:
         from matplotlib import pyplot as plt

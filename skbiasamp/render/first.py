@@ -154,6 +154,7 @@ def chips_of(facts: Facts) -> list[Chip]:
 def actions_of(caveats: Sequence[Finding]) -> list[Finding]:
     """Return at most three steps: the most urgent, then those that another owner can take."""
     able = [finding for finding in caveats if finding.severity != "note"]
+    able.sort(key=lambda finding: finding.severity != "wrong")
     chosen: list[Finding] = []
     for finding in able:
         if finding.severity == "wrong" or finding.owner not in {each.owner for each in chosen}:

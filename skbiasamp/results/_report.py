@@ -14,7 +14,7 @@ from skbiasamp._utils.formatting import ADDS, AMPLIFIES, DIRECTION_OF, NO_EFFECT
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts, Finding
-from skbiasamp.render.figure import draw
+from skbiasamp.render.figure import draw_dumbbell
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._facts import report_facts
@@ -74,7 +74,7 @@ class Report(Paged, Stored, Mapping[str, R]):
         picture = self.to_document().picture
         if picture is None:
             raise InputError("There are no rates to draw: {name} has none.", name="the report")
-        return draw(picture, ax)
+        return draw_dumbbell(picture, ax)
 
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
@@ -157,11 +157,8 @@ class AuditReport(Report[AuditResult]):
     >>> report.primary
     'directional A->T'
     >>> print(report.verdict)
-    The model amplifies the association: +0.1125 (95 % confidence interval +0.0901 to
-    +0.1349). The difference between the groups grows from 25.0 to 47.5 percentage points
-    (95 % interval of this change: +18.0 to +27.0). Largest change compared with all rows: the
-    group f is predicted '1' for 15.0 % of its rows, and 25.0 % are labelled so (1,000 fewer
-    per 10,000 rows of this group; −11.2 percentage points compared with all rows).
+    The model widens the gap between m and f. The gap goes from 25.0 to 47.5 percentage points.
+    Allowing for chance, the model adds 18.0 to 27.0 percentage points.
     """
 
     _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
