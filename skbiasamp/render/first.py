@@ -46,6 +46,7 @@ _EFFECTS = ("reverses", "grows", "added", "shrinks", "unclear", "unknown")
 _MOST_COLUMNS = 8  # groups of a table of tasks by groups
 _QUESTIONS = ("who", "much", "source", "sure")
 _FIRST, _LAST = 4, 3  # groups of a picture, of many
+_FEW = 30  # rows; a smaller group leads no picture
 _MOST_NUMBERS = 4  # groups whose rates are all written
 _MOST_TASKS, _MOST_PAIRS, _MOST_ACTIONS = 3, 6, 3
 
@@ -191,6 +192,8 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         names = _group
     cut = 0
     if len(shown) > _FIRST + _LAST:
+        large = [each for each in shown if (each.n or 0) >= _FEW]
+        shown = large if len(large) > _FIRST + _LAST else shown
         shown, cut = [*shown[:_FIRST], *shown[-_LAST:]], _FIRST
     many = len(shown) > _MOST_NUMBERS and facts.view in ("groups", "pairs")
     marks = [
@@ -233,11 +236,15 @@ def by_harm(changes: Iterable[Change], facts: Facts) -> list[Change]:
     if facts.who is None:
         if facts.view == "gap":
             return sorted(changes, key=lambda each: -(each.after or 0.0))
-        return sorted(changes, key=lambda each: -(each.change or 0.0))
+        return sorted(changes, key=lambda each: (_is_small(each), -(each.change or 0.0)))
     sign = 1.0 if facts.who.favourable in facts.tasks else -1.0
     if facts.view == "gap":
         return sorted(changes, key=lambda each: sign * (each.after or 0.0))
-    return sorted(changes, key=lambda each: sign * (each.change or 0.0))
+    return sorted(changes, key=lambda each: (_is_small(each), sign * (each.change or 0.0)))
+
+
+def _is_small(change: Change) -> bool:
+    return change.n is not None and change.n < _FEW
 
 
 def _largest_tasks(changes: Sequence[Change]) -> list[Change]:

@@ -40,9 +40,18 @@ def environment(lines: bool = False) -> Any:
         trim_blocks=lines,
         lstrip_blocks=lines,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=_compiled(jinja2),
     )
     made.filters |= _FORMATS
     return made
+
+
+def _compiled(jinja2: Any) -> Any:
+    """Return where compiled templates are kept: compiling them takes ten times as long."""
+    try:
+        return jinja2.FileSystemBytecodeCache()  # in a temporary folder of this user alone
+    except (OSError, RuntimeError):  # there is no such folder, as in a sandbox: they are not kept
+        return None
 
 
 @cache

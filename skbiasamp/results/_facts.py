@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import (
     ADDS,
     DIRECTION_OF,
@@ -358,13 +359,20 @@ def who_of(
     if not wanted and len(tasks) > 1:
         return None
     name = wanted[0] if len(wanted) == 1 else favourable[0]
-    own = [each for each in changes if not wanted or each.task in wanted]
+    # Who is missing a group is nobody in particular.
+    own = [
+        each
+        for each in changes
+        if (not wanted or each.task in wanted) and MISSING not in each.group
+    ]
     losing = [
         each
         for each in own
         if each.effect not in ("unclear", "unknown") and sign * (each.change or 0.0) < 0
     ]
     groups = {each.group for each in own}
+    if len(groups) < 2:
+        return None
 
     def rates(each: Change) -> tuple[float | None, float | None]:
         if sign > 0:
