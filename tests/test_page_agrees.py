@@ -166,7 +166,7 @@ def test_a_group_without_a_name_is_seen(name):
         auditor=DirectionalAuditor(),
         random_state=0,
     )
-    assert "''" in {mark.name for mark in audit.to_document().picture.marks}
+    assert "group ''" in {mark.name for mark in audit.to_document().picture.marks}
 
 
 def test_a_pair_is_significant_by_its_change_beside_all_rows():

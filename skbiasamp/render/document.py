@@ -123,6 +123,7 @@ class Dumbbell:
     left_out: str = ""
     cut: int = 0
     unit: str = ""
+    of: str = "Group"
 
 
 @dataclass(frozen=True)

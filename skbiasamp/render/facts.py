@@ -100,6 +100,16 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Accuracy:
+    """The accuracy of a model, and its difference to that of the reference."""
+
+    accuracy: float
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+
+
+@dataclass(frozen=True)
 class Watch:
     """What a watch over time tells: of the change and its alarm, of the reference and versions."""
 
@@ -258,6 +268,7 @@ class Facts:
     models: tuple[Model, ...] = ()
     columns: tuple[Model, ...] = ()
     changed: float | None = None
+    accuracy: Accuracy | None = None
     n: float | None = None
     n_train: float | None = None
     n_dropped: float | None = None

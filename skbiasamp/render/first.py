@@ -108,7 +108,9 @@ def _values_of(models: Sequence[Facts]) -> Dumbbell | None:
     ]
     key = [("before", models[0].before), ("after", express("page", "each_model"))]
     caption = express("comparison", "caption_of_models", models[0])
-    return Dumbbell(caption, marks, axis, (models[0].before, "model"), key, unit="value")
+    return Dumbbell(
+        caption, marks, axis, (models[0].before, "value"), key, unit="value", of="Model"
+    )
 
 
 def answers_of(facts: Facts | Watch, file: str) -> list[Answer]:
@@ -221,7 +223,9 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         express(file, "caption", facts),
         marks,
         _axis_of(shown, facts),
-        (facts.before, facts.after),
+        (facts.before.capitalize(), facts.after.capitalize())
+        if file == "audit"
+        else (facts.before, facts.after),
         key,
         ends,
         _gap_bars(facts, shown) if facts.view == "gap" and facts.percent else (),
@@ -478,7 +482,7 @@ def parts_of(facts: Facts) -> Parts | None:
 
 def named_terms(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield what statisticians look for, by its name."""
-    for name in ("value", "published", "gap", "signs", "rows"):
+    for name in ("value", "published", "guesses", "gap", "signs", "rows"):
         text = express("page", f"stat_{name}", facts)
         if text:
             yield express("page", "stat_name", name), text

@@ -75,8 +75,10 @@ def table_of_rates(picture: Dumbbell) -> Table:
         cells = [Cell(form(mark.before)), Cell(form(mark.after)), Cell(moved)]
         return Row(mark.name, cells)
 
-    columns = (*(side.capitalize() for side in picture.sides), "Change")
-    return Table(picture.caption, "Group", columns, [*map(row, picture.marks)], len(picture.marks))
+    columns = (*picture.sides, "Change")
+    return Table(
+        picture.caption, picture.of, columns, [*map(row, picture.marks)], len(picture.marks)
+    )
 
 
 def _words(text: Text) -> str:

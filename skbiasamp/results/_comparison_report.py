@@ -9,7 +9,7 @@ import pandas as pd
 
 from skbiasamp._utils import formatting as words
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Facts, Finding
+from skbiasamp.render.facts import Accuracy, Facts, Finding
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_facts import findings_of_models, model_facts
@@ -92,9 +92,7 @@ class ComparisonReport(Report[ComparisonResult]):
         sentences = {model: self.results[self.primary].sentence(model) for model in self.models}
         for row in self._accuracies:
             if row["model"] in sentences:
-                sentences[row["model"]] += " " + express(
-                    "comparison", "accuracy", row["model"], row
-                )
+                sentences[row["model"]] += " " + express("comparison", "accuracy", row)
         return sentences
 
     def facts(self, model: str) -> Facts:
@@ -110,7 +108,10 @@ class ComparisonReport(Report[ComparisonResult]):
         facts : Facts
         """
         own = model_facts(self[self.primary], model, self.context)
-        return replace(own, caveats=tuple(self.findings))
+        names = ("accuracy", "difference", "difference_low", "difference_high")
+        rows = (row for row in self._accuracies if row["model"] == model)
+        accuracy = next((Accuracy(*map(row.get, names)) for row in rows), None)
+        return replace(own, accuracy=accuracy, caveats=tuple(self.findings))
 
     @property
     def findings(self) -> list[Finding]:
