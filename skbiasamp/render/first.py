@@ -85,9 +85,7 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
         )
         chips, picture = [], _values_of(models)
         answers = [
-            Answer(
-                each.after, each.verdict.capitalize() + ".", express("comparison", "sentence", each)
-            )
+            Answer(each.after, each.verdict.capitalize() + ".", express("comparison", "rest", each))
             for each in models
         ]
     answers += _first_step(first, "comparison")
@@ -466,7 +464,8 @@ def _error_panel(facts: Facts) -> Panel | None:
     if facts.percent:
         axis, unit = Axis(0.0, 1.0, percent=True), "share"
     else:
-        axis, unit = Axis.around(size for _, block in blocks for _, size in block), ""
+        sizes = (size for _, block in blocks for _, size in block)
+        axis, unit = Axis.around(sizes, balanced=True), ""
     text = express("page", "errors_text", facts)
     return Panel(express("page", "errors_title", facts), Lengths(blocks, axis, unit), text)
 

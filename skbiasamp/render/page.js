@@ -62,21 +62,21 @@ for (const figure of document.querySelectorAll("figure.slider")) {
     const right = groups.map(([others, labelled]) => others[0] - others[at] + labelled[at]);
     const value = amplification[at];
     const name = `above ${Number(thresholds[at].toPrecision(4))}`;
-    express("threshold", name);
+    say("threshold", name);
     input.setAttribute("aria-valuetext", name);
     const accuracy = sum(right) / sum(sizes);
     const ends = (middle, reach) => [middle - reach[at], middle + reach[at]];
     const share = (value) => percent(Math.min(Math.max(value, 0), 1));
-    express("accuracy", percent(accuracy));
-    express("accuracy-interval", ends(accuracy, reach[0]).map(share).join(" to "));
+    say("accuracy", percent(accuracy));
+    say("accuracy-interval", ends(accuracy, reach[0]).map(share).join(" to "));
     const known = rates.filter((_, i) => counted[i]).map((rate) => (100 * rate).toFixed(1));  // as shown
-    express("gap", (Math.max(...known) - Math.min(...known)).toFixed(1));
-    express("amplification", signed(value));
+    say("gap", (Math.max(...known) - Math.min(...known)).toFixed(1));
+    say("amplification", signed(value));
     const [low, high] = ends(value, reach[1]);
-    express("amplification-interval", [low, high].map(signed).join(" to "));
+    say("amplification-interval", [low, high].map(signed).join(" to "));
     const isOutside = low > limit || high < -limit;
     const isWithin = Math.max(-low, high) <= limit;
-    express("limit", isWithin ? "within the limit" : isOutside ? "outside the limit" : "inconclusive");
+    say("limit", isWithin ? "within the limit" : isOutside ? "outside the limit" : "inconclusive");
     figure.querySelectorAll('[data-say="rate"]').forEach((cell, i) => {
       cell.textContent = percent(rates[i]);
     });

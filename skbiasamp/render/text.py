@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from skbiasamp._utils.formatting import amount, in_points, printable, rate
+from skbiasamp._utils.formatting import amount, in_points, number, printable, rate
 from skbiasamp.render.document import (
     Bullets,
     Card,
@@ -65,7 +66,8 @@ def _card(card: Card, width: int) -> Iterator[str]:
 
 def table_of_rates(picture: Dumbbell) -> Table:
     """Return the numbers of a picture, one row a group."""
-    form = amount if picture.unit else rate
+    forms: dict[str, Callable[[Any], str]] = {"value": number, "": rate}
+    form = forms.get(picture.unit, amount)
 
     def row(mark: Mark) -> Row:
         change: float | None = None

@@ -109,8 +109,10 @@ class ComparisonReport(Report[ComparisonResult]):
         """
         own = model_facts(self[self.primary], model, self.context)
         names = ("accuracy", "difference", "difference_low", "difference_high")
-        rows = (row for row in self._accuracies if row["model"] == model)
-        accuracy = next((Accuracy(*map(row.get, names)) for row in rows), None)
+        known: list[list[Any]] = [
+            [row.get(name) for name in names] for row in self._accuracies if row["model"] == model
+        ]
+        accuracy = Accuracy(*known[0]) if known else None
         return replace(own, accuracy=accuracy, caveats=tuple(self.findings))
 
     @property
