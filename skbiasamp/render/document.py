@@ -388,9 +388,7 @@ class Document:
     sections: Sequence[Section]
     about: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
-    metric: str = ""
     version: str = ""
-    made: Sequence[str] = ()
     results: Sequence[tuple[str, str, float]] = ()
 
     @property

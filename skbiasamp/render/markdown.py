@@ -36,7 +36,7 @@ def as_markdown(document: Document) -> str:
             parts += [part for item in items for part in _parts(item, 3)]
         else:
             parts += _parts(section, 2 + bool(document.title))
-    return "\n\n".join([*parts, *map(escaped, document.made)]) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def _results(document: Document) -> Iterator[str]:
