@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scenarios import SCENARIOS
+from test_page import in_chromium
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
@@ -391,6 +392,15 @@ def test_every_format_shows_every_corner_case(case):
     title = part_of(report, Card).title
     assert title in text.replace("\n", " ").replace("  ", " ")
     assert json.loads(report.to_json())["facts"]["verdict"] == report.facts.verdict
+
+
+def test_the_first_screen_ends_within_800_pixels(tmp_path):
+    probe = """<pre id="found"></pre><script>document.getElementById("found").textContent =
+        JSON.stringify(["figure", ".first"].map(name => Math.round(
+          document.querySelector(name).getBoundingClientRect().bottom)));</script></body>"""
+    for report in (compas(), groups_24()):
+        picture, whole = in_chromium(report.to_html().replace("</body>", probe), tmp_path)
+        assert picture <= whole <= 800
 
 
 def test_rates_by_group_are_in_every_format():

@@ -271,20 +271,18 @@ def test_json_holds_the_words(result):
 
 def test_a_report_has_it_on_every_page(tmp_path, world, quick):
     report = skbiasamp.audit(**world, auditor=[quick])
-    assert "LIC" in repr(report)
     assert "texts" in report.context["rows"]
     assert len(report.to_json()) < 60_000  # no text is a task
     assert "LIC" in report.to_markdown()
     pytest.importorskip("jinja2")
     report.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert "The model reveals more about the group than the human texts would." in page
+    assert "The predictions reveal the group more than the human texts would" in page
     assert "Words in model texts" in page
     assert "random labels would" not in page
     # Nothing of labels, which texts do not have.
     for absent in ("exaggerate associations?", "Who bears the errors?", "True positive rate"):
         assert absent not in page
-    assert "Rows of each group" in page
 
 
 def test_texts_without_a_word_are_counted_on_each_side(quick):
