@@ -219,6 +219,16 @@ def test_a_group_that_is_unclear_is_said_to_be():
     assert {mark.tail for mark in marks if mark.tone == "unc"} == {"unclear"}
 
 
+def test_a_group_that_changes_clearly_is_said_beside_an_unclear_mean():
+    report = SCENARIOS["missing_groups"]()
+    assert report.facts.verdict == "no clear effect"
+    assert [change.group for change in report.facts.changes if change.effect == "grows"] == [
+        "woman"
+    ]
+    assert part_of(report, Card).lead == "The mean change is not clear. That of woman is."
+    assert "the mean change is" in answers_of(report)["How sure is this?"]
+
+
 def test_who_is_worse_off_is_said_only_if_it_is_known():
     assert answers_of(audit_of(WIDENED))["Who is worse off?"].startswith("Not stated:")
     assert answers_of(audit_of(WIDENED, favourable=1))["Who is worse off?"].startswith("B.")

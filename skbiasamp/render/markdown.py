@@ -73,7 +73,9 @@ def _parts(item: Item, level: int) -> Iterator[str]:
             yield _words(item)
         case Card():
             yield f"**{escaped(item.title)}**"
-            yield escaped(" · ".join([*(chip.word for chip in item.chips), item.lead]))
+            yield escaped(
+                " · ".join(filter(None, [*(chip.word for chip in item.chips), item.lead]))
+            )
             yield "\n".join(
                 f"- {escaped(answer.question)} **{escaped(answer.strong)}** {escaped(answer.text)}"
                 if answer.strong

@@ -55,7 +55,9 @@ def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) ->
 def _card(card: Card, width: int) -> Iterator[str]:
     """Yield a first screen: title, verdicts, answers and the numbers of the picture."""
     yield _wrapped(card.title, width)
-    yield _wrapped(" · ".join([*(chip.word for chip in card.chips), card.lead]), width)
+    yield _wrapped(
+        " · ".join(filter(None, [*(chip.word for chip in card.chips), card.lead])), width
+    )
     for answer in card.answers:
         text = " ".join(filter(None, (answer.question, answer.strong, answer.text)))
         yield _wrapped(text, width, "", "  ")

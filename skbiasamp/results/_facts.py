@@ -316,6 +316,8 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         return None
     if worst.effect in ("unclear", "unknown") and result.verdict != NO_EFFECT:
         return None  # the mean over groups is clear, and none of them alone
+    if worst.effect not in ("unclear", "unknown") and result.verdict == NO_EFFECT:
+        return None  # the other way round
     rows = [each for each in changes if each.task == worst.task]
     total = sum(each.n or 0 for each in rows)
     before, after = (
