@@ -130,7 +130,7 @@ def _other_findings(report: AuditReport) -> Section:
     """Return the findings that are no step above."""
     steps = actions_of(report.findings)
     texts = [finding_text(finding) for finding in report.findings if finding not in steps]
-    return Section(express("tables", "findings"), [Bullets(texts)])
+    return Section(express("tables", "findings"), [Bullets(texts)], folded=True)
 
 
 def _not_measured(report: AuditReport) -> Section:
@@ -144,4 +144,4 @@ def _not_measured(report: AuditReport) -> Section:
         texts.append(
             Text(express("tables", "left_out", code, 1), express("tables", "left_out", code, 0))
         )
-    return Section(express("tables", "not_measured"), [Bullets(texts)])
+    return Section(express("tables", "not_measured"), [Bullets(texts)], folded=True)

@@ -85,7 +85,7 @@ def _statistics(report: ComparisonReport) -> Iterator[Item | None]:
         yield _changes(report, model, i)
     steps = actions_of(report.findings)
     others = [finding_text(each) for each in report.findings if each not in steps]
-    yield Section(express("tables", "findings"), [Bullets(others)])
+    yield Section(express("tables", "findings"), [Bullets(others)], folded=True)
     settings = {metric_name(name): result.params for name, result in report.items()}
     yield record(report.context, report.data_files, settings)
 
