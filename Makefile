@@ -101,7 +101,7 @@ dist: ## build sdist and wheel, check both, and run README's code with the wheel
 	rm -rf .venv-dist
 	"$(PYTHON)" -m venv .venv-dist
 	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		--constraint constraints.txt "$$(echo dist/*.whl)[report]"
+		--constraint constraints.txt "$$(echo dist/*.whl)"
 	cp README.md dist/
 	cd dist && ../.venv-dist/bin/python -m doctest -o NORMALIZE_WHITESPACE -o ELLIPSIS README.md
 	cd dist && ../.venv-dist/bin/skbiasamp demo && rm -f README.md *.html

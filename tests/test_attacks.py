@@ -744,15 +744,16 @@ def test_the_quality_of_a_guess_stands_beside_that_of_attackers():
     world, options = simulated(400), {"interval": None, "random_state": 0}
     for auditor in (LeakageAuditor(**options), DPAAuditor(**options)):
         result = auditor.audit(**world)
-        assert "equally accurate random labels and 50.0 % by guessing." in result.sentence
-        assert "exact attacker, 0.5000 by guessing)" in str(result)
+        assert result.facts.baseline == "equally accurate random labels"
+        assert result.facts.guesses.chance == 0.5
+        assert "exact attacker)" in str(result)
     result = DPAAuditor(**options, quality="accuracy", equalize=None).audit(**world)
     most = [max(np.mean(world[name]), 1 - np.mean(world[name])) for name in ("y_true", "y_pred")]
-    chances = "{:.1%} (labels) and {:.1%} (predictions) by guessing.".format(*most)
-    assert chances.replace("%", " %") in result.sentence
+    assert result.facts.baseline == "the labels"
+    assert result.facts.guesses.chance == pytest.approx(most[1])
     # Inverse qualities are no shares of rows.
     result = DPAAuditor(**options, quality="inverse_log_loss").audit(**world)
-    assert "guessing" not in f"{result} {result.sentence}"
+    assert "%" not in result.sentence.replace("95 %", "")
 
 
 def test_attackers_that_see_nothing_are_reported():

@@ -201,7 +201,7 @@ def test_an_interval_that_ends_at_0_includes_it(high, said):
     table.loc["new", "difference_verdict"] = "amplifies less"  # by its own interval alone
     sentence = replace(result, table=table.reset_index()).sentence("new")
     assert sentence.startswith("No clear difference")
-    assert ("adjusted for 2 models, p = 0.2" in sentence) is said
+    assert ("allows for all models finds no difference (p = 0.200)" in sentence) is said
 
 
 def test_pairs_differ_by_the_rows_gained_and_lost(rows):
@@ -717,13 +717,13 @@ def test_a_model_that_reverses_is_said_to_in_a_comparison():
     assert verdicts["turned"] == "reverses"
     assert {name: primary.own_verdict(name) for name in models} == verdicts
     assert primary.verdicts == {"near": "amplifies more", "turned": "reverses"}
-    assert "'turned' reverses the association, and 'same' does not" in primary.sentence("turned")
+    assert "“turned” reverses the association, and “same” does not" in primary.sentence("turned")
     assert report.gate(1.0).outcome == "failed"  # whatever the limit
-    assert "turned" not in report.notes
-    printed = " ".join(str(report).split())
-    assert "Reversal. 'turned' turns the association around" in printed
+    found = {finding.code: finding for finding in report.findings}
+    assert "SBA505" not in found
+    assert found["SBA501"].numbers["model"] == "turned"
     own = primary.table.set_index("model")["value"]["near"]
-    assert f"This model amplifies by itself: near ({own:+.4f})." in printed
+    assert found["SBA506"].numbers["amplify"] == {"near": own}
     other = skbiasamp.compare(
         label, models, sensitive_features=sex, reference="turned", random_state=0
     )
@@ -739,10 +739,13 @@ def test_what_a_lower_amplification_costs_is_a_rate_of_errors_with_its_group():
         hired, {"old": old, "new": new}, sensitive_features=sex, random_state=0,
         auditor=DirectionalAuditor(reference="test"),
     )  # fmt: skip
-    assert (
-        "'new' amplifies less than 'old', and its accuracy is 10.0 percentage points lower. The "
-        "rate that changes most is the false positive rate of f, from 0.0 % to 26.7 %."
-    ) in " ".join(str(report).split())
+    (cost,) = (finding for finding in report.findings if finding.topic == "cost")
+    assert cost.text == (
+        "“new” amplifies less than “old”, and its accuracy is 10.0 percentage points lower."
+    )
+    rates = report.rates.set_index(["model", "group"])["false_positive_rate"]
+    assert rates["old", "f"] == 0
+    assert rates["new", "f"] == pytest.approx(80 / 300)
 
 
 def test_the_largest_change_is_said_as_a_rate_of_what_it_is_given():
@@ -750,14 +753,13 @@ def test_the_largest_change_is_said_as_a_rate_of_what_it_is_given():
     sex, hired = ["f"] * 10 + ["m"] * 10, [1, 0] * 10
     how = {"reference": "test"}
     more = {"old": hired, "new": [1] * 4 + hired[4:]}
-    told = DirectionalAuditor(**how).compare(hired, more, sensitive_features=sex).sentence("new")
-    assert told.endswith("'1' is predicted for 70.0 % of the group f, and for 50.0 % by 'old'.")
+    facts = DirectionalAuditor(**how).compare(hired, more, sensitive_features=sex).facts("new")
+    assert (facts.worst.group, facts.worst.after, facts.worst.before) == ("f", 0.7, 0.5)
     guesses = {"old": sex, "new": ["m"] * 4 + sex[4:]}
     auditor = DirectionalAuditor("T->A", **how)
-    told = auditor.compare(hired, sensitive_features=sex, sensitive_preds=guesses).sentence("new")
-    assert told.endswith(
-        "of the rows labelled '1', 30.0 % are predicted to be in the group f, and 50.0 % by 'old'."
-    )
+    compared = auditor.compare(hired, sensitive_features=sex, sensitive_preds=guesses)
+    rates = {each.group: (each.before, each.after) for each in compared.facts("new").changes}
+    assert rates["f"] == pytest.approx((0.5, 0.3))
 
 
 def test_groups_in_which_models_agree_hide_no_more_rows_together_than_one_of_them():

@@ -51,8 +51,7 @@ def test_an_embedding_is_attacked_whatever_its_columns(argument, hold):
     assert result.value == pytest.approx(row["quality_model"] - row["quality_data"])
     # Nobody knows how accurate it is, so labels stay as they are, and the result says so.
     assert result.params["equalize"] is None
-    assert "compared with" in result.sentence
-    assert "from the true labels" in result.sentence
+    assert result.facts.baseline == "the labels"
     assert result.columns["quality_data"] == "From labels"
     assert auditor().score(HIRED, sensitive_features=SEX, **{argument: hold(SIX)}) == result.value
 

@@ -65,7 +65,7 @@ def test_the_table_of_400_pairs_of_which_14_change():
     se = np.sqrt(14 / (186 * 200))
     z = stats.norm.isf(0.025)
     assert row["ratio_low"] == pytest.approx(0.93 * np.exp(-z * se), rel=0.01)
-    assert result.sentence.startswith("A difference: within 400 pairs, predictions for a are 3.5")
+    assert result.sentence.startswith("A difference: within 400 pairs, predictions are 3.5")
 
 
 def test_the_interval_is_agresti_and_min_s():
@@ -342,7 +342,7 @@ def test_the_result_says_what_is_found():
     assert result.verdict == "adds a difference"
     text = " ".join(str(result).split())
     assert text.startswith("matched pairs: -0.0350 [-0.0534, -0.0163], p = 0.000122 (800 rows)")
-    assert "A difference: within 400 pairs, predictions for a are 3.5 percentage points" in text
+    assert "A difference: within 400 pairs, predictions are 3.5 percentage points" in text
     assert "This is no counterfactual fairness" in text
     assert of_two([[0, 1], [1, 0]] * 9).verdict == "no clear effect"
     assert audited([1.5, 0.25], ["a", "b"], [1, 1]).verdict == "not measured"

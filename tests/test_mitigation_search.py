@@ -118,8 +118,8 @@ def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
     # It wins on whichever folds choose: rows that did not choose it are all rows.
     for name in ("value", "low", "high", "change", "accuracy", "loss", "loss_high"):
         assert result.validated[name] == pytest.approx(table.loc["good", name], abs=3e-4)
-    assert "With 'good' it is 0.0000 (95 % confidence interval −0.001" in result.sentence
-    assert "on rows that did not choose it, within the limit of 0.02." in result.sentence
+    assert "With “good” it is 0.0000 (95 % interval −0.001" in result.sentence
+    assert "on rows that did not choose it. It is within the limit of 0.02." in result.sentence
     assert "It does not lower accuracy." in result.sentence
     assert not table["needs_group"].any()
 
@@ -157,10 +157,10 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     assert table.loc[result.best, "value"] < result.validated["value"] - 0.005
     assert result.improved
     assert result.validated["high"] > 0.06 > table.loc[result.best, "high"]
-    text = "on rows that did not choose it, not clearly within the limit of 0.06."
+    text = "on rows that did not choose it. It is not clearly within the limit of 0.06."
     assert text in result.sentence
     shorter = replace(result, validated=result.validated | {"high": 0.059})
-    assert "on rows that did not choose it, within the limit of 0.06." in shorter.sentence
+    assert "on rows that did not choose it. It is within the limit of 0.06." in shorter.sentence
 
 
 def test_one_fold_has_no_rows_that_did_not_choose(people_and_predictions):
@@ -169,7 +169,7 @@ def test_one_fold_has_no_rows_that_did_not_choose(people_and_predictions):
     given = {"sensitive_features": sex, "limit": 0.1, "random_state": 0}
     result = search(Told(0), X, y, candidates={"good": Told(1)}, cv=[split], **given)
     assert (result.best, result.validated, result.improved) == ("good", {}, True)
-    assert "+0.0014), within the limit of 0.1. It does not lower accuracy." in result.sentence
+    assert "+0.0014). It is within the limit of 0.1. It does not lower accuracy." in result.sentence
 
 
 def test_sizes_are_compared_not_values(people_and_predictions):
@@ -288,9 +288,9 @@ def test_the_page_has_before_and_after(people_and_predictions):
     page = result.to_html()
     assert page.count('class="point') == 3
     assert page.count('class="point best"') == 1
-    assert "Use &#39;good&#39;" in page
+    assert "Use “good”" in page
     assert "<b>:" not in page
-    assert "how often &#39;1&#39; is predicted in each group" in page
+    assert "good: rates of each pair, the largest change first" in page
     assert "| good |" in result.to_markdown()
 
 

@@ -49,11 +49,11 @@ def test_rows_and_counts_give_the_same_timeline(folder, capsys):
     of_rows = [*(f"{month}.csv" for month in range(1, 9)), "--time", "day", *NAMES]
     assert main(["over", *of_rows, "--reference", "3", "--json", "rows.jsonl"]) == 1
     said = capsys.readouterr().out
-    assert "Verdict (directional A->T): alarm" in said
+    assert "The model changed, most likely in 2026-06" in said
     assert "Files read:" in said
     counts = ["2026-*.json", "--reference", "3", "--html", "page.html", "--markdown", "page.md"]
     assert main(["over", *counts, "--json", "counts.jsonl"]) == 1
-    assert "Changed since 2026-06" in (folder / "page.html").read_text("utf-8")
+    assert "The model changed, most likely in 2026-06" in (folder / "page.html").read_text("utf-8")
     assert "2026-06" in (folder / "page.md").read_text("utf-8")
     first, second = (
         json.loads((folder / f"{name}.jsonl").read_text("utf-8")) for name in ("rows", "counts")
@@ -70,17 +70,17 @@ def test_rows_and_counts_give_the_same_timeline(folder, capsys):
 
 def test_the_exit_code_is_that_of_the_verdict(folder, capsys):
     assert main(["over", "2026-*.json", "--reference", "2026-06"]) == 0
-    assert "no alarm" in capsys.readouterr().out
+    assert "No clear change of the model" in capsys.readouterr().out
     assert main(["over", "2026-01.json"]) == 3
-    assert "not measured" in capsys.readouterr().out
+    assert "Not measured" in capsys.readouterr().out
 
 
 def test_a_reference_of_four_digits_is_a_year(folder, capsys):
     rows = pd.concat([rows_of(month).assign(day=f"20{19 + month}-01-01") for month in (1, 2, 3)])
     rows.to_csv("years.csv", index=False)
     years = ["years.csv", "--time", "day", "--every", "year", *NAMES]
-    assert main(["over", *years, "--reference", "2021"]) == 0
-    assert "before the reference" in capsys.readouterr().out
+    assert main(["over", *years, "--reference", "2021", "--html", "page.html"]) == 0
+    assert "before the reference" in (folder / "page.html").read_text("utf-8")
 
 
 def test_periods_may_have_names_of_their_own(folder, capsys):

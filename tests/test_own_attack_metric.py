@@ -80,7 +80,6 @@ def test_it_has_an_interval_a_p_value_and_a_table(auditor, result):
     assert (row["group"], row["task"]) == ("(all)", "(all)")
     assert row["amplification"] == float(result)
     assert row["delta"] == row["quality_model"] - row["quality_data"]
-    assert "recall of first" in result.sentence
     assert pickle.loads(pickle.dumps(clone(auditor))).get_params() == auditor.get_params()
 
 
@@ -88,7 +87,6 @@ def test_a_report_has_its_section_on_every_kind_of_page(tmp_path, auditor, world
     report = skbiasamp.audit(**world, auditor=[auditor, LeakageAuditor(random_state=0)])
     assert list(report) == ["exposure", "leakage"]
     assert float(report["exposure"]) == float(result)
-    assert "exposure" in repr(report)
     assert "exposure" in report.to_markdown()
     content = json.loads(report.to_json())
     assert content["results"]["exposure"]["value"] == float(result)
@@ -97,7 +95,6 @@ def test_a_report_has_its_section_on_every_kind_of_page(tmp_path, auditor, world
     report.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "exposure" in page
-    assert auditor.question in page
 
 
 def test_plots_draw_it(result):
@@ -138,7 +135,7 @@ def test_it_learns_from_training_rows_that_have_predictions(auditor, world):
 def test_the_target_may_be_the_task(world):
     result = ReverseAuditor(n_resamples=49, random_state=0).audit(**world)
     assert result.table["task"].tolist() == [1]
-    assert "Knowing it, an attacker guesses the prediction" in result.sentence
+    assert "Correct guesses go from" in result.sentence
     assert result.verdict == "reveals more"
 
 

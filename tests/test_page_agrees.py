@@ -24,16 +24,6 @@ def items(document, kind):
             stack = [*filter(None, item.items), *stack]
 
 
-def text_of(document):
-    """Return all sentences of a document as one text."""
-    texts = [f"{each.text} {each.action}" for each in items(document, "Text")]
-    for bullets in items(document, "Bullets"):
-        texts += [f"{each.text} {each.action}" for each in bullets.texts]
-    for card in items(document, "Card"):
-        texts += [each.text for each in card.texts]
-    return " ".join(texts)
-
-
 def table_of(document, table_id):
     return next(each for each in items(document, "Table") if each.id == table_id)
 
@@ -43,11 +33,11 @@ def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
     rows = ROWS()
     audit = report(rows, "cook_score")
     pairs = audit[audit.primary].table
-    (bars,) = items(audit.to_document(), "Bars")
-    assert [bar.after for bar in bars.bars] == pytest.approx(pairs["observed"].tolist())
-    assert [bar.before for bar in bars.bars] == pytest.approx(pairs["base"].tolist())
-    mean = rows["cook_score"].mean()
-    assert f"'1' is predicted for {100 * mean:.1f} % of all rows" in text_of(audit.to_document())
+    marks = audit.to_document().picture.marks
+    of_group = pairs.set_index("group")
+    for mark in marks:
+        assert mark.after == pytest.approx(of_group.loc[mark.name, "observed"])
+        assert mark.before == pytest.approx(of_group.loc[mark.name, "base"])
     rates = table_of(audit.to_document(), "rates-table")
     assert rates.caption.endswith("0.5 or more counts as predicted")
     decided = report(rows, "cook_new")
@@ -123,10 +113,8 @@ def test_groups_of_few_rows_lead_no_picture():
     shop = rows["region"].mask(np.arange(300) == 0, "one person")
     changed = rows.assign(shop=shop, cook_new=rows["cook_new"].mask(np.arange(300) == 0, 0))
     changed.loc[0, "cook"] = 1
-    (bars,) = items(report(changed, by="shop").to_document(), "Bars")
-    assert [bar.name.rpartition(" (")[2] for bar in bars.bars][-1] == "1 row)"
-    assert bars.bars[-1].after == 0
-    assert bars.bars[-1].before == 1
+    last = report(changed, by="shop").to_document().picture.marks[-1]
+    assert (last.name, last.before, last.after) == ("one person", 1, 0)
 
 
 def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
@@ -154,7 +142,7 @@ def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
 
 def test_differences_of_rates_have_intervals_in_their_unit():
     result = SCENARIOS["matched_pairs"]()
-    assert "(95 % confidence interval −2.0 to +25.6, p = 0.126)" in result.sentence
+    assert "the difference is −2.0 to +25.6 (p = 0.126)." in result.sentence
     assert "100.0000" not in str(result)
     sure = MatchedPairsAuditor(**QUICK).audit(
         [0, 1] * 60, sensitive_features=["f", "m"] * 60, pairs=np.repeat(np.arange(60), 2)
@@ -165,8 +153,7 @@ def test_differences_of_rates_have_intervals_in_their_unit():
         sensitive_features=["f", "m"] * 60,
         pairs=np.repeat(np.arange(60), 2),
     )
-    assert "predictions for f are 4,000 lower than for m" in wages.sentence
-    assert "The means are 48,030 and 52,030." in wages.sentence  # not 4.803e+04
+    assert "predictions are 4,000 lower for f than for m" in wages.sentence
 
 
 @pytest.mark.parametrize("name", ["", "  "])
@@ -179,8 +166,7 @@ def test_a_group_without_a_name_is_seen(name):
         auditor=DirectionalAuditor(),
         random_state=0,
     )
-    (bars,) = items(audit.to_document(), "Bars")
-    assert bars.bars[0].name.startswith("'' (")
+    assert "group ''" in {mark.name for mark in audit.to_document().picture.marks}
 
 
 def test_a_pair_is_significant_by_its_change_beside_all_rows():
@@ -190,8 +176,10 @@ def test_a_pair_is_significant_by_its_change_beside_all_rows():
     label = (rng.random(3040) < 0.4 + 0.1 * (group == "a")).astype(int)
     predicted = np.where((rng.random(3040) < 0.2) & (group != "d"), 1, label)
     result = DirectionalAuditor(reference="test").audit(label, predicted, sensitive_features=group)
-    some = result.table["p_adjusted"].min() < 0.05
-    assert ("No single pair changes significantly." in result.sentence) != some
+    table = result.table
+    clear = (table["low_simultaneous"] > 0) | (table["high_simultaneous"] < 0)
+    effects = [change.effect != "unclear" for change in result.facts.changes]
+    assert effects == clear.tolist()
 
 
 def test_rates_of_scores_say_who_is_selected():
@@ -211,7 +199,7 @@ def test_a_comparison_of_texts_gives_no_advice_about_labels():
         auditor=LICAuditor(attacker=BernoulliOfWords(), cv=2, n_draws=1, **QUICK),
         random_state=0,
     )
-    text = text_of(compared.to_document())
+    text = " ".join(map(str, compared.findings))
     assert "Audit more rows." in text
     assert "accuracy" not in text
     assert "training labels" not in text
@@ -231,7 +219,7 @@ def test_means_have_separators_of_thousands():
     result = skbiasamp.NumericAuditor(reference="test").audit(
         pd.Series(wage, name="wage"), wage * 0.9, sensitive_features=sex
     )
-    assert re.search(r"between the groups shrinks from \d,\d{3} to \d,\d{3}", result.sentence)
+    assert re.search(r"The gap goes from \d,\d{3} to \d,\d{3}\.", result.sentence)
 
 
 def test_plots_colour_the_pairs_that_the_page_colours():
@@ -263,9 +251,8 @@ def test_an_impact_ratio_is_not_compared_with_rows_that_are_in_no_ratio():
         auditor=DirectionalAuditor(),
         random_state=0,
     )
-    text = text_of(audit.to_document())
-    assert "for the group m 0.33 times as often" in text
-    assert "as for the group f (0.33 in the labels)" in text
+    text = " ".join(map(str, audit.findings))
+    assert "0.33 times as often for m as for f" in text
 
 
 def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
@@ -278,17 +265,5 @@ def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
         auditor=DirectionalAuditor(),
         random_state=0,
     )
-    (card,) = items(audit.to_document(), "Card")
-    assert card.headline.startswith("The model amplifies the difference in '1'")
-    assert "disadvantage" not in card.headline
-
-
-@pytest.mark.parametrize(("n", "size"), [(1, "less than 0.1 percentage points"), (0, "0.0")])
-def test_a_small_mean_with_a_side_is_not_said_to_be_0(n, size):
-    """It was "on average 0.0 percentage points against the association"."""
-    label, sex = np.tile([1, 0, 0], 1000), np.repeat(["a", "b", "c"], 1000)
-    label[:400] = 1
-    predicted = label.copy()
-    predicted[np.flatnonzero((sex == "a") & (label == 0))[:n]] = 1
-    result = DirectionalAuditor(reference="test").audit(label, predicted, sensitive_features=sex)
-    assert f"on average {size}" in result.sentence
+    assert audit.facts.verdict == "amplifies"
+    assert audit.facts.who is None

@@ -122,8 +122,8 @@ def test_an_infinite_ratio_is_not_measured_and_says_what_to_do():
     assert result.value == math.inf
     assert math.isnan(result.low)
     assert result.verdict == "not measured"
-    assert "in the predictions, a group never has an outcome" in result.sentence
-    assert "Use concentration=1" in result.sentence
+    assert "a ratio of rates is infinite" in result.sentence
+    assert "concentration=1" in result.sentence
     assert json.loads(result.to_json())["value"] is None
     smoothed = auditor.set_params(concentration=1.0)
     assert smoothed.audit(COOKS, predicted, sensitive_features=SEX).verdict == "amplifies"
@@ -180,9 +180,9 @@ def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negat
     assert 0 < result.low < result.value < result.high
     assert result.verdict == "amplifies"
     # Women from 1.5 times the rate of all rows to 1.66 times, men from 0.5 to 0.34.
-    assert "move 21.1 % away from those of all rows" in result.sentence
-    assert "m is predicted '1' 0.34 times as often as all rows" in result.sentence
-    assert "and labelled so 0.50 times as often" in result.sentence
+    rates = {change.group: (change.before, change.after) for change in result.facts.changes}
+    assert rates["m"] == pytest.approx((0.5, 0.34), abs=0.005)
+    assert rates["f"] == pytest.approx((1.5, 1.66), abs=0.005)
 
 
 def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
@@ -316,7 +316,7 @@ def test_label_amplification_takes_a_contingency_and_ignores_its_groups():
 def test_without_a_majority_nothing_can_be_amplified():
     result = LabelAuditor(reference="test").audit(COOKS, PREDICTED)
     assert (result.published, result.verdict) == (0, "no clear effect")
-    assert "group" not in result.sentence
+    assert len(result.facts.groups) == 1
 
 
 # --------------------------------------------------------------------------- all of them
@@ -372,13 +372,12 @@ def test_they_are_in_the_report_the_page_and_the_card():
     ]
     assert list(report) == names
     page, card = report.to_html(), report.to_markdown()
-    assert "The model amplifies the groups&#39; preferences in its labels." in page
     text = " ".join(page.split())
-    assert "<b>+0.2114</b>" in text  # the mean change, which the verdict is about
-    assert "The formula of the metric&#39;s paper gives −0.1057" in text
-    for name, result in report.items():
+    assert "+0.2114" in text  # the mean change, which the verdict is about
+    assert "Papers would report −0.1057" in text
+    for name in report:
         assert name in page
-        assert result.sentence in card or result.sentence.replace("/", "\\/") in card
+        assert name in card
     content = json.loads(report.to_json())["results"]["differential fairness"]
     assert content["pair_of"] == ["pair of groups", "outcome"]
 

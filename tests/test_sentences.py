@@ -34,7 +34,7 @@ def test_a_step_about_precision_has_the_interval_of_the_difference():
     assert result.verdict == "no clear effect"
     (step,) = (finding for finding in report.findings if finding.topic == "precision")
     low, high = (f"{200 * end:+.1f}".replace("-", "−") for end in (result.low, result.high))
-    assert f"changes of the difference from {low} to {high} percentage points" in step.text
+    assert f"changes of the gap from {low} to {high} percentage points" in step.text
 
 
 def test_pairs_of_a_comparison_begin_with_the_largest_change():
@@ -51,7 +51,7 @@ def test_pairs_of_a_comparison_begin_with_the_largest_change():
     # Rates change by −2.5 and +20 points, those of all rows by 8.75.
     assert [cell.value for cell in changes] == pytest.approx([-11.25, 11.25])
     shares = skbiasamp.compare(HIRED, models, sensitive_features=SEX, auditor=MALSAuditor())
-    assert "new: rates in the predictions, the largest change first. A change" in texts_of(shares)
+    assert "new: rates of each pair, the largest change first. A change" in texts_of(shares)
 
 
 def test_scores_of_a_frame_need_decisions_of_their_own():

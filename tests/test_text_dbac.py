@@ -49,7 +49,7 @@ def test_a_stronger_association_is_amplified_in_both_directions(direction, biase
     assert result.low > 0
     assert result.verdict == "reveals more"
     about = "the tasks" if direction == "A->T" else "the group"
-    assert f"reveals more about {about}" in result.sentence
+    assert f"The predictions reveal {about} more than" in result.sentence
     back = quick(direction).audit(
         **biased | {"y_true": biased["y_pred"], "y_pred": biased["y_true"]}
     )

@@ -98,7 +98,7 @@ def lines_of(item, depth=0):
         nested = isinstance(value, list | tuple) and any(map(is_dataclass, value))
         if nested and name != "cells":
             inside += filter(None, value)
-        elif name not in ("version", "made", "facts"):
+        elif name not in ("version", "facts"):
             own.append(f"{name}={shown(value)}")
     yield f"{'  ' * depth}{type(item).__name__} {', '.join(own)}"
     for part in inside:
@@ -116,7 +116,6 @@ def text_of(result, *, markdown=False):
     names = ["to_markdown"] * markdown + ["to_latex"] * HAS_JINJA
     parts += [getattr(result, name)() for name in names if hasattr(result, name)]
     whole = "\n\n=====\n\n".join(part.strip() for part in parts) + "\n"
-    whole = re.sub(r"Versions: .*", "Versions", whole)
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
 
 

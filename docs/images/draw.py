@@ -148,14 +148,12 @@ def captions():
 
 
 def report():
-    """Draw the verdict of a report's page, as a phone shows it."""
+    """Draw the first screen of a report's page, as a phone shows it."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
         of_readme()["report"].to_html(page)
-        with page.open("a", encoding="utf-8") as file:
-            file.write("<style>header { display: none !important }</style>")
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        options += ["--force-device-scale-factor=2", "--window-size=390,850"]
+        options += ["--force-device-scale-factor=2", "--window-size=390,1180"]
         options += [f"--screenshot={FOLDER / 'report.png'}", page.as_uri()]
         subprocess.run(["chromium", *options], check=True, capture_output=True)
 

@@ -28,7 +28,8 @@ DIRECTION_OF = {
 # On which side of 0 each verdict stands, in the order in which tables sort them.
 SIDE_OF = {
     **dict.fromkeys((ALARM, AMPLIFIES, ADDS, AMPLIFIES_MORE, ADDS_MORE, REVEALS_MORE), "above"),
-    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, ADDS_LESS, REVEALS_LESS), "below"),
+    **dict.fromkeys((REDUCES, AMPLIFIES_LESS, ADDS_LESS, REVEALS_LESS), "below"),
+    REVERSES: "reversed",
     **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
     OUTSIDE: "above",
     NOT_MEASURED: "undefined",
@@ -129,20 +130,9 @@ def points(difference: float) -> str:
     return f"{size} percentage point{'s' * (size != '1.0')}"
 
 
-def growth(before: float, after: float) -> str:
-    """Return how the difference between two rates changes: 'grows from 1.0 to 2.0 ...'."""
-    old, new = (f"{abs(share) * 100:.1f}" for share in (before, after))
-    if before * after < 0 and "0.0" not in (old, new):
-        return f"reverses, from {points(before)} to {new} in the other direction"
-    if old == new:
-        return f"stays at {points(after)}"
-    return f"{'grows' if abs(after) > abs(before) else 'shrinks'} from {old} to {points(after)}"
-
-
-def in_people(difference: float) -> str:
-    """Return a difference of rates in rows: '880 fewer per 10,000 rows'."""
-    n = round(round(abs(difference), 3) * 10_000)
-    return f"{n:,} {'more' if difference > 0 else 'fewer'} per 10,000 rows"
+def in_points(change: float | None, form: str = "+.1f") -> str:
+    """Return a change of a rate in percentage points."""
+    return number(None if change is None else change * 100, form)
 
 
 def p_value(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +95,7 @@ def _audited(
 def _present(question: str, report: AuditReport, page: Path) -> None:
     """Print verdict, metrics and errors by group; write the page."""
     say(f"\n{in_lines(question)}\n")
-    document = report.to_document()
-    verdict, table = (
-        replace(section, items=section.items[:1])
-        for section in document.sections
-        if section.id == "verdict" or section.only == "short"
-    )
-    say_report(replace(document, title="", about="", sections=[verdict, table]))
+    say_report(report.to_document())
     rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
     say("\nWho bears the errors?")
     say(rates.rename_axis(None).map(rate).to_string())
@@ -112,9 +105,5 @@ def _present(question: str, report: AuditReport, page: Path) -> None:
             f"positive rate: the same of those {_AGAIN})"
         )
     )
-    try:
-        report.to_html(page)
-    except ImportError as error:
-        say(in_lines(f"\nNo page was written: {error}"))
-    else:
-        say(f"\nThe page, to open in a browser: {page.resolve()}")
+    report.to_html(page)
+    say(f"\nThe page, to open in a browser: {page.resolve()}")

@@ -101,7 +101,7 @@ def _over(options: argparse.Namespace) -> int:
         return code
     last = timeline.to_frame().iloc[-1]
     limit = Limit.checked(options.limit, one_sided=False)
-    say(f"\n{last['period']}: {limit.word(last['low'], last['high'])} of {limit.size:g}.")
+    say(f"\n{last['period']}, limit {limit.size:g}: {limit.word(last['low'], last['high'])}.")
     return max(code, {FAILED: 1, PASSED: 0}.get(limit.outcome(last["low"], last["high"]), 3))
 
 

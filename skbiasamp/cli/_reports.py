@@ -11,7 +11,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 import skbiasamp
-from skbiasamp._input.errors import InputError, Said, rows_of, speaking
+from skbiasamp._input.errors import InputError, rows_of, speaking
 from skbiasamp._io.files import FEW_ROWS, find
 from skbiasamp._utils.formatting import INCONCLUSIVE, listed
 from skbiasamp._utils.progress import progress
@@ -203,14 +203,7 @@ def _report(options: argparse.Namespace) -> int:
     if options.command == "audit":
         made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
-        made.findings[:] = [
-            replace(
-                finding,
-                text=_with_options(finding.text, names),
-                action=_with_options(finding.action, names),
-            )
-            for finding in made.findings
-        ]
+        made.findings[:] = [replace(finding, names=names) for finding in made.findings]
     say_and_write(made, outputs, made.data_files)
     say_unread(texts.unread)
     return _check_limit(made, options)
@@ -245,10 +238,6 @@ def _side_by_side(
             others.append(Named("prediction", [made], model, shown=f"{model}={path}"))
     beside = whole.assign(**predictions)
     return {None: nw.from_native(beside).lazy()}, others
-
-
-def _with_options(text: str, names: dict[str, Any]) -> str:
-    return text.named(names) if isinstance(text, Said) else text
 
 
 def _of_train(named: list[Named]) -> list[Named]:

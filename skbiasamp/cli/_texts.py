@@ -14,7 +14,7 @@ import pandas as pd
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.cli._files import Named, columns_of_test
-from skbiasamp.report.checks.texts import TOPIC, share_of_rows, unread
+from skbiasamp.report.checks.texts import share_of_rows, unread
 from skbiasamp.results import Finding
 from skbiasamp.text import LabelledTexts, label_columns
 from skbiasamp.text.labeler import REFUSAL
@@ -97,7 +97,7 @@ class Texts:
                 groups = zip(map(name_of, of_groups.index), of_groups, strict=True)
                 where = name if name == "labels" else f"texts of {name}"
                 shares.append(share_of_rows(where, without.mean(), groups))
-            self.findings = [Finding(TOPIC, text, action=todo) for text, todo in unread(shares)]
+            self.findings = unread(shares)
         shown = truth.as_typed(*truth.columns * (truth.side == "target_text"))
         made = [Named("target", read.target, shown=shown)]
         for given in texts:

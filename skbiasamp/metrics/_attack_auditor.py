@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -45,10 +45,9 @@ from skbiasamp.inference.runs import (
     shared_rows_of_difference,
 )
 from skbiasamp.inference.value import FEWEST_ROWS
-from skbiasamp.metrics._shared_sentences import how_well_guessed
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import Runs, comparison_result
-from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
+from skbiasamp.results import AuditResult, ComparisonResult, label_index
 
 _ESTIMATOR = HasMethods(["fit", "predict"])
 
@@ -177,14 +176,6 @@ class AttackAuditor(BaseAuditor):
         return {"quality_data": labels, "quality_model": "From the model"}
 
     # How the value is made of both qualities, if it is not their difference.
-    _value_of: ClassVar[str] = ""
-
-    def _sentence(self, result: AuditResult) -> str:
-        """Return the conclusion, and how well the attacker guesses on both sides."""
-        text, model = conclusion(result), self._attacks()[1]
-        if model is None or np.isnan(result.value):
-            return text
-        return f"{text} {how_well_guessed(result, self, model)}{self._value_of}"
 
     # ------------------------------------------------------------------ how it is run
 

@@ -15,7 +15,6 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Members, codes_of
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
-from skbiasamp._utils.formatting import listed, rate
 from skbiasamp.attackers.attack import Attack, Inputs
 from skbiasamp.attackers.attack_run import AttackRun
 from skbiasamp.attackers.qualities import QUALITIES
@@ -29,12 +28,10 @@ from skbiasamp.attackers.text_inputs import (
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics._attack_auditor import AttackAuditor
-from skbiasamp.results import AuditResult, by_guessing, conclusion
 from skbiasamp.text import WordMasker
 
 UNKNOWN = "<unk>"
 _TOKEN = re.compile(TOKEN)
-_NAMED = 4  # words that a sentence names for each group
 _MOST_WORDS, _OF_TASK = 20, 5  # words of each group, and of each of many tasks
 SOURCES = ("human texts", "model texts")
 
@@ -218,40 +215,6 @@ class TextAuditor(AttackAuditor):
             words.insert(0, "source", source)
             tables.append(words)
         return pd.concat(tables, ignore_index=True)
-
-    def _sentence(self, result: AuditResult) -> str:
-        text = conclusion(result)
-        if np.isnan(result.value):
-            return text
-        data, model = (float(result.table[name].mean()) for name in self.columns)
-        form = rate if self.percent else "{:.4g}".format
-        name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
-        what = {
-            "confidence": f"counting wrong guesses as 0, its mean probability for the right "
-            f"{self._guessed} is",
-            "accuracy": "the share of right guesses is",
-        }.get(name, f"its {name} is")
-        others = filter(None, (f"{form(data)} from human texts", by_guessing(result, form)))
-        text += (
-            f" An attacker reads the model's texts and guesses the {self._guessed}: {what} "
-            f"{form(model)}, compared with {' and '.join(others)}."
-        )
-        return text + _named(result)
-
-
-def _named(result: AuditResult) -> str:
-    """Return the words that point to each group most, of the model's texts."""
-    words = result.words
-    if words is None or words.empty:
-        return ""
-    own = words[words["source"] == SOURCES[1]]
-    named = []
-    for target, table in own.groupby("target", sort=False):
-        quoted = [f"'{word}'" for word in table["word"][:_NAMED]]
-        named.append(f"{listed(quoted)} for {result.group_name(target)}")
-    if not named or len(named) > _NAMED:
-        return ""
-    return f" Words that it goes by most: {'; '.join(named)}."
 
 
 def _words(attacker: Any, attack: Attack) -> pd.DataFrame | None:

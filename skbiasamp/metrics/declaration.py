@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from abc import ABC
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group
-from skbiasamp.results import AuditResult, conclusion, reference_labels
+from skbiasamp.results import AuditResult, reference_labels
 from skbiasamp.results.exports import paper_of
 
 
@@ -91,10 +90,6 @@ class Declaration(ABC, WithOptions):
         """
         return []
 
-    def _sentence(self, result: AuditResult) -> str:
-        """Return what a result says; a metric adds who is affected and by how much."""
-        return conclusion(result)
-
     def _made(
         self, test: Contingency, *, table: Any, published_ends: Any = None, **parts: Any
     ) -> AuditResult:
@@ -111,7 +106,6 @@ class Declaration(ABC, WithOptions):
             # One group alone is compared with nothing, whatever a formula says.
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
             parts |= {**numbers, "value": nan, "published": nan, "verdict": words.NOT_MEASURED}
-            later["sentence"] = conclusion
         numbers["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(table=table, **self._declaration_for(AuditResult), **numbers | parts)
         if published_ends is not None:
@@ -144,8 +138,7 @@ class Declaration(ABC, WithOptions):
             "null": own.null.format(**known),
         }
         result = replace(result, **of_result)
-        # A copy: parameters that are set later are not those of this result.
-        return result._make_later(**{"sentence": copy.copy(self)._sentence} | later)
+        return result._make_later(**later)
 
     def _declaration_for(self, results: type) -> dict[str, Any]:
         """Return what the metric says about itself, as fields of a kind of results."""

@@ -15,7 +15,7 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
-from skbiasamp._utils.formatting import NOT_MEASURED, group_of, task_of
+from skbiasamp._utils.formatting import group_of, task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, Mapped, associate
 from skbiasamp.inference.influence import interval
@@ -24,8 +24,7 @@ from skbiasamp.inference.value import Estimate, Signs, margin
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import is_one_label
-from skbiasamp.results import AuditResult, conclusion
-from skbiasamp.results.pair_tables import row_of
+from skbiasamp.results import AuditResult
 
 # Resamples of more pairs of groups and outcomes do not fit into memory.
 _MOST_PAIRS = 10_000
@@ -207,24 +206,6 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
     # ------------------------------------------------------------------ what it says
 
-    def _sentence(self, result: AuditResult) -> str:
-        text = conclusion(result, what="the largest ratio between two groups' rates")
-        before, after = (result.statistics.get(f"epsilon_{side}", math.nan) for side in _EPSILONS)
-        if math.isinf(before) or math.isinf(after):
-            where = "predictions" if math.isinf(after) else "labels"
-            return (
-                f"Not measured: in the {where}, a group never has an outcome that another group "
-                "has, so the ratio of their rates is infinite. Use concentration=1."
-            )
-        if math.isnan(before) or math.isnan(after) or result.verdict == NOT_MEASURED:
-            return text
-        change = "grows" if after >= before else "shrinks"
-        return text + (
-            f" The largest ratio {change} from {math.exp(before):.2f} in the labels "
-            f"({_of(result, 'base')}) to {math.exp(after):.2f} in the predictions "
-            f"({_of(result, 'observed')})."
-        )
-
 
 _SIDES: tuple[SideName, SideName] = ("task", "task_pred")
 _EPSILONS = ("labels", "predictions")
@@ -302,12 +283,6 @@ def _may_be_largest(ratios: Association, confidence_level: float) -> Array:
     known = ~np.isnan(ratios.value)
     least = np.max(ratios.value - reach, where=known, initial=-np.inf)
     return known & (ratios.value + reach >= least)
-
-
-def _of(result: AuditResult, side: str) -> str:
-    """Return the pair of groups and the outcome that are furthest apart."""
-    pair = row_of(result.table, int(result.table[side].abs().fillna(-1).to_numpy().argmax()))
-    return f"{result.group_name(pair['group'])}, '{task_of(pair['task'])}'"
 
 
 differential_fairness_amplification = function_of(

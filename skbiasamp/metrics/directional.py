@@ -16,7 +16,6 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, associate, centre_of
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
 from skbiasamp.metrics.signs import (
@@ -26,7 +25,6 @@ from skbiasamp.metrics.signs import (
     settled,
     with_audited_signs,
 )
-from skbiasamp.results import AuditResult, conclusion
 
 TIES = ("zero", "negative")
 
@@ -236,11 +234,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return {}
 
     # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        return conclusion(result, rates=True) + most_affected(
-            result, base=self.base if isinstance(self.base, str) else "own"
-        )
 
 
 def compares_tables(auditor: Any) -> bool:

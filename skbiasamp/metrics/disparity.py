@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils.formatting import task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, associate, known_or_zero
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.results import AuditResult, conclusion
 
 
 class BiasDisparityAuditor(CooccurrenceAuditor):
@@ -122,20 +120,6 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         )
 
     # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        mean = result.judged[0]
-        away = "away from" if mean >= 0 else "towards"
-        amount = f"preferences move {abs(mean) * 100:.1f} % {away} those of all rows on average"
-        text = conclusion(result, what="the groups' preferences", amount=amount)
-        pair = result.affected
-        if pair is None:
-            return text
-        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
-        return text + (
-            f" Largest change: the group {group} is predicted {task} {pair['observed']:.2f} times "
-            f"as often as all rows, and labelled so {pair['base']:.2f} times as often."
-        )
 
 
 @dataclass(frozen=True)

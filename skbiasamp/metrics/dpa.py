@@ -126,11 +126,6 @@ class DPAAuditor(AttackAuditor):
         limit = np.isinf(model).astype(float) - np.isinf(data)
         return np.where(np.isinf(model) | np.isinf(data), limit, change)
 
-    @property
-    def _value_of(self) -> str:  # type: ignore[override]
-        """How the value is made of both qualities."""
-        return " The value is their difference divided by their sum." * self.normalize
-
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
         directions = [] if scores or test.summed is not None else directions_of(test)

@@ -10,7 +10,6 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.labels import Codes, Members, Side
-from skbiasamp._utils.formatting import points, rate, task_of
 from skbiasamp.counts.cells import C, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference.association import Association, associate
@@ -20,7 +19,6 @@ from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import compare_counts
-from skbiasamp.results import AuditResult, conclusion
 
 _EVERYONE = ("(all)",)
 
@@ -137,21 +135,6 @@ class LabelAuditor(CooccurrenceAuditor):
         return {}
 
     # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        change = result.judged[0]
-        more = "more" if change >= 0 else "less"
-        several = " on average" if len(result.table) > 1 else ""
-        amount = f"the majority is predicted {points(change)} {more} often than it occurs"
-        text = conclusion(result, what="the majority class", amount=amount + several)
-        pair = result.affected
-        if pair is None:
-            return text
-        largest = "Largest change: " if len(result.table) > 1 else ""
-        return text + (
-            f" {largest}'{task_of(pair['task'])}' is predicted for {rate(pair['observed'])} of the "
-            f"rows, and {rate(pair['base'])} are labelled so."
-        )
 
 
 def is_one_label(cells: Contingency) -> bool:

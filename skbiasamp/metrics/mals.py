@@ -14,10 +14,8 @@ from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.inference.value import Signs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import share_sign
-from skbiasamp.results import AuditResult, conclusion
 
 
 class MALSAuditor(CooccurrenceAuditor):
@@ -142,9 +140,6 @@ class MALSAuditor(CooccurrenceAuditor):
         return {}
 
     # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        return conclusion(result, rates=True) + most_affected(result, base=self.reference)
 
     @property
     def columns(self) -> Mapping[str, str]:  # type: ignore[override]

@@ -26,6 +26,7 @@ from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
 from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.render.document import Document, Text
+from skbiasamp.render.words import express
 from skbiasamp.results import AuditResult
 
 _PARAMETER_OF = {
@@ -35,10 +36,6 @@ _PARAMETER_OF = {
     "weight": "sample_weight",
     "cluster": "clusters",
 }
-_NOT_CAUSAL = (
-    "This is no counterfactual fairness: names, voices and photos show class, age and region "
-    "along with the group."
-)
 _NUMBERS = ["n_pairs", "n_unmatched", "higher", "lower", "mean", "mean_other", "difference",
             "standard_error", "low", "high", "p_value", "p_adjusted", "ratio", "ratio_low",
             "ratio_high"]  # fmt: skip
@@ -52,11 +49,23 @@ class _Differences(AuditResult):
         order = self.table["difference"].abs().sort_values(ascending=False, kind="stable")
         return self.table.loc[order.index[:n]]
 
+    @property
+    def sentence(self) -> str:
+        """What each row of the table says."""
+        several = self.table["task"].nunique() > 1
+        sentences = []
+        for row in self.table.to_dict("records"):
+            names = {key: self.group_name(row[key]) for key in ("group", "other")}
+            task = words.task_of(row["task"]) if several else ""
+            level = self.confidence_level
+            sentences.append(express("pairs", "difference", row | names, task, self.percent, level))
+        return " ".join(sentences)
+
     def to_document(self) -> Document:
         """Return value, differences and what they say as plain data, which renderers show."""
         document = super().to_document()
         (section,) = document.sections
-        items = [*section.items, Text(self.sentence), Text(_NOT_CAUSAL)]
+        items = [*section.items, Text(self.sentence), Text(express("pairs", "not_causal"))]
         title = f"{document.title.rpartition(' (')[0]} ({self.n_samples:,.15g} rows)"
         return replace(document, title=title, sections=[replace(section, items=items)])
 
@@ -225,7 +234,6 @@ class MatchedPairsAuditor(WithOptions):
             table=table,
             params=self.get_params(deep=False),
             question="How large is the mean difference of two groups within matched pairs?",
-            sentence=" ".join(_sentence(row, rows, level) for row in table.to_dict("records")),
             percent=rows.are_binary,
             group_columns=rows.columns,
             estimand="The mean difference in the population that the pairs are a sample of.",
@@ -458,32 +466,6 @@ class _Rows(NamedTuple):
         columns = () if group_side.columns == (0,) else group_side.columns
         _check_pairs(pair, group, ids[rows.kept][first])
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
-
-
-def _sentence(row: dict[Any, Any], rows: _Rows, level: float) -> str:
-    """Return what a row of the table says."""
-    group, other = (words.group_of(row[name], rows.columns) for name in ("group", "other"))
-    if row["n_pairs"] == 0:
-        return f"No pair has both {group} and {other}."
-    sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
-    if np.isnan(row["low"]):
-        sure = "Too few pairs for an interval"
-    if len(rows.tasks) > 1:
-        sure += f", '{words.task_of(row['task'])}'"
-    if rows.are_binary:
-        # The difference of the rates that are shown, so that a reader can check it.
-        size = words.points(round(row["mean"], 3) - round(row["mean_other"], 3))
-        low, high = (words.number(100 * row[end], "+.1f") for end in ("low", "high"))
-    else:
-        size = words.amount(abs(row["difference"]))
-        low, high = (words.amount(row[end], "+") for end in ("low", "high"))
-    means = map(words.rate if rows.are_binary else words.amount, (row["mean"], row["mean_other"]))
-    return (
-        f"{sure}: within {row['n_pairs']:,.0f} pairs, predictions for {group} are {size} "
-        f"{'lower' if row['difference'] < 0 else 'higher'} than for {other} on average "
-        f"({words.level_of(level)} confidence interval {low} to {high}, "
-        f"{words.p_equals(row['p_value'])}). The means are {' and '.join(means)}."
-    )
 
 
 def _check_pairs(pair: Array, group: Array, ids: Array) -> None:

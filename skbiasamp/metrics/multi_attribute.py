@@ -14,7 +14,6 @@ from skbiasamp._input.checks import DIRECTIONS, Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
-from skbiasamp._utils.formatting import points
 from skbiasamp.counts.cells import labels_of, side_of, sides_of, unweighted, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.task_sets import (
@@ -27,11 +26,9 @@ from skbiasamp.counts.task_sets import (
 from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.base import as_frame
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import association_sign, over_share, share_sign, with_audited_signs
-from skbiasamp.results import AuditResult, conclusion
 
 
 class MultiAttributeAuditor(CooccurrenceAuditor):
@@ -266,23 +263,6 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
                 raise InputError(text, metric=what, name=name)
 
     # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        if result.table["delta"].isna().all():
-            return (
-                f"Not measured: no set of tasks occurs {self.min_count:.15g} times or more in both "
-                "the training labels and the audited ones."
-            )
-        return (
-            f"{conclusion(result, rates=True)}{self._about_values(result)}"
-            f"{most_affected(result, base='test' if self._in_rows else 'train')}"
-        )
-
-    def _about_values(self, result: AuditResult) -> str:
-        return (
-            f" The rates of sets of tasks change by {points(result.published)} on average "
-            f"(variance {result.statistics['variance']:.3g}); this is a size and has no direction."
-        )
 
 
 def _associate(

@@ -11,7 +11,6 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Members
-from skbiasamp._utils.formatting import amount, task_of
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import labels_of, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency
@@ -20,7 +19,7 @@ from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.signs import with_audited_signs
-from skbiasamp.results import AuditResult, ComparisonResult, conclusion
+from skbiasamp.results import AuditResult, ComparisonResult
 
 _ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats
 
@@ -206,19 +205,6 @@ class NumericAuditor(CooccurrenceAuditor):
 
     # ------------------------------------------------------------------ what it says
 
-    def _sentence(self, result: AuditResult) -> str:
-        text = conclusion(result)
-        pair = result.affected
-        if pair is None:
-            return text
-        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
-        text += (
-            f" {'Largest change' if pair['significant'] else 'No single change is significant'}: "
-            f"the mean of {task} in the group {group} is {amount(pair['observed'])} in the "
-            f"predictions and {amount(pair['base'])} in the labels."
-        )
-        return text + _change_of_gap(result.table[result.table["task"] == pair["task"]])
-
 
 def _in_units(table: pd.DataFrame, scale: Scale, shape: tuple[int, int]) -> pd.DataFrame:
     """Return a table of pairs whose means and their changes have the units of their tasks."""
@@ -229,20 +215,6 @@ def _in_units(table: pd.DataFrame, scale: Scale, shape: tuple[int, int]) -> pd.D
         **{name: mean + sd * table[name] for name in means},
         **{name: sd * table[name] for name in changes},
     )
-
-
-def _change_of_gap(rows: pd.DataFrame) -> str:
-    """Return how the difference between two groups changes, or nothing if there are more."""
-    if len(rows) != 2 or rows[["base", "observed"]].isna().any(axis=None):
-        return ""
-    before, after = (
-        float(rows[name].iloc[0] - rows[name].iloc[1]) for name in ("base", "observed")
-    )
-    old, new = (amount(abs(mean)) for mean in (before, after))
-    if before * after < 0:
-        return f" The difference between the groups reverses, from {old} to {new}."
-    verb = "grows" if abs(after) > abs(before) else "shrinks"
-    return f" The difference between the groups {verb} from {old} to {new}." * (old != new)
 
 
 numeric_amplification = function_of(NumericAuditor, without=("sensitive_pred",))

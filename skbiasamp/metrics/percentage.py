@@ -9,14 +9,11 @@ import numpy as np
 from scipy import special
 
 from skbiasamp._input.errors import InputError
-from skbiasamp._utils.formatting import points
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, associate, known_or_zero
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._shared_sentences import most_affected
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.results import AuditResult, conclusion
 
 
 class PercentageAuditor(CooccurrenceAuditor):
@@ -123,12 +120,6 @@ class PercentageAuditor(CooccurrenceAuditor):
         )
 
     # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        further = "further from" if result.value >= 0 else "closer to"
-        amount = f"shares are {points(result.value)} {further} equal on average"
-        text = conclusion(result, what="the groups' distance from equal shares", amount=amount)
-        return text + most_affected(result, base="test")
 
 
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:

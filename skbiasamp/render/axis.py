@@ -38,6 +38,11 @@ class Axis:
         inside = min(max(value, self.low), self.high)
         return f"{3 + 94 * (inside - self.low) / (self.high - self.low):.2f}%"
 
+    def wide(self, start: float, end: float) -> str:
+        """Return how wide a span of values is."""
+        start, end = (min(max(value, self.low), self.high) for value in (start, end))
+        return f"{94 * (end - start) / (self.high - self.low):.2f}%"
+
     @property
     def ticks(self) -> list[tuple[str, str, str]]:
         """Position, text and anchor of 0, of the limit, and of ends that are not close to 0."""
@@ -57,6 +62,16 @@ class Axis:
             )
             for value, anchor in sorted({**ends, **middle}.items())
         ]
+
+    @property
+    def grid(self) -> list[tuple[str, str]]:
+        """Position and text of round numbers from end to end."""
+        step = 0.25 if self.percent else round_number((self.high - self.low) / 5)
+        times = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
+        values = [round(i * step, 12) for i in times]
+        texts = [f"{100 * v if self.percent else v:.6g}".replace("-", "−") for v in values]
+        texts[-1] += " %" * self.percent
+        return [(self.at(value), text) for value, text in zip(values, texts, strict=True)]
 
 
 def round_number(size: float) -> float:

@@ -8,7 +8,6 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from skbiasamp._utils.formatting import SIDE_OF
 from skbiasamp.render.axis import Axis
 
 MOST_ROWS = 500  # of a table
@@ -16,13 +15,11 @@ MOST_ROWS = 500  # of a table
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph: a short `lead`, the text, a `link` (target and text), and what to do next."""
+    """A paragraph: a short `lead`, the text, and what to do next."""
 
     text: str
     lead: str = ""
     action: str = ""
-    link: tuple[str, str] | None = None
-    after: str = ""
     quiet: bool = False
 
 
@@ -41,10 +38,9 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Terms:
-    """Names and what they mean; `ids` make them targets of links."""
+    """Names and what they mean."""
 
     terms: Sequence[tuple[str, str]]
-    ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -55,35 +51,144 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Card:
-    """A verdict: its word, a headline, and what it says in a sentence, for which a page has texts.
+class Chip:
+    """A verdict in a word; `tone`: "up", "down", "rev", "unc", or "none" for an outline."""
 
-    `name`: of what it is the verdict, if there are several. `others` are verdicts that stand before
-    it: of what, word and side.
-    """
-
-    verdict: str
-    side: str
-    sentence: str
-    headline: str = ""
-    name: str = ""
-    texts: Sequence[Text] = ()
-    notes: Sequence[Text] = ()
-    others: list[tuple[str, str, str]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, verdict: str, sentence: str, **more: Any) -> Self:
-        """Return the card of a verdict, on the side that it stands."""
-        return cls(verdict, SIDE_OF[verdict], sentence, **more)
+    word: str
+    tone: str
 
 
 @dataclass(frozen=True)
-class Figures:
-    """A verdict beside its numbers, the value first."""
+class Answer:
+    """A question that a reader has, a strong word or number, and the rest of the answer."""
 
-    verdict: str
-    side: str
-    numbers: Sequence[str]
+    question: str
+    strong: str
+    text: str
+    big: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """The first screen: a title, verdicts, five answers and a picture."""
+
+    title: str
+    chips: Sequence[Chip]
+    lead: str
+    answers: Sequence[Answer] = ()
+    picture: Item | None = None
+    scope: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A row of a picture of changes: a ring before, a dot after; `tail` stands at its end."""
+
+    name: str
+    before: float | None
+    after: float | None
+    tone: str = "unc"
+    tail: str = ""
+    numbers: bool = True  # whether both ends are written
+
+
+@dataclass(frozen=True)
+class GapBar:
+    """A gap on the axis of a picture: where it lies, and the part of it that was there before."""
+
+    name: str
+    start: float
+    end: float
+    text: str
+    kept: tuple[float, float] | None = None  # None: it is the gap before
+    tone: str = "unc"
+
+
+@dataclass(frozen=True)
+class Dumbbell:
+    """Shares, or means, before and after, of groups ordered by harm; gaps stand below them.
+
+    `key` explains the signs: their kind and text. `left_out` says which rows are not shown, before
+    the row `cut`.
+    """
+
+    caption: str
+    marks: Sequence[Mark]
+    axis: Axis
+    sides: tuple[str, str]  # what is before, and after
+    key: Sequence[tuple[str, str]] = ()
+    ends: tuple[str, str] = ("", "")
+    gaps: Sequence[GapBar] = ()
+    left_out: str = ""
+    cut: int = 0
+    unit: str = ""
+    of: str = "Group"
+
+
+@dataclass(frozen=True)
+class IntervalBar:
+    """A number with its interval, 0 and the limit."""
+
+    value: float
+    low: float
+    high: float
+    axis: Axis
+    text: str
+    tone: str
+    ends: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Bars of named numbers, in blocks with a heading."""
+
+    blocks: Sequence[tuple[str, Sequence[tuple[str, float]]]]
+    axis: Axis
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A bar of two parts that follow each other: all groups alike, and between groups."""
+
+    alike: float
+    between: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A small picture below its question, and what it says."""
+
+    title: str
+    picture: Item
+    text: str = ""
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Small pictures side by side."""
+
+    panels: Sequence[Panel]
+
+
+@dataclass(frozen=True)
+class Action:
+    """A step to take, who can take it, and why."""
+
+    owner: str
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Actions:
+    """At most three steps, and what comes after them."""
+
+    actions: Sequence[Action]
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,7 +216,6 @@ class Row:
     ring: float | None = None
     span: tuple[float, float] | None = None
     notes: Sequence[str] = ()
-    link: str = ""
     group: str = ""
 
 
@@ -159,30 +263,6 @@ class Table:
             )
             options["axis"] = Axis.around(ends, balanced=balanced, percent=percent)
         return cls(columns=list(columns), rows=drawn, **{"n": len(rows), **options})
-
-
-@dataclass(frozen=True)
-class Bar:
-    """Two shares of a group, before and after, and what the change is."""
-
-    name: str
-    before: float
-    after: float
-    change: str
-    verdict: str
-    side: str
-
-
-@dataclass(frozen=True)
-class Bars:
-    """How often groups are labelled with a task, and predicted so; bars end at `end`."""
-
-    caption: str
-    bars: Sequence[Bar]
-    end: float
-    gap: str = ""
-    n_left_out: int = 0
-    apart: bool = False  # whether they are rates of other rows and of these
 
 
 @dataclass(frozen=True)
@@ -249,15 +329,14 @@ class Slider:
 class Section:
     """A heading and what stands below it; without that it is not shown.
 
-    `only`: "page" leaves it out of short forms, "short" out of the page. `leading`: it stands
-    before the list of sections. `folded`: the page shows it on demand.
+    `only`: "page" leaves it out of short forms, "short" out of the page. `folded`: the page shows
+    it on demand; paper shows it.
     """
 
     title: str
     items: Sequence[Item | None]
     id: str = ""
     only: str = ""
-    leading: bool = False
     folded: bool = False
 
     def shown(self, form: str) -> list[Item]:
@@ -271,9 +350,13 @@ Item: TypeAlias = (
     | Terms
     | Code
     | Card
-    | Figures
+    | Dumbbell
+    | IntervalBar
+    | Lengths
+    | Parts
+    | Panels
+    | Actions
     | Table
-    | Bars
     | Chart
     | Scatter
     | Slider
@@ -305,10 +388,21 @@ class Document:
     sections: Sequence[Section]
     about: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
-    metric: str = ""
     version: str = ""
-    made: Sequence[str] = ()
     results: Sequence[tuple[str, str, float]] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title of its first screen."""
+        items = (item for section in self.sections for item in section.items)
+        return next((item.title for item in items if isinstance(item, Card)), self.title)
+
+    @property
+    def picture(self) -> Dumbbell | None:
+        """The picture of its first screen, if that is one of rates."""
+        items = (item for section in self.sections for item in section.items)
+        pictures = (item.picture for item in items if isinstance(item, Card))
+        return next((each for each in pictures if isinstance(each, Dumbbell)), None)
 
     def shown(self, form: str) -> Iterator[Section]:
         """Yield the sections of the "page", or of "short" forms."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import html
+import datetime
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from skbiasamp._utils.formatting import limit_of, number, rate
 from skbiasamp.render._chart import coordinates, places
-from skbiasamp.render.document import Document
+from skbiasamp.render.document import Document, Item
 from skbiasamp.render.slider import lines
-from skbiasamp.render.text import as_text
+from skbiasamp.render.words import environment
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
 _ROWS = (500, 150, 40, 10)
 _MOST_SHOWN = 20  # in a notebook
-_SYMBOLS = {"above": "▲", "below": "▼", "across": "◆", "zero": "●", "undefined": "–"}
+_SYMBOLS = {"up": "▲ ", "down": "▼ ", "rev": "⇄ ", "unc": "", "none": ""}
 
 
 def as_page(document: Document) -> str:
     """Return the page of a document."""
     page = ""
     for most in _ROWS:
-        page = _template().render(document=document, form="page", most=most)
+        page = _template("page").render(
+            document=document, most=most, style=_file("page.css"), script=_file("page.js")
+        )
         if len(page.encode()) < LARGEST:
             break
     return page
@@ -31,37 +33,47 @@ def as_page(document: Document) -> str:
 
 def in_notebook(document: Document) -> str:
     """Return what a notebook shows of a document."""
-    try:
-        shown: str = _template().render(document=document, form="short", most=_MOST_SHOWN)
-    except ImportError:  # jinja2 is an extra
-        return f"<pre>{html.escape(as_text(document))}</pre>"
+    style = _file("page.css").replace(":root", "&")
+    shown: str = _template("items/notebook").render(
+        document=document, most=_MOST_SHOWN, style=style
+    )
     return shown
 
 
-def _template() -> Any:
-    return _environment(import_jinja2()).get_template("page.html")
+def _shown(item: Item, form: str, most: int) -> Any:
+    """Return an item in HTML, by the template of its kind."""
+    level = 1 if form == "page" else 3
+    values = {"it": item, "form": form, "most": most, "level": level}
+    from markupsafe import Markup  # comes with jinja2
+
+    return Markup(_template(f"items/{type(item).__name__}").render(values))
 
 
-@cache  # compiling the template takes longer than filling it
-def _environment(jinja2: Any) -> Any:
-    environment = jinja2.Environment(
-        autoescape=True,
-        loader=jinja2.PackageLoader("skbiasamp", "render"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["kind"] = lambda item: type(item).__name__
-    drawn = (coordinates, lines, number, places, rate)
-    environment.filters |= {function.__name__: function for function in drawn}
-    environment.filters["limit"] = limit_of
-    environment.globals["symbols"] = _SYMBOLS
-    return environment
+@cache
+def _template(name: str) -> Any:
+    """Return a template; each is compiled when it is first needed, which takes a while."""
+    return _with_filters().get_template(f"{name}.html")
 
 
-def import_jinja2() -> Any:
-    """Return jinja2, or say how to get it."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError("to_html needs jinja2: pip install 'skbiasamp[report]'") from error
-    return jinja2
+@cache
+def _with_filters() -> Any:
+    made = environment(lines=True)
+    drawn = (coordinates, lines, places)
+    made.filters |= {function.__name__: function for function in drawn}
+    made.filters |= {"shown": _shown, "day": _day}
+    made.globals["symbols"] = _SYMBOLS
+    return made
+
+
+@cache
+def _file(name: str) -> Any:
+    """Return a file that goes into pages as it is."""
+    from markupsafe import Markup
+
+    return Markup(files("skbiasamp.render").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _day(date: str) -> str:
+    """Return a date as people write it: 29 November 2026."""
+    day = datetime.date.fromisoformat(date)
+    return f"{day.day} {day:%B %Y}"

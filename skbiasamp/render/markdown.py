@@ -6,18 +6,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from skbiasamp._utils.formatting import escaped, printable, rate
+from skbiasamp._utils.formatting import escaped, printable
 from skbiasamp.render.document import (
-    Bars,
+    Actions,
     Bullets,
     Card,
     Document,
+    Dumbbell,
     Item,
     Section,
     Table,
     Terms,
     Text,
 )
+from skbiasamp.render.text import table_of_rates
 
 MOST = 50  # rows of a table
 
@@ -29,8 +31,12 @@ def as_markdown(document: Document) -> str:
         parts += [f"## {escaped(document.title)}"]
         parts += [escaped(document.about)] if document.about else []
     for section in document.shown("short"):
-        parts += _parts(section, 2 + bool(document.title))
-    return "\n\n".join([*parts, *map(escaped, document.made)]) + "\n"
+        items = section.shown("short")
+        if isinstance(items[0], Card):  # it has a title of its own
+            parts += [part for item in items for part in _parts(item, 3)]
+        else:
+            parts += _parts(section, 2 + bool(document.title))
+    return "\n\n".join(parts) + "\n"
 
 
 def _results(document: Document) -> Iterator[str]:
@@ -66,8 +72,26 @@ def _parts(item: Item, level: int) -> Iterator[str]:
         case Text():
             yield _words(item)
         case Card():
-            yield escaped(item.sentence)
-            yield from map(_words, item.notes)
+            yield f"**{escaped(item.title)}**"
+            yield escaped(
+                " · ".join(filter(None, [*(chip.word for chip in item.chips), item.lead]))
+            )
+            yield "\n".join(
+                f"- {escaped(answer.question)} **{escaped(answer.strong)}** {escaped(answer.text)}"
+                if answer.strong
+                else f"- {escaped(answer.question)} {escaped(answer.text)}"
+                for answer in item.answers
+            )
+            if item.picture is not None:
+                yield from _parts(item.picture, level)
+            yield escaped(f"{item.scope} {item.date}".strip())
+        case Dumbbell():
+            yield from _parts(table_of_rates(item), level)
+        case Actions():
+            yield "\n".join(
+                f"- **{escaped(each.step)}** {escaped(f'{each.reason} ({each.owner})')}"
+                for each in item.actions
+            )
         case Bullets():
             yield "\n".join(f"- {_words(text)}" for text in item.texts)
         case Terms():
@@ -84,15 +108,6 @@ def _parts(item: Item, level: int) -> Iterator[str]:
                 rows = [(*cells, note) for cells, note in zip(rows, notes, strict=False)]
             yield from [escaped(item.caption)] * bool(item.caption)
             yield _table(titles, rows)
-        case Bars():
-            yield escaped(item.caption)
-            rows = [
-                (bar.name, rate(bar.before), rate(bar.after), bar.change, bar.verdict)
-                for bar in item.bars
-            ]
-            sides = ("Reference", "These rows") if item.apart else ("Labels", "Predictions")
-            yield _table(("Group", *sides, "Change", "Verdict"), rows)
-            yield from [escaped(item.gap)] * bool(item.gap)
 
 
 def _words(text: Text) -> str:

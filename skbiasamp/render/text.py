@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from skbiasamp._utils.formatting import printable
+from skbiasamp._utils.formatting import amount, in_points, number, printable, rate
 from skbiasamp.render.document import (
     Bullets,
     Card,
     Cell,
     Document,
+    Dumbbell,
     Item,
+    Mark,
     Row,
     Section,
     Table,
@@ -28,17 +31,11 @@ def as_text(document: Document, width: int = 96) -> str:
     title = f"{document.title}: {document.about}" if document.about else document.title
     blocks = [_wrapped(title, width)] if title else []
     for section in document.shown("short"):
-        title, items = section.title, section.shown("short")
-        cards = [item for item in items if isinstance(item, Card)]
-        if cards:
-            title += f" ({document.metric})" * bool(document.metric)
-            title += f": {cards[0].verdict}" * (len(cards) == 1)
+        items = section.shown("short")
         shown = [block for item in items if (block := "\n".join(_lines(item, width)))]
-        if title and shown:
-            shown[0] = f"{_typed(title)}\n{shown[0]}"
+        if section.title and shown and not isinstance(items[0], Card):
+            shown[0] = f"{_typed(section.title)}\n{shown[0]}"
         blocks += shown
-    if document.title and len(blocks) > 1 and not next(document.shown("short")).title:
-        blocks[:2] = ["\n".join(blocks[:2])]
     return "\n\n".join(blocks)
 
 
@@ -55,9 +52,41 @@ def _wrapped(text: str, width: int, first: str = "", rest: str | None = None) ->
     return filled.replace("\xa0%", " %")
 
 
+def _card(card: Card, width: int) -> Iterator[str]:
+    """Yield a first screen: title, verdicts, answers and the numbers of the picture."""
+    yield _wrapped(card.title, width)
+    yield _wrapped(
+        " · ".join(filter(None, [*(chip.word for chip in card.chips), card.lead])), width
+    )
+    for answer in card.answers:
+        text = " ".join(filter(None, (answer.question, answer.strong, answer.text)))
+        yield _wrapped(text, width, "", "  ")
+    if card.picture is not None:
+        yield from _lines(card.picture, width)
+    yield _wrapped(f"{card.scope} {card.date}".strip(), width)
+
+
+def table_of_rates(picture: Dumbbell) -> Table:
+    """Return the numbers of a picture, one row a group."""
+    forms: dict[str, Callable[[Any], str]] = {"value": number, "": rate}
+    form = forms.get(picture.unit, amount)
+
+    def row(mark: Mark) -> Row:
+        change: float | None = None
+        if mark.before is not None and mark.after is not None:
+            change = mark.after - mark.before
+        moved = in_points(change) if not picture.unit else amount(change, "+")
+        cells = [Cell(form(mark.before)), Cell(form(mark.after)), Cell(moved)]
+        return Row(mark.name, cells)
+
+    columns = (*picture.sides, "Change")
+    return Table(
+        picture.caption, picture.of, columns, [*map(row, picture.marks)], len(picture.marks)
+    )
+
+
 def _words(text: Text) -> str:
-    link = "" if text.link is None else text.link[1]
-    return " ".join(part for part in (text.lead, text.text, link, text.after, text.action) if part)
+    return " ".join(part for part in (text.lead, text.text, text.action) if part)
 
 
 def _lines(item: Item, width: int) -> Iterator[str]:
@@ -66,8 +95,9 @@ def _lines(item: Item, width: int) -> Iterator[str]:
         case Text():
             yield _wrapped(_words(item), width)
         case Card():
-            for sentence in (item.sentence, *map(_words, item.notes)):
-                yield _wrapped(sentence, width, "  ")
+            yield from _card(item, width)
+        case Dumbbell():
+            yield from _table(table_of_rates(item), width)
         case Bullets():
             for i, text in enumerate(item.texts, 1):
                 first = f"{i}. " if item.numbered else "- "

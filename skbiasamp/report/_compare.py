@@ -30,7 +30,7 @@ from skbiasamp.report.auditors import (
 )
 from skbiasamp.report.evidence import context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
-from skbiasamp.results.gate import Limit, gate_of
+from skbiasamp.results.gate import LIMITED, Limit, gate_of
 
 
 @keywords()
@@ -205,7 +205,7 @@ def _limit_verdicts(
         with collected():
             result = readied(auditor, train, random_state).audit(rows)
         (check,) = gate_of({model: result}, asked.limit, on=None, one_sided=False).checks
-        verdicts[model] = check.word
+        verdicts[model] = LIMITED.get(check.outcome, check.verdict)
     return verdicts
 
 

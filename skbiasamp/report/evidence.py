@@ -85,39 +85,23 @@ def _is_option(value: Any) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-_NO_LABELS = {
-    "texts": "they need labels, which can be read from texts first",
-    "numbers": "they need classes: numbers can be cut at a threshold first",
-}
-_UNSAID = {
-    "Causes and consequences": "an audit compares counts; it does not see the model's inputs, so "
-    "it does not say whether a sensitive column is one of them, why the model amplifies, or what "
-    "its decisions do to people",
-}
-
-
 def not_measured(
     test: Contingency, scored: Contingency | None, *, chosen: bool, reads: str = "labels"
-) -> dict[str, str]:
-    """Return what a report leaves out, and why; `chosen` if the user chose the auditors."""
+) -> list[str]:
+    """Return codes of what a report leaves out; `chosen` if the user chose the auditors."""
     if reads != "labels":
-        return {"Metrics of labels": _NO_LABELS[reads]} | _UNSAID
-    left_out = {}
-    if chosen:
-        left_out["Other metrics"] = "only the auditors that were passed were run"
-    elif test.summed is not None:
-        left_out["Attackers and sets of tasks"] = "the engine passed sums in place of single rows"
-    if not test.has("task"):
-        left_out["Metrics of labels, and error rates"] = "the audited rows have no labels"
-    if not test.has("task_pred"):
-        left_out["Changes of the task, and error rates"] = "no predictions of the task were passed"
-    if not test.has("group_pred"):
-        left_out["Task → group (T→A)"] = "no predictions of the sensitive feature were passed"
-    if scored is None:
-        left_out["Leakage from scores"] = "no scores were passed"
-    if len(test.tasks) < 2 or test.classes is not None:
-        left_out["Sets of tasks"] = "they need several labels a row, and these rows have one"
-    return left_out | _UNSAID
+        return [reads, "causes"]
+    left_out = {
+        "chosen": chosen,
+        "sums": not chosen and test.summed is not None,
+        "labels": not test.has("task"),
+        "predictions": not test.has("task_pred"),
+        "groups": not test.has("group_pred"),
+        "scores": scored is None,
+        "sets": len(test.tasks) < 2 or test.classes is not None,
+        "causes": True,
+    }
+    return [code for code, is_left_out in left_out.items() if is_left_out]
 
 
 def described_files(

@@ -1,21 +1,23 @@
 """Results of audits: of one auditor, and the report of several; and the rows behind a pair."""
 
+from skbiasamp.render.facts import Facts, Finding
+
 # Not in `__all__`: what other packages of skbiasamp use.
 from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._comparison_facts import FINDINGS as COMPARISON_FINDINGS  # noqa: F401
 from skbiasamp.results._comparison_report import ComparisonReport
-from skbiasamp.results._content import classes_wanted as classes_wanted
-from skbiasamp.results._report import AuditReport, Finding
+from skbiasamp.results._facts import classes_wanted as classes_wanted
+from skbiasamp.results._facts import group_name as group_name
+from skbiasamp.results._facts import is_half_of_gap as is_half_of_gap
+from skbiasamp.results._facts import reference_labels as reference_labels
+from skbiasamp.results._facts import task_name as task_name
+from skbiasamp.results._report import AuditReport
 from skbiasamp.results._report import adjusted_verdict as adjusted_verdict
 from skbiasamp.results._report import columns_alone as columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS
 from skbiasamp.results._selection_rates import SelectionRates
-from skbiasamp.results._sentences import by_guessing as by_guessing
-from skbiasamp.results._sentences import conclusion as conclusion
-from skbiasamp.results._sentences import gap_of as gap_of
-from skbiasamp.results._sentences import is_half_of_gap as is_half_of_gap
-from skbiasamp.results._sentences import reference_labels as reference_labels
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import find_changed_rows
 from skbiasamp.results.gate import Gate, GateCheck
@@ -32,6 +34,7 @@ __all__ = [
     "ComparisonReport",
     "ComparisonResult",
     "Explanation",
+    "Facts",
     "Finding",
     "Gate",
     "GateCheck",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,22 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     amount,
     group_of,
-    listed,
+    in_points,
     metric_name,
     name_of,
     number,
     rate,
-    task_of,
 )
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
 from skbiasamp.render.slider import against_limit
+from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,
-    classes_wanted,
     count,
-    ends,
     estimates_table,
-    in_points,
     interval_mark,
     naming_of_pairs,
     shown,
@@ -39,7 +36,7 @@ from skbiasamp.results._content import (
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._selection_rates import TOGETHER, hold_together
+from skbiasamp.results._selection_rates import hold_together
 from skbiasamp.results.pair_tables import by_pair, pair_of
 from skbiasamp.results.thresholds import nearest_to, predicted_share
 
@@ -47,24 +44,11 @@ _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the cur
 _UNCOUNTED = "adds 0"
 
 
-def interval_text(result: AuditResult) -> str:
-    """Return the ends of the interval, or a dash."""
-    return ends(*as_json(result.judged)[1:]) or "–"
-
-
-def summary_table(
-    report: AuditReport,
-    names: Sequence[str] | None = None,
-    numbered: Mapping[str, str] | None = None,
-    **options: Any,
-) -> Table | None:
+def summary_table(report: AuditReport, **options: Any) -> Table | None:
     """Return the metrics on one axis."""
-    names = list(report if names is None else names)
-    if not names:
-        return None
     adjusted = pd.Series(report.p_adjusted)
-    rows = records(report.summary.assign(p_adjusted=adjusted).loc[names].reset_index())
-    published = {
+    rows = records(report.summary.assign(p_adjusted=adjusted).reset_index())
+    published: Cells = {
         "Published value": lambda row: Cell(
             number(row["published"]) if report[row["audit"]].differs else "the same",
             row["published"],
@@ -72,14 +56,11 @@ def summary_table(
     }
     columns = table_columns(
         *("Verdict", "Value", "Interval", "p-value", "Adjusted p" * (len(report) > 2)),
-        published if any(report[name].differs for name in names) else {},
+        published if any(result.differs for result in report.values()) else {},
     )
-
-    def named(row: dict[str, Any]) -> dict[str, Any]:
-        name = row["audit"]
-        return {"name": metric_name(name), "link": (numbered or {}).get(name, "")}
-
-    return estimates_table(rows, columns, named, **{"caption": "", "first": "Metric", **options})
+    return estimates_table(
+        rows, columns, lambda row: {"name": metric_name(row["audit"])}, first="Metric", **options
+    )
 
 
 def columns_table(
@@ -101,7 +82,7 @@ def columns_table(
         columns,
         lambda row: {"name": name_of(row["column"])},
         id="columns-table",
-        caption="Each sensitive column by itself. Its verdict is adjusted for their number",
+        caption=express("tables", "columns"),
         first="Sensitive column",
     )
 
@@ -116,14 +97,13 @@ def _limit(limit: float | None) -> Cells:
 def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
     """Return the amplification at some thresholds, and the accuracy if it is known."""
     curve = report.curve
-    intervals, columns = "each interval for itself", {"Predicted": shown("predicted_rate", rate)}
+    columns: Cells = {"Predicted": shown("predicted_rate", rate)}
     if slider is not None:
         _, accuracy = Slider.numbers(slider.above)
         reach = np.array(slider.reach)[1, 1:]
         low, high = curve["value"] - reach, curve["value"] + reach
         curve = curve.assign(accuracy=accuracy[1:], low=low, high=high)
         columns["Accuracy"] = shown("accuracy", rate)
-        intervals = "intervals hold for all thresholds together"
     if curve.empty:
         return None
     labelled, predicted = curve["base_rate"], predicted_share(report)
@@ -138,8 +118,7 @@ def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:
             "notes": [note for note, at in known.items() if at == row["at"]],
         },
         id="curve-table",
-        caption=f"directional A→T at other thresholds of the score; {intervals}. "
-        "Groups hardly differ where almost no row is predicted, or almost every one",
+        caption=express("tables", "curve", slider is not None),
         first="Threshold",
     )
 
@@ -182,25 +161,14 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         n = {"Rows of the task" if _of_tasks(result) else "Rows": shown("n", count)}
         columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
-    explained = ""
-    if result.kind.is_signed and "delta" in rows[0]:
-        explained = (
-            ". The interval is of the change compared with all rows. Amplification is this change "
-            "along the association, as far as the labels are sure of its direction: its mean is "
-            "the value"
-        )
+    few = has_few_rows(rows[-1]) and not has_few_rows(rows[0])
     return Table.of(
         rows,
         columns,
         mark,
         n=len(result.table),
         id=table_id,
-        caption=name
-        + f": {heading.lower()}s, strongest first" * bool(rows[1:])
-        + f", those with fewer than {FEWEST_ROWS} rows last"
-        * (has_few_rows(rows[-1]) and not has_few_rows(rows[0]))
-        + f" (amplification in {result.unit})" * bool(result.unit)
-        + explained,
+        caption=express("tables", "pairs", name, len(rows) > 1, few, result.unit),
         first=heading,
         marks="Change and interval" if drawn_column == "change" else "Amplification and interval",
     )
@@ -260,41 +228,11 @@ def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
             cells,
             mark,
             id=f"{table_id}-{i}",
-            caption=f"Words in {source} by which an attacker recognises each target: share of "
-            "texts that have the word, of this target (dot) and of the others (ring)",
+            caption=express("tables", "words", source),
             first="Word",
             marks="Share of texts",
             axis=axis,
         )
-
-
-def groups_table(report: AuditReport) -> Table | None:
-    """Return the rows of each group, and the accuracy of the model."""
-    rows, columns = records(report.groups), report.context.get("group_columns", ())
-    rated = any("accuracy" in row for row in rows)
-    # With one task, the rates have all of it.
-    if not rows or (rated and len(report.context.get("tasks", ())) == 1):
-        return None
-    key, marks, caption = "share", "Share of rows", "Groups"
-    if rated:
-        key, marks = "accuracy", "Accuracy"
-        caption = "Groups: accuracy of the model, with 95 % intervals"
-
-    def named(row: dict[str, Any]) -> dict[str, Any]:
-        name = group_of(row["group"], columns)
-        return {"name": name, "side": "plain", "says": rate(row.get(key))}
-
-    return estimates_table(
-        rows,
-        table_columns("Rows", "Share of rows", "Accuracy" * rated),
-        named,
-        (key, f"{key}_low", f"{key}_high"),
-        id="groups-table",
-        caption=caption,
-        first="Group",
-        marks=marks,
-        axis=Axis(0.0, 1.0, percent=True),
-    )
 
 
 def rates_of(report: AuditReport) -> list[dict[str, Any]]:
@@ -350,26 +288,15 @@ def rates_table(report: AuditReport) -> Table | None:
     if predicted:
         columns.append({"Rate": with_interval("predicted_rate")} if apart else "Predicted so")
         columns.append("Change, percentage points" * labelled)
-        wanted = wanted_in(report.context)
-        ratio = table_columns("Impact ratio")["Impact ratio"]
-        columns.append({f"Impact ratio of {wanted}": ratio} if wanted else "Impact ratio")
+        columns.append("Impact ratio")
         if labelled and not apart:
             columns += ["Accuracy", "True positive rate", "False positive rate"]
-    caption, marks = "labelled (ring) and predicted (dot)", "From labels to predictions"
-    if not (labelled and predicted):
-        caption, marks = ("labelled", "Labels") if labelled else ("predicted (dot)", "Predictions")
-    elif apart:
-        caption = "of the reference (ring) and of these rows (dot)"
-        marks = "From the reference to these rows"
-    caption += ", with 95 % intervals" * predicted
-    decided = "; 0.5 or more counts as predicted" * (with_means(report, rows) != rows)
+    means = with_means(report, rows) != rows
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = row.get("base_rate"), row.get("predicted_rate")
         span = None if row["change"] is None else (ring, dot)
-        says = f"from {rate(ring)} to {rate(dot)}"
-        if not (labelled and predicted):
-            says = rate(ring if labelled else dot)
+        says = f"{rate(ring)} → {rate(dot)}" if labelled and predicted else rate(ring or dot)
         return {"name": named(row), "says": says, "span": span, "ring": ring, "dot": dot}
 
     return Table.of(
@@ -377,31 +304,8 @@ def rates_table(report: AuditReport) -> Table | None:
         table_columns(*columns),
         mark,
         id="rates-table",
-        caption=f"Rates of each group: {caption}{TOGETHER * hold_together(rows)}{decided}",
+        caption=express("tables", "rates", labelled, apart, hold_together(rows), means),
         first=heading,
-        marks=marks,
+        marks="Rates",
         percent=True,
     )
-
-
-def ratios_read(context: Mapping[str, Any]) -> str:
-    """Return what impact ratios compare, and what a low one means."""
-    shares = "selection rate"
-    means = (
-        "A low ratio is a disadvantage only if it is an advantage to be selected; if not, it is "
-        "the reverse. favourable= names the class that people want."
-    )
-    if wanted := wanted_in(context):
-        shares = f"the share of a group for which {wanted} is predicted"
-        means = f"A low ratio is a disadvantage: {wanted} was declared as what people want."
-    return (
-        f"Impact ratio: {shares} divided by the highest of any group. Simultaneous intervals hold "
-        "for all groups of a task together, whichever of them truly has the highest rate. "
-        f"{means}"
-    )
-
-
-def wanted_in(context: Mapping[str, Any]) -> str:
-    """Return the names of the classes that people want, if they were declared."""
-    names = [f"'{task_of(name)}'" for name in classes_wanted(context)]
-    return listed(names) if names else ""

@@ -12,21 +12,17 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
-    amount,
-    group_of,
     name_of,
-    number,
-    rate,
     side_of_zero,
-    task_of,
 )
 from skbiasamp.render.document import Document
-from skbiasamp.results._content import interval_in_words
+from skbiasamp.render.facts import Facts
+from skbiasamp.render.words import express
+from skbiasamp.results._comparison_facts import model_facts
 from skbiasamp.results._json import OfMetric
-from skbiasamp.results._sentences import largest_change, more_for
 from skbiasamp.results._shown import Shown, of_frame
 from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import row_of, without_equal_values
+from skbiasamp.results.pair_tables import without_equal_values
 
 MODEL_COLUMNS = (
     *("model", "value", "published", "low", "high"),
@@ -222,7 +218,7 @@ class ComparisonResult(Shown, OfMetric):
         return {model: self.sentence(model) for model in self.models}
 
     def sentence(self, model: str) -> str:
-        """Return what the comparison of a model says: verdict, how much, and for whom.
+        """Return what the comparison of a model says: verdict, how much, and how sure that is.
 
         Parameters
         ----------
@@ -233,72 +229,21 @@ class ComparisonResult(Shown, OfMetric):
         -------
         text : str
         """
-        value, low, high = self.judged(model)
-        verdict, row = self.verdict(model), self._row(model)
-        name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
-        shown = f"{number(value)}" + f" {self.unit}" * bool(self.unit)
-        interval, changed = interval_in_words(self.confidence_level, low, high), ""
-        if not math.isnan(row["changed"]):
-            changed = f" {rate(row['changed'])} of the predictions differ."
-        if verdict == words.NOT_MEASURED:
-            reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
-            text = f"{name} is not measured: difference {number(value)}, {reason}."
-        elif verdict == words.NO_DIFFERENCE:
-            if low > 0 or high < 0:
-                p_value = row["p_adjusted"]
-                interval += f"; adjusted for {len(self.models)} models, p = {p_value:.2g}"
-            text = f"No clear difference between {name} and {reference}: {shown} ({interval})."
-        elif verdict == words.REVERSES:
-            own, other = (self._row(each)["value"] for each in (model, self.reference))
-            text = (
-                f"The model {name} reverses the association, and {reference} does not: {shown} "
-                f"({interval}). Its value is {number(own)}, that of {reference} {number(other)}."
-            )
-        elif verdict in (words.ADDS_MORE, words.ADDS_LESS):
-            return f"The model {name} {verdict} than {reference}.{changed}{self._added(model)}"
-        else:
-            about = " about the group" * self.kind.has_attacker
-            text = f"The model {name} {verdict}{about} than {reference}: {shown} ({interval})."
-        return text + changed + self._most_affected(model)
+        return express("comparison", "sentence", self.facts(model))
 
-    def _added(self, model: str) -> str:
-        """Return which group gets more by a model than by the reference."""
-        pair = largest_change(self.pairs[self.pairs["model"] == model])
-        if pair is None or "low_simultaneous" not in pair or not self.percent:
-            return ""
-        group, task = group_of(pair["group"], self.group_columns), f"'{task_of(pair['task'])}'"
-        by, than = (f"by '{name_of(each)}'" for each in (model, self.reference))
-        return " " + more_for(pair, group, task, self, than, f" {by}")
+    def facts(self, model: str) -> Facts:
+        """Return what the comparison tells of a model, as numbers and names.
 
-    def _most_affected(self, model: str) -> str:
-        """Return whose rates differ most."""
-        if "change" not in self.pairs:
-            return ""
-        pairs: Any = self.pairs[self.pairs["model"] == model].dropna(subset=["difference"])
-        pairs = pairs[pairs["difference"] != 0]
-        if pairs.empty:
-            return ""
-        # Only the amplification of numeric tasks can be compared, which have units of their own.
-        size = pairs["difference" if self.percent else "amplification"].abs()
-        most = row_of(pairs, int(size.to_numpy().argmax()))
-        group, task = group_of(most["group"], self.group_columns), f"'{task_of(most['task'])}'"
-        form = rate if self.percent else amount
-        new, old = form(most["observed"]), form(most["reference"])
-        by = f"by '{name_of(self.reference)}'"
-        if math.isnan(self._row(model)["changed"]):
-            what = f"{new} of the group {group} are {task}, and {old} in {by[3:]}"
-        elif not self.percent:
-            what = f"the value for {task} in the group {group} is {new}, and {old} {by}"
-        elif self.direction == "A->T":
-            what = f"{task} is predicted for {new} of the group {group}, and for {old} {by}"
-        elif self.direction == "T->A":
-            what = (
-                f"of the rows labelled {task}, {new} are predicted to be in the group {group}, and "
-            )
-            what += f"{old} {by}"
-        else:
-            what = f"the rate of the group {group} and {task} is {new}, and {old} {by}"
-        return f" Largest change: {what}."
+        Parameters
+        ----------
+        model : str
+            One of the models.
+
+        Returns
+        -------
+        facts : Facts
+        """
+        return model_facts(self, model)
 
     def to_document(self) -> Document:
         """Return the models' values and sentences as plain data, which renderers show.

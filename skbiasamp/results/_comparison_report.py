@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import listed, name_of, points, rate
 from skbiasamp.render.document import Document
+from skbiasamp.render.facts import Accuracy, Facts, Finding
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._content import in_points, interval_in_words
+from skbiasamp.results._comparison_facts import findings_of_models, model_facts
 from skbiasamp.results._json import records
 from skbiasamp.results._report import Report
 
@@ -57,7 +56,7 @@ class ComparisonReport(Report[ComparisonResult]):
     {'new': 'amplifies more'}
     """
 
-    _first = ("context", "reference", "primary", "verdicts", "notes", "results")
+    _first = ("context", "reference", "primary", "verdicts", "findings", "results")
     _last = ("data_files",)
 
     results: dict[str, ComparisonResult]
@@ -95,59 +94,41 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def verdicts(self) -> dict[str, str]:
         """What the primary comparison says of each model, with its accuracy."""
-        sentences: dict[str, str] = {}
-        accuracy = {row["model"]: row for row in self._accuracies}
-        for model in self.models:
-            sentences[model] = self.results[self.primary].sentence(model)
-            if row := accuracy.get(model):
-                more = "higher" if row["difference"] > 0 else "lower"
-                size = points(row["difference"])
-                change = f"{size} {more}"
-                if row["difference"] == 0:
-                    change = "the same"
-                elif size == points(0):
-                    change = f"less than {points(0.001)} {more}"
-                low, high = (row.get(f"difference_{end}") for end in ("low", "high"))
-                if low is not None:
-                    form = partial(in_points, form="+.2f")
-                    change += f" ({interval_in_words(0.95, low, high, form)})"
-                sentences[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
+        sentences = {model: self.results[self.primary].sentence(model) for model in self.models}
+        for row in self._accuracies:
+            if row["model"] in sentences:
+                sentences[row["model"]] += " " + express("comparison", "accuracy", row)
         return sentences
+
+    def facts(self, model: str) -> Facts:
+        """Return what the primary comparison tells of a model, as numbers and names.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+
+        Returns
+        -------
+        facts : Facts
+        """
+        own = model_facts(self[self.primary], model, self.context)
+        names = ("accuracy", "difference", "difference_low", "difference_high")
+        known: list[list[Any]] = [
+            [row.get(name) for name in names] for row in self._accuracies if row["model"] == model
+        ]
+        accuracy = Accuracy(*known[0]) if known else None
+        return replace(own, accuracy=accuracy, caveats=tuple(self.findings))
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What to know before a model is chosen."""
+        return [*findings_of_models(self)]
 
     @property
     def _accuracies(self) -> list[dict[str, Any]]:
         """The rows of models whose accuracy is known."""
         return [row for row in records(self.accuracy) if row["accuracy"] is not None]
-
-    @property
-    def notes(self) -> dict[str, str]:
-        """What metrics say that disagree in direction about a model, and why they can."""
-        notes = {}
-        for model in self.models:
-            verdicts = {name: result.verdict(model) for name, result in self.results.items()}
-            sides = {name: words.DIRECTION_OF.get(verdict) for name, verdict in verdicts.items()}
-            above, below = ([name for name in sides if sides[name] == way] for way in (1, -1))
-            if not (above and below) or words.REVERSES in verdicts.values():
-                continue
-            more, less = (_listed(names, verdicts) for names in (above, below))
-            notes[model] = f"'{name_of(model)}': {more}, but {less}. {self._why(above + below)}"
-        return notes
-
-    def _why(self, names: list[str]) -> str:
-        """Return how metrics that disagree differ in what they ask."""
-        asked = [name for name in names if not self.results[name].kind.has_attacker]
-        rates = [name for name in asked if self.results[name].direction == "A->T"]
-        shares = [name for name in asked if self.results[name].direction is None]
-        text = "These metrics answer different questions."
-        if rates and shares:
-            text = (
-                f"{listed(rates)} compare{'s' * (len(rates) == 1)} how often a task is predicted "
-                f"in each group. {listed(shares)} compare{'s' * (len(shares) == 1)} the groups' "
-                "shares of the rows for which the task is predicted. If a task is predicted more "
-                "often in all groups, or less often, rates and shares can change in opposite "
-                "directions."
-            )
-        return text
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -182,11 +163,3 @@ class ComparisonReport(Report[ComparisonResult]):
         from skbiasamp.results._comparison_document import comparison_document
 
         return comparison_document(self)
-
-
-def _listed(names: list[str], verdicts: Mapping[str, str]) -> str:
-    """Return what metrics say, those of the same verdict together."""
-    metrics: dict[str, list[str]] = {}
-    for name in names:
-        metrics.setdefault(verdicts[name], []).append(name)
-    return listed([f"{verdict} by {listed(own)}" for verdict, own in metrics.items()])

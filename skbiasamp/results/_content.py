@@ -10,8 +10,8 @@ import pandas as pd
 from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
+    in_points,
     level_of,
-    name_of,
     number,
     p_value,
     rate,
@@ -33,8 +33,6 @@ from skbiasamp.results._json import as_json
 
 Cells = dict[str, Callable[[Any], Cell]]  # by their headings
 
-LIMITS = "What limits these numbers?"
-_NO_TRAINING_LABELS = "none given: the audited labels are used instead"
 _PARAMETER = 200  # characters of a parameter
 _NAMES = 20  # groups and tasks of the record
 _TITLES = {
@@ -56,49 +54,10 @@ _SAYS = {
 # --------------------------------------------------------------------------- title and record
 
 
-def facts(context: Mapping[str, Any], *, without: str = "") -> dict[str, str]:
-    """Return what the title says of the rows, `without` one of the facts."""
-    context = as_json(context)
-    if not context:
-        return {}
-    target, n_train, labelled = (context.get(key) for key in ("target", "n_train", "labelled"))
-    of = f" of the column {name_of(target)}" * bool(target)
-    apart = labelled is False  # rows without labels are compared with a reference
-    training = "" if n_train is None else f"{n_train:,.15g} rows"
-    has_none = apart or context.get("data_kind") == "texts"
-    known = {
-        "Model": context.get("model_name") or "not named",
-        "Data": context.get("data_name") or "not named",
-        "Rows": context.get("rows"),
-        "Groups": _groups(context),
-        "Task": only_task(context.get("tasks", ()), of),
-        "Training labels": "" if has_none else training or _NO_TRAINING_LABELS,
-        "Reference": training * apart,
-        "Date": context.get("date"),
-    }
-    return {name: text for name, text in known.items() if text and name != without}
-
-
-def _groups(context: Mapping[str, Any]) -> str:
-    """Return some groups; of many combinations, the columns and how many values each has."""
-    columns, known = (context.get(key, ()) for key in ("group_columns", "groups"))
-    groups = [group_of(group, columns) for group in known]
-    if len(columns) > 1 and len(groups) > 4:
-        sizes = [len({str(group[i]) for group in known}) for i in range(len(columns))]
-        groups = [f"{name_of(name)} ({n})" for name, n in zip(columns, sizes, strict=True)]
-    return _first(groups, 4, "; ")
-
-
 def _first(names: Sequence[str], most: int, joint: str) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - most:,} more" * (len(names) > most)
     return joint.join(names[:most]) + more
-
-
-def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
-    """Return the classes that people want, of which a user declares one or a list."""
-    names = context.get("favourable")
-    return names if isinstance(names, list) else [] if names is None else [names]
 
 
 def only_task(tasks: Iterable[Any], of: str = "") -> str:
@@ -112,16 +71,12 @@ def document_of(
 ) -> Document:
     """Return a document about the rows and the model of a context."""
     context = as_json(context)
-    versions = context.get("versions", {})
-    named = ", ".join(f"{name} {version}" for name, version in versions.items())
-    made = (
-        f"Made {context.get('date', '')} by {context.get('call', '')}",
-        f"Versions: {named}.",
-    )
-    known = {"facts": facts(context), "version": versions.get("skbiasamp", ""), "made": made}
-    about = ": ".join(filter(None, (context.get("data_name"), context.get("rows"))))
-    title = " of ".join(filter(None, (title, context.get("model_name"))))
-    return Document(title, sections, **{"about": about, **known, **more})
+    known = {"Model": context.get("model_name"), "Data": context.get("data_name")}
+    about = ": ".join(filter(None, (known["Data"], context.get("rows"))))
+    title = " of ".join(filter(None, (title, known["Model"])))
+    facts = {name: text for name, text in known.items() if text}
+    version = context.get("versions", {}).get("skbiasamp", "")
+    return Document(title, sections, **{"about": about, "facts": facts, "version": version, **more})
 
 
 def record(
@@ -149,9 +104,8 @@ def record(
         *(Section(title, [parameters(own)]) for title, own in (settings or {}).items()),
     ]
     call = context.get("call")
-    made: list[Item] = [Text("This call made the report:"), Code(call)] if call else []
-    title = "Date, data, versions and parameters"
-    return Section("Record", [*made, Section(title, folded, folded=True)], id="record", only="page")
+    made: list[Item] = [Code(call)] if call else []
+    return Section("Record", [*made, *folded], only="page", folded=True)
 
 
 def _recorded(key: str, value: Any, context: Mapping[str, Any]) -> str:
@@ -181,22 +135,12 @@ def topics(texts: Mapping[str, str]) -> Bullets:
     return Bullets([Text(text, f"{topic}.") for topic, text in texts.items()])
 
 
-def limits_section(texts: Mapping[str, str]) -> Section:
-    """Return what limits the numbers of a page, by topic."""
-    return Section(LIMITS, [topics(texts)], "limits", only="page")
-
-
 # --------------------------------------------------------------------------- cells
 
 
 def shown(key: str, form: Callable[[Any], str] = number) -> Callable[[Mapping[str, Any]], Cell]:
     """Return the cell of a number."""
     return lambda row: Cell(form(row.get(key)), row.get(key))
-
-
-def in_points(change: float | None, form: str = "+.1f") -> str:
-    """Return a change of a rate in percentage points."""
-    return number(None if change is None else change * 100, form)
 
 
 def count(value: Any) -> str:

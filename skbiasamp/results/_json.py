@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,6 +91,10 @@ def as_json(value: Any) -> Any:
         }
     if isinstance(value, Stored):
         return value.to_dict()
+    if is_dataclass(value):
+        return {
+            each.name: as_json(getattr(value, each.name)) for each in fields(value) if each.repr
+        }
     if isinstance(value, Mapping):
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

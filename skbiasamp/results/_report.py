@@ -4,55 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pandas as pd
 
+from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import ADDS, AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
+from skbiasamp.render.facts import Facts, Finding
+from skbiasamp.render.figure import draw_dumbbell
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._json import Stored
+from skbiasamp.results._facts import report_facts
+from skbiasamp.results._json import Stored, as_json
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
 from skbiasamp.results.explanation import Explanation
-from skbiasamp.results.gate import Gate, GateCheck, gate_of
+from skbiasamp.results.gate import Gate, gate_of
 
 R = TypeVar("R", AuditResult, ComparisonResult)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to know before the numbers of a report are used.
-
-    Attributes
-    ----------
-    topic : str
-        Its topic, such as "balanced data" or "threshold".
-    text : str
-        What was seen.
-    place : {"verdict", "next", "note"}, default="note"
-        "verdict": it stands beside the verdict. "next": it changes what to do, the most urgent
-        first. "note": it is good to know.
-    action : str, default=""
-        What to do next.
-
-    Examples
-    --------
-    >>> from skbiasamp.results import Finding
-    >>> print(Finding("small groups", "x has 12 rows.", "next", "Merge it."))
-    x has 12 rows. Merge it.
-    """
-
-    topic: str
-    text: str
-    place: str = "note"
-    action: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text} {self.action}".strip()
 
 
 class Report(Paged, Stored, Mapping[str, R]):
@@ -86,6 +58,23 @@ class Report(Paged, Stored, Mapping[str, R]):
         ranked = sorted(self.results, key=lambda name: self.results[name].rank)
         able = (name for name in ranked if is_measured(self.results[name]))
         return next(able, next(iter(ranked), None))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the picture of the first screen: rates of each group before and after.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        picture = self.to_document().picture
+        if picture is None:
+            raise InputError("There are no rates to draw: {name} has none.", name="the report")
+        return draw_dumbbell(picture, ax)
 
     def gate(
         self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
@@ -168,14 +157,11 @@ class AuditReport(Report[AuditResult]):
     >>> report.primary
     'directional A->T'
     >>> print(report.verdict)
-    The model amplifies the association: +0.1125 (95 % confidence interval +0.0901 to
-    +0.1349). The difference between the groups grows from 25.0 to 47.5 percentage points
-    (95 % interval of this change: +18.0 to +27.0). Largest change compared with all rows: the
-    group f is predicted '1' for 15.0 % of its rows, and 25.0 % are labelled so (1,000 fewer
-    per 10,000 rows of this group; −11.2 percentage points compared with all rows).
+    The model widens the gap between m and f. The gap goes from 25.0 to 47.5 percentage points.
+    Allowing for chance, the model adds 18.0 to 27.0 percentage points.
     """
 
-    _first = ("context", "data_files", "primary", "verdict", "results", "groups", "rates")
+    _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
     _last = ("findings",)
 
     results: dict[str, AuditResult]
@@ -205,22 +191,14 @@ class AuditReport(Report[AuditResult]):
         return self.context.get("limit")
 
     @property
+    def facts(self) -> Facts:
+        """What the report tells, as numbers and names, with the findings at the first reading."""
+        return report_facts(self)
+
+    @property
     def verdict(self) -> str:
-        """What the primary result says: verdict, value with interval, pair affected most.
-
-        With a limit, it begins with whether the effect lies within.
-        """
-        if self.primary is None:
-            return ""
-        sentence, check = self[self.primary].sentence, self._compared
-        return sentence if check is None else f"{check._against(self.limit)} {sentence}"
-
-    @cached_property
-    def _compared(self) -> GateCheck | None:
-        """The primary result, compared with the limit."""
-        if self.limit is None or self.primary is None:
-            return None
-        return self.gate(self.limit, on=self.primary).checks[0]
+        """The verdict of the primary result in sentences: what changes, by how much, how sure."""
+        return express("audit", "verdict", self.facts)
 
     @property
     def sentences(self) -> dict[str, str]:
@@ -271,7 +249,11 @@ class AuditReport(Report[AuditResult]):
         -------
         content : dict
         """
-        return super().to_dict() | {"findings": [asdict(finding) for finding in self.findings]}
+        findings = [
+            {**as_json(finding), "text": finding.text, "action": finding.action}
+            for finding in self.findings
+        ]
+        return super().to_dict() | {"findings": findings}
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.
@@ -283,11 +265,6 @@ class AuditReport(Report[AuditResult]):
         from skbiasamp.results._audit_document import audit_document
 
         return audit_document(self)
-
-    def _card(self) -> Document:
-        from skbiasamp.results._model_card import model_card
-
-        return model_card(self)
 
 
 def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:

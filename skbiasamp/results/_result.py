@@ -23,6 +23,9 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
 from skbiasamp.render.document import Document
+from skbiasamp.render.facts import Facts
+from skbiasamp.render.words import express
+from skbiasamp.results._facts import result_facts
 from skbiasamp.results._json import OfMetric
 from skbiasamp.results._shown import Shown
 from skbiasamp.results.kinds import Kind
@@ -112,8 +115,6 @@ class AuditResult(Shown, OfMetric):
         The question that the metric answers.
     definition : str
         What the metric measures, in a sentence or two.
-    sentence : str
-        What the result says: verdict, value with interval, and the pair affected most.
     rank : int
         Rank among the results of a report; the lowest one that can be measured is its primary
         result.
@@ -163,7 +164,7 @@ class AuditResult(Shown, OfMetric):
     1     m  0.50     0.625  0.1125  0.0885  0.1365         0.1125
     """
 
-    _last = ("words", "affected", "table")
+    _last = ("sentence", "words", "affected", "table")
 
     metric: str
     direction: str | None
@@ -181,7 +182,6 @@ class AuditResult(Shown, OfMetric):
     kind: Kind = Kind.SIGNED
     question: str = ""
     definition: str = ""
-    sentence: str = _Later("")  # type: ignore[assignment]
     rank: float = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
@@ -219,15 +219,25 @@ class AuditResult(Shown, OfMetric):
 
     def __getstate__(self) -> dict[str, Any]:
         # In this order: reading them makes them.
-        made = ("table", "sentence", "published_low", "published_high")
+        made = ("table", "published_low", "published_high")
         return {name: getattr(self, name) for name in made} | self.__dict__
 
     def _make_later(self, **made: Callable[[AuditResult], Any]) -> Self:
-        """Let functions of the result make the table, and write the sentence, when it is read."""
+        """Let functions of the result make the table when it is read."""
         for name, make in made.items():
             del self.__dict__[name]
             self.__dict__[f"_{name}"] = make
         return self
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the result tells, as numbers and names."""
+        return result_facts(self)
+
+    @property
+    def sentence(self) -> str:
+        """What the result says: verdict, how much changes, and how sure that is."""
+        return express("audit", "verdict", self.facts)
 
     @property
     def labelled(self) -> bool:

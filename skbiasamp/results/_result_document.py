@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp.render.document import Document
+from skbiasamp.render.words import express
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._sentences import by_guessing, published
 from skbiasamp.results._shown import of_frame
 from skbiasamp.results.pair_tables import uncounted
 
@@ -34,9 +34,7 @@ def _title(result: AuditResult) -> str:
         text += f", p = {result.p_value:.3g}"
     rows = f"{result.n_samples:,.15g} row{'s' * (result.n_samples != 1)}"
     if "attacker" in result.statistics:
-        guessing = by_guessing(result, "{:.4f}".format)
-        known = [rows, f"{result.statistics['attacker']} attacker", *[guessing] * bool(guessing)]
-        return f"{text} ({', '.join(known)})"
+        return f"{text} ({rows}, {result.statistics['attacker']} attacker)"
     group, task = result.pair_of
     if all(isinstance(task, tuple) for task in result.table["task"]):
         task = "set of tasks"
@@ -81,7 +79,9 @@ def _remarks(result: AuditResult) -> list[str]:
         raised = sum(value is False for value in result.table.loc[counted].get(flag, ()))
         if raised:
             remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
-    return [*remarks, published(result)] if published(result) else remarks
+    if result.differs and not math.isnan(result.published):
+        remarks.append(express("page", "stat_published", result.facts))
+    return remarks
 
 
 def _counted(n: int, what: str) -> str:

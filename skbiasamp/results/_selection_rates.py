@@ -18,7 +18,6 @@ from skbiasamp.results._content import (
     count,
     document_of,
     estimates_table,
-    facts,
     only_task,
     record,
     table_columns,
@@ -104,9 +103,8 @@ class SelectionRates(Paged):
         return document_of(
             context,
             "Selection rates and impact ratios",
-            facts=facts(context, without="Training labels"),
             sections=[
-                Section("Below four fifths", opening, "verdict", leading=True),
+                Section("Below four fifths", opening, "verdict"),
                 Section("Rates by category", [*tables, _TOGETHER], "tables"),
                 _differences(records(self.differences)),
                 _limits(context),

@@ -54,10 +54,9 @@ class Paged(Shown):
         return written(as_page(self.to_document()), path)
 
     def to_markdown(self, path: Any = None) -> str:
-        """Return verdict, tables and findings, and write them to a file if one is named.
+        """Return the first screen as Markdown, and write it to a file if one is named.
 
-        Those of an audit are the sections of a model card, with the block of results that Hugging
-        Face reads.
+        That of an audit begins with the block of results that model cards have for programs.
 
         Parameters
         ----------
@@ -68,10 +67,7 @@ class Paged(Shown):
         -------
         text : str
         """
-        return written(as_markdown(self._card()), path)
-
-    def _card(self) -> Document:
-        return self.to_document()
+        return written(as_markdown(self.to_document()), path)
 
 
 def of_frame(title: str, frame: pd.DataFrame, texts: Sequence[str]) -> Document:

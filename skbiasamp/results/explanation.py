@@ -13,6 +13,7 @@ from skbiasamp._utils.formatting import (
     ADDS,
     REVERSES,
     group_of,
+    in_points,
     level_of,
     listed,
     name_of,
@@ -25,7 +26,6 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.render.document import Bullets, Document, Item, Section, Table, Text
 from skbiasamp.results._content import (
     document_of,
-    in_points,
     interval_in_words,
     record,
     with_interval,
@@ -205,7 +205,7 @@ class Explanation(Paged, Stored):
             self.context,
             "Where the amplification comes from",
             sections=[
-                Section("Verdict", [Text(self.audit.sentence)], "verdict", leading=True),
+                Section("Verdict", [Text(self.audit.sentence)], "verdict"),
                 *parts,
                 Section("Findings", _findings(self), "findings"),
                 record(self.context),
@@ -261,23 +261,20 @@ _CAUTION = (
 )
 
 
-def explanation_section(explanation: Explanation | None) -> Section:
-    """Return what the page of an audit says: what was asked, on at most one screen."""
-    items: list[Item | None] = []
-    if explanation is not None:
-        for name in ("decision", "strata", "features"):
-            if name in explanation.tables:
-                texts = [*sentences_of(explanation, name)]
-                if name == "strata":  # the table says these
-                    texts = [*sentences_of(explanation, "gaps")]
-                    if explanation.conditional is not None:
-                        texts.insert(0, next(sentences_of(explanation, "conditional")))
-                waterfall = _waterfall(explanation, name, _MOST_PARTS)
-                items += [waterfall, Bullets.of(texts[:_MOST_SENTENCES])]
-        if items:
-            items.append(Text("Parts say where the value arises, not what causes it.", quiet=True))
-        items += _findings(explanation)
-    return Section("Where it comes from", items, "why")
+def explanation_items(explanation: Explanation | None) -> Iterator[Item | None]:
+    """Yield what the page of an audit shows: what was asked, on at most one screen."""
+    if explanation is None:
+        return
+    for name in ("decision", "strata", "features"):
+        if name in explanation.tables:
+            texts = [*sentences_of(explanation, name)]
+            if name == "strata":  # the table says these
+                texts = [*sentences_of(explanation, "gaps")]
+                if explanation.conditional is not None:
+                    texts.insert(0, next(sentences_of(explanation, "conditional")))
+            yield _waterfall(explanation, name, _MOST_PARTS)
+            yield Bullets.of(texts[:_MOST_SENTENCES])
+    yield from _findings(explanation)
 
 
 def _findings(explanation: Explanation) -> list[Item | None]:

@@ -52,7 +52,7 @@ class Exported:
     ) -> str:
         """Return the table of `to_frame` as LaTeX, and write it to a file if one is named.
 
-        It needs jinja2, and the LaTeX package booktabs.
+        It needs the LaTeX package booktabs.
 
         Parameters
         ----------
@@ -102,10 +102,7 @@ def _latex(frame: pd.DataFrame, caption: str | None, label: str | None) -> str:
             raise InputTypeError(
                 "{name} must be a string or None; got {seen!r}.", name=name, seen=text
             )
-    try:
-        styler = frame.style
-    except (AttributeError, ImportError) as error:
-        raise ImportError("to_latex needs jinja2: pip install 'skbiasamp[report]'") from error
+    styler = frame.style
     styler = styler.format(precision=4, na_rep="--", escape="latex")
     styler = styler.format_index(escape="latex", axis="columns")
     if isinstance(frame.index, pd.RangeIndex):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, rows_of
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils.formatting import (
     ADDS,
     ADDS_LESS,
@@ -22,19 +22,17 @@ from skbiasamp._utils.formatting import (
     REVEALS_MORE,
     REVERSES,
     WITHIN,
-    level_of,
-    limit_of,
-    listed,
     name_of,
     printable,
     task_of,
 )
 from skbiasamp.inference.power import smallest_effect
-from skbiasamp.inference.value import FEWEST_ROWS
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 
 PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
+LIMITED = {PASSED: WITHIN, FAILED: OUTSIDE, INCONCLUSIVE: INCONCLUSIVE}
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
 MOST_ROWS = 1e12  # more are not worth naming
@@ -92,56 +90,9 @@ class GateCheck:
     n_samples: float = math.nan
     missing: tuple[str, ...] = ()
 
-    @property
-    def word(self) -> str:
-        """The verdict with a limit, in a fixed vocabulary."""
-        words = {PASSED: WITHIN, FAILED: OUTSIDE, INCONCLUSIVE: INCONCLUSIVE}
-        if self.verdict == REVERSES:
-            return self.verdict
-        return words.get(self.outcome, self.verdict)
-
-    def _against(self, limit: float | None) -> str:
-        """Return a sentence about the number and the limit.
-
-        Parameters
-        ----------
-        limit : float
-            The limit.
-
-        Returns
-        -------
-        text : str
-        """
-        text = f"{self.word.capitalize()} ({limit_of(limit)})."
-        return f"{text} {self._needed}." if self._needed else text
-
-    @property
-    def _needed(self) -> str:
-        """How many rows would decide."""
-        if self.outcome != INCONCLUSIVE:
-            return ""
-        if self.missing:
-            n = len(self.missing)
-            return (
-                f"The training labels have the group{'s' * (n > 1)} {listed([*self.missing])}, and "
-                "the audited rows have not"
-            )
-        # How many decide depends on the value, which is mostly chance here.
-        if math.isnan(self.rows):
-            return ""
-        if self.n_samples < FEWEST_ROWS:
-            return f"{rows_of(self.n_samples)} cannot tell how many would decide this"
-        if self.rows > MOST_ROWS:
-            return "The value lies on the limit: no number of rows decides"
-        return f"About {round_up(self.rows):,} rows would decide this"
-
     def __str__(self) -> str:
-        if self.outcome == UNDEFINED:
-            reason = "undefined" if math.isnan(self.value) else "no confidence interval"
-            return f"{self.name}: {reason}"
-        interval = f"{level_of(self.confidence_level)} interval {self.low:+.4f} to {self.high:+.4f}"
-        text = f"{self.name}: {self.value:+.4f}, {interval}, {self.verdict}: {self.outcome}"
-        return ". ".join(filter(None, (text, self._needed)))
+        needed = express("gate", "needed", self) if self.outcome == INCONCLUSIVE else ""
+        return express("gate", "check", self, needed)
 
 
 @dataclass(frozen=True)
@@ -224,35 +175,13 @@ class Gate(Exported):
         -------
         text : str
         """
-        names = [check.name for check in self.with_outcome(outcome)]
-        if not names and outcome != PASSED:
-            return f"No check ended so: {outcome}."
-        within = f"below {self.limit:g}" if self.one_sided else f"within ±{self.limit:g}"
-        lies, mixed = f"lies {within}", f"has values {within} and values outside"
-        outside = (
-            f"lies {f'above {self.limit:g}' if self.one_sided else f'outside ±{self.limit:g}'}"
-        )
-        if not (self.limit or self.one_sided):
-            lies, mixed, outside = "is exactly 0", "includes 0 and other values", "excludes 0"
-        if outcome == PASSED:
-            return f"Passed: every interval {lies}."
-        of = f"interval of {listed(names)}"
-        if outcome == INCONCLUSIVE:
-            return f"Inconclusive: the {of} {mixed}."
-        if outcome == UNDEFINED:
-            return f"Not measured: there is no {of}."
-        failed = {check.name: check for check in self.with_outcome(outcome)}
-        reversing = [name for name, check in failed.items() if check.verdict == REVERSES]
-        below = [name for name in names if name not in reversing and failed[name].value < 0]
-        above = [name for name in names if name not in [*reversing, *below]]
-        reasons = [f"the interval of {listed(above)} {outside}"] if above else []
-        if below:
-            least = f"−{self.limit:g}" if self.limit else "0"
-            less = f"lies below {least}, which a limit on one side allows"
-            reasons.append(f"the interval of {listed(below)} {less}")
-        if reversing:
-            reasons.append(f"the model reverses the association by {listed(reversing)}")
-        return f"Failed: {'; '.join(reasons)}."
+        checks = self.with_outcome(outcome)
+        names: dict[str, list[str]] = {"above": [], "below": [], "reversing": []}
+        for check in checks:
+            side = "below" if check.value < 0 else "above"
+            names["reversing" if check.verdict == REVERSES else side].append(check.name)
+        every = [check.name for check in checks]
+        return express("gate", "outcome", self, outcome, every, *names.values())
 
     def __repr__(self) -> str:
         return printable("\n".join([self.sentence, *(f"  {check}" for check in self.checks)]))
@@ -297,8 +226,7 @@ class Limit(NamedTuple):
 
     def word(self, low: float, high: float) -> str:
         """Return what an interval says of the limit."""
-        words = {PASSED: WITHIN, FAILED: OUTSIDE}
-        return words.get(self.outcome(low, high), f"{INCONCLUSIVE}: within or outside the limit")
+        return LIMITED.get(self.outcome(low, high), NOT_MEASURED)
 
     def rows(self, result: Any, value: float, low: float, high: float) -> float:
         """Return how many rows decide, if the value is the truth."""
@@ -512,9 +440,3 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
         sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
         yield _checked(title, result, judged, verdict, "", limit, sure=sure)
-
-
-def round_up(rows: float) -> int:
-    """Return a number of rows to two digits, rounded up."""
-    step = 10 ** max(0, math.floor(math.log10(max(rows, 1))) - 1)
-    return math.ceil(rows / step) * step

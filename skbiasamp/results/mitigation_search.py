@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,14 +11,24 @@ import pandas as pd
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import metric_name, name_of, number
 from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import Card, Cell, Document, Item, Scatter, Section, Table, Text
+from skbiasamp.render.document import (
+    Bullets,
+    Card,
+    Cell,
+    Chip,
+    Document,
+    Scatter,
+    Section,
+    Table,
+    Text,
+)
+from skbiasamp.render.first import tone_of
+from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
 from skbiasamp.results._content import (
     Cells,
     estimates_table,
-    interval_in_words,
-    limits_section,
     shown,
     with_interval,
 )
@@ -29,15 +38,6 @@ from skbiasamp.results._shown import Paged
 BASELINE = "none"  # the name of the model as it is
 STOPPED, FAILED = "stopped early", "failed"
 _NUMBERS = ("value", "low", "high")
-_LIMITS = {
-    "The choice": "The table is from the rows that chose the winner, so its row may look better "
-    "than it is. The verdict is from rows that did not choose it: in each fold, the candidate "
-    "that ranks first on the other folds.",
-    "The limit": "The limit is about one metric. Other metrics may get worse: pass several "
-    "auditors, and read their measures.",
-    "Causes": "A mitigation hides a cause, such as wrong labels or a group with few rows. Better "
-    "data removes it.",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,31 +133,9 @@ class MitigationSearch(Paged):
     @property
     def sentence(self) -> str:
         """What the search found."""
-        before, metric = self._row(BASELINE), metric_name(self.amplifications[0])
-        before_all = f"Without mitigation, {metric} is {self._interval(before)}."
-        if self.limit is None:
-            return f"{before_all} No limit was given, so no winner was chosen."
-        if self.best is None:
-            text = f"{before_all} No candidate is within the limit of {self.limit:g}."
-            if n := int((self.table["status"] == words.INCONCLUSIVE).sum()):
-                text += f" More rows may decide: {n} {'is' if n == 1 else 'are'} inconclusive."
-            return text
-        if self.best == BASELINE:
-            return f"{before_all} The model is within the limit of {self.limit:g} as it is."
-        row = self._row(self.best)
-        after = self.validated or row
-        where = " on rows that did not choose it" * bool(self.validated)
-        kept = max(abs(after["low"]), abs(after["high"])) < self.limit
-        limit = f"{'' if kept else 'not clearly '}within the limit of {self.limit:g}"
-        lost = f"It costs {number(100 * after['loss'], '.1f')} percentage points of"
-        if after["loss"] <= 0:
-            lost = "It does not lower"
-        group = " It needs the group to predict." if row["needs_group"] else ""
-        sure = "" if self.improved else " The change is not statistically distinguishable from 0."
-        return (
-            f"{before_all} With {self.best!r} it is {self._interval(after)}{where}, {limit}."
-            f"{sure} {lost} {self.scores[0]}.{group}"
-        )
+        chosen = None if self.best is None else self._row(self.best)
+        unsure = int((self.table["status"] == words.INCONCLUSIVE).sum())
+        return express("search", "sentence", self, self._row(BASELINE), chosen, unsure)
 
     @property
     def _papers(self) -> list[str]:
@@ -172,43 +150,44 @@ class MitigationSearch(Paged):
         """
         rows, score = records(self.table), self.scores[0]
         verdict = words.AMPLIFIES_LESS if self.improved else words.NO_DIFFERENCE
-        headline = "No candidate is within the limit" if self.best is None else f"Use {self.best!r}"
-        if self.best == BASELINE:
-            headline = "The model is within the limit as it is"
-        card = Card.of(verdict, self.sentence, headline=headline)
-        opening: list[Item] = [card, *map(Text, self._notes(rows))]
+        card = Card(
+            express("search", "title", self.best),
+            [Chip(verdict.capitalize(), tone_of(verdict))],
+            self.sentence,
+            [],
+            self._picture(rows, score),
+        )
         return Document(
-            "Search for a mitigation",
+            express("search", "title_of_page"),
             [
-                Section("Verdict", opening, "verdict", leading=True),
-                Section("What does each candidate cost?", [self._picture(rows, score)], "costs"),
-                Section("Candidates", [self._candidates(rows, score)], "candidates"),
-                Section("Before and after", [self._pairs()], "pairs", only="page"),
-                limits_section(_LIMITS),
+                Section(express("page", "report"), [card, *map(Text, self._notes(rows))], "first"),
+                Section(
+                    express("search", "candidates"), [self._candidates(rows, score)], "candidates"
+                ),
+                Section(express("search", "pairs"), [self._pairs()], "pairs", only="page"),
+                Section(
+                    express("search", "limits"),
+                    [Bullets.of(express("search", f"limit_{i}") for i in (1, 2, 3))],
+                    "limits",
+                    only="page",
+                    folded=True,
+                ),
             ],
-            metric=metric_name(self.amplifications[0]),
         )
 
     def _row(self, name: str) -> dict[str, Any]:
         row: Any = self.table.set_index("candidate").loc[name].to_dict()
         return dict(row)
 
-    def _interval(self, row: Mapping[str, Any]) -> str:
-        interval = interval_in_words(self.confidence_level, row["low"], row["high"])
-        return f"{number(row['value'])} ({interval})"
-
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
         ends = self.measures.drop_duplicates("mitigation").set_index("mitigation")
         texts = [
-            f"{row['candidate']} failed: {ends.loc[row['candidate'], 'error']}"
+            express("search", "failed", row["candidate"], str(ends.loc[row["candidate"], "error"]))
             for row in rows
             if row["status"] == FAILED
         ]
         same = ends.index[ends["rows_changed"] == 0].drop(BASELINE, errors="ignore")
-        return texts + [
-            f"{name} changed nothing: its predictions are those of 'none' in every row."
-            for name in same
-        ]
+        return texts + [express("search", "changed_nothing", name) for name in same]
 
     def _candidates(self, rows: list[dict[str, Any]], score: str) -> Table:
         cells: Cells = {
@@ -228,7 +207,7 @@ class MitigationSearch(Paged):
                 "notes": ("winner",) * (row["candidate"] == self.best),
             },
             id="candidates-table",
-            caption=f"{metric_name(self.amplifications[0])} of each candidate, the best first",
+            caption=express("search", "table", metric_name(self.amplifications[0])),
             first="Candidate",
             marks="Amplification",
             axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
@@ -240,10 +219,7 @@ class MitigationSearch(Paged):
             for row in rows
             if row["low"] is not None and row[score] is not None
         ]
-        caption = (
-            f"{metric_name(self.amplifications[0])} against {score}: the line joins candidates "
-            "that no other beats on both"
-        )
+        caption = express("search", "picture", metric_name(self.amplifications[0]), score)
         scatter = Scatter(caption, points, x=score, limit=self.limit, best=self.best)
         return scatter if points else None  # without intervals
 

@@ -11,22 +11,11 @@ from scipy.special import ndtri
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import group_of
 from skbiasamp.inference.value import FEWEST_ROWS
-from skbiasamp.render.document import Item, Section, Slider, Text
+from skbiasamp.render.document import Slider
+from skbiasamp.render.words import express
 from skbiasamp.results._json import records
 
-_READ = Text(
-    "Accuracy and amplification have 95 % confidence intervals that hold for all thresholds "
-    "together, so they include the choice of one. A threshold that is chosen by the values "
-    "looks better than it is: read its interval, or check it on other rows.",
-    quiet=True,
-)
 _DRAWS = 400
-
-
-def threshold_section(slider: Slider | None) -> Section:
-    """Return decisions at thresholds of the scores; an empty section if there are none."""
-    items: list[Item | None] = [] if slider is None else [slider, _READ]
-    return Section("What would another threshold do?", items, "thresholds", only="page")
 
 
 def slider_of(report: Any) -> Slider | None:
@@ -43,8 +32,7 @@ def slider_of(report: Any) -> Slider | None:
     sign = [signs.get(name, 0) for name in groups]
     half = (curve["high"] - curve["low"]).to_numpy() / 2
     return Slider(
-        caption="Rates, accuracy and amplification A→T (group → task) at thresholds of the "
-        "score, from the lowest to the highest",
+        caption=express("tables", "slider"),
         groups=[group_of(name, columns) for name in groups],
         thresholds=[None, *curve["threshold"].tolist()],
         above=above.tolist(),

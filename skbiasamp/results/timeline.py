@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,31 +16,32 @@ from skbiasamp._utils.formatting import (
     NO_ALARM,
     NOT_MEASURED,
     group_of,
-    level_of,
-    listed,
     metric_name,
     name_of,
     number,
-    p_equals,
     task_of,
 )
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
+    Action,
+    Actions,
+    Answer,
     Bullets,
     Card,
     Chart,
+    Chip,
     Document,
-    Item,
     Section,
     Table,
     Text,
 )
+from skbiasamp.render.facts import Watch
+from skbiasamp.render.first import answers_of, tone_of
 from skbiasamp.render.periods import typical
+from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
     estimates_table,
-    facts,
-    limits_section,
     naming_of_pairs,
     record,
     shown,
@@ -196,40 +196,37 @@ class Timeline(Paged, OfMetric):
     @property
     def sentence(self) -> str:
         """What the watch says: verdict first."""
-        watched, start = self._watched, self.reference["name"]
+        return express("over", "sentence", self.facts)
+
+    @property
+    def facts(self) -> Watch:
+        """What the watch tells, as numbers and names."""
+        watched = self._watched
         known = watched.dropna(subset=["value"])
-        if self.verdict == NOT_MEASURED:
-            return (
-                "Not measured: there is no period after the reference that has a value. Add "
-                "periods, or choose a shorter reference."
-            )
-        kept = (
-            "If nothing had changed, the chance of any alarm over the whole watch would be at "
-            f"most {level_of(self.alpha)}."
-        )
-        if self.verdict == NO_ALARM:
-            return (
-                f"No alarm in {len(watched)} period{'s' * (len(watched) != 1)}: there is no clear "
-                "evidence that the value changed from the reference "
-                f"({number(self.reference['value'])}, {start}). The last value is "
-                f"{number(known['value'].iloc[-1])} in {known['period'].iloc[-1]}. {kept}"
-            )
         since = watched[(watched["period"] == self.onset).cummax()].dropna(subset=["value"])
-        mean, gap = (
-            float(np.average(since[column], weights=since["n"]))
-            for column in ("value", "difference")
+        mean, expected = (
+            float(np.average(since[column], weights=since["n"])) if len(since) else None
+            for column in ("value", "expected")
         )
-        text = (
-            f"Alarm: the model changed, most likely in {self.onset} (first alarm: "
-            f"{self.first_alarm}). Since then, the value is {number(mean)} on average. This is "
-            f"{number(abs(gap), '.4f')} {'higher' if gap > 0 else 'lower'} than the reference "
-            f"({start}) shows with as many rows ({p_equals(watched['p_adjusted'].min())}, "
-            "adjusted for all periods). "
+        names = [str(period) for period in self.periods["period"]]
+        return Watch(
+            self.verdict,
+            self.onset,
+            self.first_alarm,
+            tuple(cause for cause in self.causes if cause != "the value")[:_MOST],
+            mean,
+            expected,
+            as_json(float(watched["p_adjusted"].min())) if len(watched) else None,
+            str(self.reference["name"]),
+            as_json(self.reference["value"]),
+            float(known["value"].iloc[-1]) if len(known) else None,
+            str(known["period"].iloc[-1]) if len(known) else None,
+            len(watched),
+            self.alpha,
+            tuple((period, name_of(version)) for period, version in self.version_changes),
+            len(names),
+            f"{names[0]} to {names[-1]}",
         )
-        causes = [cause for cause in self.causes if cause != "the value"]
-        if causes:
-            text += f"There is an alarm for {listed(causes, _MOST)}. "
-        return text + kept
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
         """Return one row a period, or one for each period and pair of group and task.
@@ -259,116 +256,73 @@ class Timeline(Paged, OfMetric):
         -------
         document : Document
         """
-        context, periods = self.context, records(self.periods)
-        metric = metric_name(self.name)
-        span = f"{periods[0]['period']} to {periods[-1]['period']}"
-        known = facts(context, without="Training labels")
-        last = {"Periods": f"{len(periods)}, {span}", "Date": known.pop("Date", "")}
+        periods, facts = records(self.periods), self.facts
         noted = [Text(note) for note in _noted(self.notes)]
-        settings = {f"{metric}: parameters": self.params}
+        settings = {metric_name(self.name): self.params}
         return document_of(
-            context,
-            "Bias amplification over time",
-            about=span,
-            facts={name: text for name, text in (known | last).items() if text},
-            metric=metric,
-            sections=[
-                Section("Verdict", _opening(self, periods), "verdict", leading=True),
-                Section("What to do next", _next(self), "next", only="page", leading=True),
-                Section("Which groups?", _pairs(self), "pairs", only="page"),
-                Section("Every period", [_periods(periods)], "periods"),
+            self.context,
+            express("over", "title_of_page"),
+            [
+                Section(express("page", "report"), [_card(self, facts, periods)], "first"),
+                Section(express("page", "next"), [_steps(facts.verdict)], "next", only="page"),
+                Section(express("over", "which"), _pairs(self), "pairs", only="page"),
+                Section(express("over", "every"), [_periods(periods)], "periods", only="page"),
                 Section(
-                    "What was left out, or is unusual?",
-                    [Bullets(noted[:_MOST_NOTES]) if noted else _NOTHING],
+                    express("over", "notes"),
+                    [Bullets(noted[:_MOST_NOTES] or [Text(express("over", "nothing"))])],
                     "notes",
+                    only="page",
                 ),
-                limits_section(_LIMITS),
-                record(context, context.get("data_files", []), settings),
+                Section(
+                    express("page", "statistics"),
+                    [record(self.context, self.context.get("data_files", []), settings)],
+                    "statistics",
+                    only="page",
+                    folded=True,
+                ),
             ],
         )
 
 
 _MOST = 3
-_MOST_NAMES = 6
 _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
-_LIMITS = {
-    "What an alarm means": "The rows of a later period differ from the reference by more than "
-    "chance. It does not say why, and it does not say that the model became worse: read the value.",
-    "What no alarm means": "There is no clear evidence of a change. Small changes may be there, "
-    "above all if the reference or the periods have few rows.",
-    "Independent rows": "The rule treats rows of a group as independent. If the same people "
-    "return, or days of the week differ, alarms may come from that: use longer periods.",
-    "Intervals": "The interval of a period is for this period alone. Over many periods, some "
-    "intervals exclude the reference by chance: only the alarm allows for all periods.",
-}
-_NOTHING = Text("Nothing: every period has rows of every group.")
-_STEPS = {
-    ALARM: (
-        "Look at what else changed when the change began: the model's version, its inputs, how "
-        "labels are collected.",
-        "Audit the periods before and after it (skbiasamp audit), and compare them.",
-        "If the change is intended, start a new watch, with a later period as the reference.",
-    ),
-    NO_ALARM: (
-        "Keep the watch: add each period when its labels are known.",
-        "",  # how large a change would be found
-        "Audit all periods together once (skbiasamp audit): no change does not mean that the "
-        "reference is without amplification.",
-    ),
-}
 
 
-def _opening(timeline: Timeline, periods: list[dict[str, Any]]) -> list[Item | None]:
-    """Return the verdict and the picture."""
-    verdict, reference = timeline.verdict, as_json(timeline.reference["value"])
-    headline = {ALARM: f"Changed since {timeline.onset}", NO_ALARM: "No clear change"}
-    level = timeline.confidence_level
-    of = "" if level is None else f", with the {level_of(level)} interval of each period"
+def _card(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Card:
+    """Return the first screen of a watch."""
+    empty = facts.reference_value is None or all(row["value"] is None for row in periods)
     chart = Chart(
-        f"The value over time{of}",
+        express("over", "chart", timeline.confidence_level),
         timeline.sentence,
         periods,
-        reference,
-        timeline.onset,
-        _versions(timeline),
+        facts.reference_value or 0.0,
+        facts.onset,
+        facts.versions,
     )
-    empty = reference is None or all(row["value"] is None for row in periods)
-    return [
-        Card.of(
-            verdict, timeline.sentence, headline=headline.get(verdict, "Nothing to compare yet")
-        ),
-        Text(f"Metric: {metric_name(timeline.name)}. {timeline.question}".strip(), quiet=True),
+    answers = answers_of(facts, "over")
+    if step := express("over", "step", facts.verdict, 0, 1):
+        answers.append(Answer(express("over", "question", "first"), "", step))
+    return Card(
+        express("over", "title", facts),
+        [Chip(facts.verdict.capitalize(), tone_of(facts.verdict))],
+        express("over", "lead", facts),
+        answers,
         None if empty else chart,
-    ]
+        express("over", "scope", facts),
+        (timeline.context.get("date") or "").partition(" ")[0],
+    )
 
 
-def _versions(timeline: Timeline) -> list[tuple[str, str]]:
-    return [(period, name_of(version)) for period, version in timeline.version_changes]
-
-
-def _next(timeline: Timeline) -> list[Item | None]:
+def _steps(verdict: str) -> Actions:
     """Return what to do next."""
-    steps = _STEPS.get(timeline.verdict, _STEPS[NO_ALARM])
-    delay = ""
-    if error := _error_of_a_period(timeline):
-        delay = (
-            f"The standard error of a period is about {error:.4f}. A lasting change of twice as "
-            "much is usually found within 10 periods, a smaller one later, or in longer periods."
-        )
-    begun = "; ".join(f"{period}: version {version}" for period, version in _versions(timeline))
-    return [
-        Bullets.of((step or delay for step in steps if step or delay), numbered=True),
-        Text(f"Versions of the model began in {begun}.") if begun else None,
-    ]
-
-
-def _error_of_a_period(timeline: Timeline) -> float:
-    """Return the median standard error of the periods, 0.0 without intervals."""
-    widths = (timeline.periods["high"] - timeline.periods["low"]).dropna()
-    if timeline.confidence_level is None or widths.empty:
-        return 0.0
-    return float(widths.median() / 2 / NormalDist().inv_cdf((1 + timeline.confidence_level) / 2))
+    n = int(express("over", "n_steps", verdict))
+    return Actions(
+        [
+            Action(*(express("over", "step", verdict, i, part) for part in range(3)))
+            for i in range(n)
+        ]
+    )
 
 
 def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -377,10 +331,7 @@ def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:
     for note in notes:
         names = periods.setdefault(note["text"], [])
         names += [note["period"]] if note["period"] is not None else []
-    return [
-        f"{listed(names, _MOST_NAMES)}: {text}" if names else text
-        for text, names in periods.items()
-    ]
+    return [express("over", "note", names, text) for text, names in periods.items()]
 
 
 def _periods(periods: list[dict[str, Any]]) -> Table:
@@ -392,7 +343,7 @@ def _periods(periods: list[dict[str, Any]]) -> Table:
         with_interval("value", number, _DRAWN[1:3]),
         lambda row: {"name": row["period"]},
         id="periods-table",
-        caption="Every period, the latest first",
+        caption=express("over", "periods_table"),
         first="Period",
         marks="Value and interval",
         axis=Axis.around(row[key] for row in kept for key in _DRAWN),
@@ -431,22 +382,16 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
 
     first, last = names[start], names[-1]
-    span = first if first == last else f"{first} to {last}"
     table = _values_table(
         rows,
         shown("value"),
         lambda row: {"name": named(row), "ring": row["expected"]},
         id="pairs-table",
-        caption=f"What each group and task adds, {span} (ring: expected from the reference)",
+        caption=express("over", "pairs_table", first, last),
         first=heading,
         marks="Value",
     )
-    explained = (
-        "Expected: what the reference shows with as many rows of each group. The p-value is "
-        "adjusted for all periods, the value and all pairs. The value over time is the mean of "
-        "the pairs: those above 0 and those below cancel, so single pairs can be far larger."
-    )
-    return [table, Text(explained, quiet=True)]
+    return [table, Text(express("over", "pairs_text"), quiet=True)]
 
 
 def _since(rows: list[dict[str, Any]]) -> dict[str, Any]:

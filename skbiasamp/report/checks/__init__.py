@@ -1,7 +1,7 @@
 """Checks: what to know before the numbers of a report are used, one function a finding.
 
 A check is a function with the decorator `check` in any module of this package; nothing else has to
-know it.
+know it. It yields the numbers of a finding, and templates have its words.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from skbiasamp._input.spelling import spelt
-from skbiasamp._utils.formatting import group_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.results import AuditReport, AuditResult, Finding, classes_wanted
+from skbiasamp.render.facts import Finding
+from skbiasamp.results import AuditReport, AuditResult, classes_wanted, group_name, task_name
 
 ALPHA = 0.05
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
@@ -56,9 +56,19 @@ class Audited:
         """Whether all results are those of attackers, which need neither signs nor rates."""
         return all(result.kind.has_attacker for result in self.report.values())
 
+    @property
+    def given(self) -> bool:
+        """Whether like was compared with like: strata were passed."""
+        explanation = self.report.explanation
+        return explanation is not None and explanation.conditional is not None
+
     def group(self, name: Any) -> str:
         """Return a group as sentences name it."""
-        return group_of(name, self.report.context.get("group_columns", ()))
+        return group_name(name, self.report.context.get("group_columns", ()))
+
+    def task(self, name: Any) -> str:
+        """Return a task as sentences name it."""
+        return task_name(name, self.report.context)
 
     @property
     def favourable(self) -> list[Any]:
@@ -71,16 +81,18 @@ class Audited:
         return is_named or task in self.favourable
 
 
-Findings = Iterator[tuple[str, str]]  # what was seen, and what to do next
-Finds = Callable[[Audited], Findings]
+Seen = Iterator[dict[str, Any]]  # the numbers of findings
+Finds = Callable[[Audited], Seen]
 
 
 class Check(NamedTuple):
     """One thing to know before the numbers of a report are used."""
 
+    code: str
     topic: str
     rank: int  # place in the list of findings
-    place: str  # as in Finding
+    severity: str  # as in Finding
+    owner: str  # as in Finding
     reads: tuple[str, ...]  # of what it says something
     findings: Finds
 
@@ -89,12 +101,18 @@ _CHECKS: list[Check] = []
 
 
 def check(
-    topic: str, *, rank: int, place: str = "note", reads: tuple[str, ...] = ("labels",)
+    code: str,
+    topic: str,
+    *,
+    rank: int,
+    owner: str,
+    severity: str = "act",
+    reads: tuple[str, ...] = ("labels",),
 ) -> Callable[[Finds], Finds]:
     """Make a check of a function, which yields nothing if there is nothing to say."""
 
     def checked(findings: Finds) -> Finds:
-        _CHECKS.append(Check(topic, rank, place, reads, findings))
+        _CHECKS.append(Check(code, topic, rank, severity, owner, reads, findings))
         return findings
 
     return checked
@@ -110,8 +128,8 @@ def every_check() -> list[Check]:
 def findings_of(audited: Audited) -> list[Finding]:
     """Return what the checks find."""
     return [
-        Finding(check.topic, text, check.place, action)
+        Finding(check.code, check.topic, check.severity, check.owner, numbers)
         for check in every_check()
         if audited.reads in check.reads
-        for text, action in check.findings(audited)
+        for numbers in check.findings(audited)
     ]

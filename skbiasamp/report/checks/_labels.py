@@ -8,15 +8,59 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import Names
-from skbiasamp._input.errors import Role, Said, quote, rows_of
+from skbiasamp._input.errors import quote
 from skbiasamp._input.spelling import unspaced, visible
-from skbiasamp._utils.formatting import NO_EFFECT, listed, points, rate, task_of
+from skbiasamp._utils.formatting import task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics.score_order import ScoreOrder, are_named, group_order, is_chosen, score_order
-from skbiasamp.report.checks import PAIRS, ROWS, Audited, Findings, check
-from skbiasamp.results import AuditResult
-from skbiasamp.results.sensitivity import bears_errors
+from skbiasamp.report.checks import PAIRS, ROWS, Audited, Seen, check
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
+
+
+@check("SBA101", "positive class", rank=5, severity="wrong", owner="data")
+def scores_of_other_class(audited: Audited) -> Seen:
+    """Scores are larger for the rows without the positive class."""
+    order = next((order for order in _orders(audited) if order.reversed), None)
+    if order is not None:
+        yield _classes_of(order)
+
+
+@check("SBA102", "group scores", rank=6, severity="wrong", owner="data")
+def group_scores(audited: Audited) -> Seen:
+    """Probabilities of a group are larger for the rows of the other one."""
+    order = group_order(audited.test)
+    if order is not None and order.reversed:
+        last, first = (audited.group(name) for name in (order.positive, order.other))
+        yield {"last": last, "first": first, "auc": order.shown}
+
+
+@check("SBA103", "weak scores", rank=21, owner="data")
+def weak_scores(audited: Audited) -> Seen:
+    """Scores are those of the class that sorts last, and too weak to show whether that is right."""
+    order = next((order for order in _orders(audited) if order.unclear), None)
+    if order is None or is_chosen(audited.test):
+        return
+    if are_named(audited.test) or order.doubtful:
+        yield _classes_of(order)
+
+
+def _classes_of(order: ScoreOrder) -> dict[str, Any]:
+    return {
+        "task": task_of(order.positive),
+        "value": order.positive,
+        "other": task_of(order.other),
+        "other_value": order.other,
+        "auc": order.shown,
+    }
+
+
+def _orders(audited: Audited) -> Iterator[ScoreOrder]:
+    """Yield how the scores of a report rank both classes."""
+    test = audited.test
+    for cells in (audited.scored, test if test.soft("task_pred") else None):
+        order = None if cells is None else score_order(cells)
+        if order is not None:
+            yield order
 
 
 def is_constant(signs: Contingency) -> bool:
@@ -27,22 +71,18 @@ def is_constant(signs: Contingency) -> bool:
     return not ((counts > 0) & (counts < signs.total)).any()
 
 
-@check("constant labels", rank=30, place="next")
-def constant_labels(audited: Audited) -> Findings:
+@check("SBA104", "constant labels", rank=30, severity="wrong", owner="data")
+def constant_labels(audited: Audited) -> Seen:
     """The labels that give the signs are all the same."""
     trained = audited.train is not None and audited.signs.has("task")
     if trained and not audited.signs.count("task").any():
         return  # audited labels give directions that training lacks
     if is_constant(audited.signs):
-        yield (
-            "The labels that decide what counts as amplification are the same in all rows, so "
-            "there is no association to amplify.",
-            "Check that this is the right column.",
-        )
+        yield {}
 
 
-@check("never labelled", rank=40, place="next")
-def never_labelled(audited: Audited) -> Findings:
+@check("SBA106", "never labelled", rank=40, severity="wrong", owner="data")
+def never_labelled(audited: Audited) -> Seen:
     """A class is predicted and never labelled, as misspelt ones are."""
     test = audited.test
     both = test.has("task") and test.has("task_pred")
@@ -52,61 +92,47 @@ def never_labelled(audited: Audited) -> Findings:
     of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
     strange = np.flatnonzero((labelled == 0) & (predicted > 0) & ~of_texts)
     if len(strange):
-        yield (
-            f"The model predicts {quote([test.tasks[i] for i in strange])} for "
-            f"{rows_of(predicted[strange].sum())}, and no audited row has that label.",
-            "If it is another spelling of a label, these numbers are wrong: correct the spelling.",
-        )
+        names = [audited.task(test.tasks[i]) for i in strange]
+        yield {"tasks": names, "rows": float(predicted[strange].sum())}
 
 
-@check("untrained", rank=41, place="next")
-def untrained(audited: Audited) -> Findings:
-    """Training labels lack a group or a class of the audited rows."""
+@check("SBA119", "untrained", rank=41, owner="data")
+def untrained(audited: Audited) -> Seen:
+    """Training labels lack a group or a task of the audited rows."""
     train, test = audited.train, audited.test
     if train is None or not (train.has("task") and test.has("task")):
         return
     kinds: tuple[SideName, ...] = ("group", "task")
-    for kind, trained, names in zip(
-        kinds, (train.groups, train.tasks), (test.groups, test.tasks), strict=True
+    for kind, trained, names, name in zip(
+        kinds,
+        (train.groups, train.tasks),
+        (test.groups, test.tasks),
+        (audited.group, audited.task),
+        strict=True,
     ):
         there = {name for name, n in zip(trained, train.count(kind), strict=True) if n > 0}
         counts = zip(names, test.count(kind), strict=True)
-        if new := [name for name, n in counts if n > 0 and name not in there]:
-            they = f"{kind}s {quote(new)}" if len(new) > 1 else f"{kind} {quote(new)}"
-            its = "their" if len(new) > 1 else "its"
-            yield (
-                f"The training labels lack the {they}: the audited labels give {its} directions.",
-                "Check that training and audited rows are coded alike, or pass training labels "
-                "that have all.",
-            )
+        if new := [name(one) for one, n in counts if n > 0 and one not in there]:
+            yield {"kind": kind, "new": new}
 
 
-@check("group spelling", rank=42, place="next", reads=ROWS)
-def group_spelling(audited: Audited) -> Findings:
+@check("SBA108", "group spelling", rank=42, severity="wrong", owner="data", reads=ROWS)
+def group_spelling(audited: Audited) -> Seen:
     """Names of groups differ only in spaces, capital letters or invisible characters."""
-    return _spelling(audited.test.groups, "group", "groups")
+    return _spelling(audited.test.groups)
 
 
-@check("task spelling", rank=43, place="next")
-def task_spelling(audited: Audited) -> Findings:
+@check("SBA109", "task spelling", rank=43, severity="wrong", owner="data")
+def task_spelling(audited: Audited) -> Seen:
     """Names of tasks differ only in spaces, capital letters or invisible characters."""
-    return _spelling(audited.test.classes or audited.test.tasks, "task", "tasks")
+    return _spelling(audited.test.classes or audited.test.tasks)
 
 
-def _spelling(names: Names, singular: str, plural: str) -> Findings:
-    """Say which names differ only in what is easily misspelt."""
+def _spelling(names: Names) -> Seen:
     if alike := _alike(names, visible):
-        yield (
-            f"The {plural} {listed(list(map(ascii, alike)))} look the same: they differ only in "
-            "invisible characters, or in how accents are encoded.",
-            f"If they are one {singular}, these numbers are wrong: remove such characters, and use "
-            "unicodedata.normalize('NFC', text).",
-        )
+        yield {"alike": list(map(ascii, alike)), "invisible": True}
     elif alike := _alike(names, lambda name: unspaced(visible(name))):
-        yield (
-            f"The {plural} {quote(alike)} differ only in spaces or capital letters.",
-            f"If they are one {singular}, these numbers are wrong: correct the spelling.",
-        )
+        yield {"alike": [quote([name]) for name in alike], "invisible": False}
 
 
 def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
@@ -123,18 +149,14 @@ def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
     return next((tuple(alike) for alike in names_of.values() if len(alike) > 1), None)
 
 
-@check("missing names", rank=44, place="next", reads=ROWS)
-def missing_names(audited: Audited) -> Findings:
+@check("SBA110", "missing names", rank=44, severity="wrong", owner="data", reads=ROWS)
+def missing_names(audited: Audited) -> Seen:
     """Groups or classes have names that stand for missing values in many files."""
     classes = audited.test.classes if audited.reads == "labels" else None
     named = {"group": audited.test.groups, "class": classes or ()}
     strange = {kind: list(filter(_stands_for_missing, names)) for kind, names in named.items()}
-    named_so = [f"{kind} {quote(names)}" for kind, names in strange.items() if names]
-    if named_so:
-        yield (
-            f"The names of {listed(named_so)} stand for missing values in many files.",
-            "If they do here, make these cells empty, or leave the rows out.",
-        )
+    if any(strange.values()):
+        yield {"named": [f"{kind} {quote(names)}" for kind, names in strange.items() if names]}
 
 
 # In small letters; readers of files know them as missing values too.
@@ -147,156 +169,52 @@ def _stands_for_missing(name: Any) -> bool:
     return isinstance(name, str) and name.strip().casefold() in _MISSING
 
 
-@check("positive class", rank=5, place="verdict")  # which is about the other class
-def scores_of_other_class(audited: Audited) -> Findings:
-    """Scores are larger for the rows without the positive class."""
-    order = next((order for order in _orders(audited) if order.reversed), None)
-    if order is not None:
-        yield (
-            f"The scores should be larger for rows labelled '{task_of(order.positive)}', the "
-            "positive class, and are larger for the others: their area under the ROC curve is "
-            f"{order.shown}.",
-            Said(
-                "If they are scores of '{other_class}', pass {option}.",
-                other_class=task_of(order.other),
-                option=Role("pos_label", f"={order.other!r}"),
-            ),
-        )
-
-
-@check("group scores", rank=6, place="verdict")
-def group_scores(audited: Audited) -> Findings:
-    """Probabilities of a group are larger for the rows of the other one."""
-    order = group_order(audited.test)
-    if order is None or not order.reversed:
-        return
-    last, first = (audited.group(name) for name in (order.positive, order.other))
-    yield (
-        f"Probabilities of groups were read as those of '{last}', which sorts last, and are "
-        f"larger for the rows of '{first}': their area under the ROC curve is {order.shown}.",
-        Said(
-            "If they are those of '{first}', pass {sensitive_pred} as two columns, that of "
-            "'{first}' before that of '{last}'.",
-            first=first,
-            last=last,
-        ),
-    )
-
-
-@check("weak scores", rank=21, place="next")
-def weak_scores(audited: Audited) -> Findings:
-    """Scores are those of the class that sorts last, and too weak to show whether that is right."""
-    order = next((order for order in _orders(audited) if order.unclear), None)
-    if order is None or is_chosen(audited.test):
-        return
-    if are_named(audited.test) or order.doubtful:
-        yield (
-            f"The scores were read as those of '{task_of(order.positive)}', which sorts last, and "
-            "hardly rank its rows above or below the others: their area under the ROC curve is "
-            f"{order.shown}.",
-            Said(
-                "Say of which class they are: {first} or {last}.",
-                first=Role("pos_label", f"={order.other!r}"),
-                last=Role("pos_label", f"={order.positive!r}"),
-            ),
-        )
-
-
-def _orders(audited: Audited) -> Iterator[ScoreOrder]:
-    """Yield how the scores of a report rank both classes."""
-    test = audited.test
-    for cells in (audited.scored, test if test.soft("task_pred") else None):
-        order = None if cells is None else score_order(cells)
-        if order is not None:
-            yield order
-
-
-@check("weights", rank=60, place="next", reads=ROWS)
-def weights(audited: Audited) -> Findings:
+@check("SBA112", "weights", rank=60, owner="data", reads=ROWS)
+def weights(audited: Audited) -> Seen:
     """Weights were read as counts, and add up to many more than the rows."""
     n, test = audited.n_given, audited.test
     if n is not None and test.whole and test.total >= 2 * n:
-        yield (
-            f"{n:,} rows came with weights that add up to {test.total:,.15g}. Whole numbers count "
-            "as that many rows each.",
-            "If they are sampling weights, the intervals are far too narrow: divide the weights by "
-            "their mean.",
-        )
+        yield {"given": n, "total": float(test.total)}
 
 
-@check("training labels", rank=140, place="next", reads=PAIRS)
-def training_labels(audited: Audited) -> Findings:
+@check("SBA114", "training labels", rank=140, owner="data", reads=PAIRS)
+def training_labels(audited: Audited) -> Seen:
     """No training labels were given."""
     if audited.train is None and audited.test.has("task") and not audited.are_attacks:
-        yield (
-            "No training labels were given, so the audited labels decide which change counts as "
-            "amplification.",
-            Said(
-                "Get the labels that the model was trained on, and their groups, and pass them as "
-                "{y_train and sensitive_train}."
-            ),
-        )
+        yield {}
 
 
-@check("sums", rank=160)
-def sums(audited: Audited) -> Findings:
+@check("SBA115", "sums", rank=160, severity="note", owner="data")
+def sums(audited: Audited) -> Seen:
     """An engine summed what it could not count."""
-    if audited.test.summed is None:
-        return
-    yield (
-        "The engine summed each task by itself, so metrics that need single rows were left out "
-        "(attackers, sets of labels, some intervals).",
-        "To get them, count with Contingency.from_frame(..., joint=True).",
-    )
+    if audited.test.summed is not None:
+        yield {}
 
 
-@check("missing values", rank=165, reads=ROWS)
-def missing_values(audited: Audited) -> Findings:
+@check("SBA116", "missing values", rank=165, severity="note", owner="data", reads=ROWS)
+def missing_values(audited: Audited) -> Seen:
     """Rows without a sensitive feature were left out."""
-    n = audited.test.n_dropped
-    if n:
-        yield (
-            f"{n:,.15g} rows without a sensitive feature were left out.",
-            Said("Check whether they differ from the others: {missing='group'} audits them too."),
-        )
+    if audited.test.n_dropped:
+        yield {"n": float(audited.test.n_dropped)}
 
 
-@check("labels as truth", rank=67, place="next", reads=PAIRS)
-def labels_as_truth(audited: Audited) -> Findings:
+@check("SBA113", "labels as truth", rank=67, owner="data", reads=PAIRS)
+def labels_as_truth(audited: Audited) -> Seen:
     """Labels may be biased themselves: always worth saying."""
     if audited.report.context.get("labelled", True):
-        yield (
-            "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-            f"only that the model repeats them.{_bears(audited.primary)}",
-            "Find out how the labels were made, and who may be labelled wrongly.",
-        )
+        yield {}
 
 
-def _bears(primary: AuditResult | None) -> str:
-    """Return how many wrong labels the verdict of the primary metric bears, as a sentence."""
-    if primary is None or not bears_errors(primary):
-        return ""
-    every, *pairs = primary.sensitivity().to_dict("records")
-    becomes = f"The verdict of {primary.name} can become '{NO_EFFECT}' if"
-    if pairs and pairs[0]["share"] <= 1:  # not NaN
-        part, whose = rate(pairs[0]["share"]), primary.group_name(pairs[0]["group"])
-        task = f"'{task_of(pairs[0]['task'])}'"
-        wrong = f"are labelled {task} and should not be"
-        if pairs[0]["label"] == "too rarely":
-            wrong = f"should be labelled {task} and are not"
-        return f" {becomes} {part} of the rows of the group {whose} {wrong}."
-    if every["share"] <= 1:
-        off = points(every["share"])
-        return f" {becomes} every rate of the labels is wrong by {off}."
-    return ""
-
-
-@check("reference as truth", rank=200)
-def reference_as_truth(audited: Audited) -> Findings:
+@check("SBA117", "reference as truth", rank=200, severity="note", owner="data")
+def reference_as_truth(audited: Audited) -> Seen:
     """Rows that take the place of labels may be biased themselves."""
     if not audited.report.context.get("labelled", True):
-        yield (
-            "The reference is taken for what should be. If it is biased itself, a value of 0 means "
-            "only that the model repeats it.",
-            "Find out how the reference rows came about, and who may be missing in them.",
-        )
+        yield {}
+
+
+@check("SBA118", "favourable class", rank=130, owner="policy")
+def favourable_class(audited: Audited) -> Seen:
+    """No class was marked as the one that people want."""
+    has_rates = audited.test.has("task_pred") and not audited.are_attacks
+    if has_rates and not audited.favourable:
+        yield {}

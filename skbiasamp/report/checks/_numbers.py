@@ -7,44 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input.errors import Role, Said
-from skbiasamp._utils.formatting import DIRECTION_OF, name_of, rate, task_of
+from skbiasamp._utils.formatting import DIRECTION_OF, name_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.report.checks import ROWS, Audited, Findings, check
+from skbiasamp.report.checks import ROWS, Audited, Seen, check
 
 _MOST_CLASSES = 20
 _MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
 _NARROW = 0.9  # of the labels' standard deviation
 
 
-@check("numbers as classes", rank=35, place="next")
-def numbers_as_classes(audited: Audited) -> Findings:
+@check("SBA105", "numbers as classes", rank=35, severity="wrong", owner="data")
+def numbers_as_classes(audited: Audited) -> Seen:
     """Labels are many whole numbers, which were read as classes."""
     names = audited.test.classes or ()
     numbers = [name for name in names if isinstance(name, int | float)]
     if len(numbers) > _MOST_CLASSES:
-        yield (
-            f"The labels are {len(numbers)} numbers, and each was read as a class.",
-            Said(
-                "If they are amounts (prices, days), audit them with {numeric}.",
-                numeric=Role("NumericAuditor"),
-            ),
-        )
+        yield {"n": len(numbers)}
 
 
-@check("numbers as groups", rank=41, place="next", reads=ROWS)
-def numbers_as_groups(audited: Audited) -> Findings:
+@check("SBA107", "numbers as groups", rank=41, severity="wrong", owner="data", reads=ROWS)
+def numbers_as_groups(audited: Audited) -> Seen:
     """A sensitive feature is many whole numbers, each of which was read as a group."""
     for column, values in _values_of(audited.test):
         n = len({value for value in values if isinstance(value, int | float)})
         if n > _MOST_GROUPS:
-            name = "" if column is None else f" '{name_of(column)}'"
-            yield (
-                f"The sensitive feature{name} has {n} numbers, and each was read as a group.",
-                "If they are amounts (ages, incomes), put them into bins first (pandas.cut, "
-                "KBinsDiscretizer). Codes may stay as they are.",
-            )
+            yield {"column": None if column is None else name_of(column), "n": n}
             return
 
 
@@ -62,8 +50,8 @@ def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
         yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
 
 
-@check("narrow predictions", rank=75, place="next", reads=("numbers",))
-def narrow_predictions(audited: Audited) -> Findings:
+@check("SBA205", "narrow predictions", rank=75, owner="model", reads=("numbers",))
+def narrow_predictions(audited: Audited) -> Seen:
     """Predictions of a number vary less than its labels do."""
     test = audited.test
     if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in audited.report.values()):
@@ -73,14 +61,7 @@ def narrow_predictions(audited: Audited) -> Findings:
     share = np.where(varies, predictions / np.where(varies, labels, 1.0), 1.0)
     narrowest = int(share.argmin())
     if share[narrowest] < _NARROW:
-        yield (
-            f"The predictions of '{task_of(test.tasks[narrowest])}' vary less than the labels: "
-            f"their standard deviation is {rate(share[narrowest])} of that of the labels. Most "
-            "regression models predict closer to the mean, which by itself narrows the "
-            "differences between groups.",
-            "Do not read a reduction as a fairer model: compare it with that of a model without "
-            "the sensitive feature.",
-        )
+        yield {"task": audited.task(test.tasks[narrowest]), "share": float(share[narrowest])}
 
 
 def _spread(cells: Contingency, side: SideName) -> np.ndarray:

@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from skbiasamp._input.errors import rows_of
-from skbiasamp._utils.formatting import listed, rate
 from skbiasamp.counts.contingency import SideName
-from skbiasamp.report.checks import Audited, Findings, check
+from skbiasamp.render.facts import Finding
+from skbiasamp.report.checks import Audited, Seen, check
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
-TOPIC = "texts without a label"
 _MOST_GROUPS = 5
 _MANY = 0.3  # share of unknown words from which human texts are hardly read
 
 
-@check(TOPIC, rank=155)
-def texts_without_label(audited: Audited) -> Findings:
+@check("SBA404", "texts without a label", rank=155, severity="note", owner="data")
+def texts_without_label(audited: Audited) -> Seen:
     """Texts from which no label was read."""
-    return unread(list(_shares(audited, NO_LABEL)))
+    if shares := list(_shares(audited, NO_LABEL)):
+        yield {"shares": shares}
 
 
-def unread(shares: list[str]) -> Findings:
-    """Say in how many rows no label was read."""
-    if shares:
-        yield (
-            f"Rows without a label: {listed(shares)}.",
-            "Read some of these texts (unread_ of WordListLabeler has examples). If they name a "
-            "task, add their words to its list.",
-        )
+def unread(shares: list[dict[str, Any]]) -> list[Finding]:
+    """Return the finding that no label was read from some texts, if there are any."""
+    numbers = {"shares": shares}
+    finding = Finding("SBA404", "texts without a label", "note", "data", numbers)
+    return [finding] if shares else []
 
 
-@check("refusals", rank=65, place="next")
-def refusals(audited: Audited) -> Findings:
+@check("SBA403", "refusals", rank=64, owner="model")
+def refusals(audited: Audited) -> Seen:
     """Texts that refuse to answer."""
-    shares = list(_shares(audited, REFUSAL))
-    if shares:
-        yield (
-            f"Refusals: {listed(shares)}.",
-            "Refusals count as a class of their own. Check whether the model refuses more often "
-            "for one group.",
-        )
+    if shares := list(_shares(audited, REFUSAL)):
+        yield {"shares": shares}
 
 
-def _shares(audited: Audited, task: str) -> Iterator[str]:
+def _shares(audited: Audited, task: str) -> Iterator[dict[str, Any]]:
     """Yield in how many rows a class of texts is, in labels and in predictions, and by group."""
     test = audited.test
     if task not in test.tasks:
@@ -57,45 +49,33 @@ def _shares(audited: Audited, task: str) -> Iterator[str]:
             yield share_of_rows(name, test.count(side)[j] / test.total, groups)
 
 
-def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]]) -> str:
-    """Return a share of rows as text, and that of each group if these are few."""
-    text = f"{rate(share)} in the {where}"
-    of_groups = [f"{name} {rate(p)}" for name, p in groups]
-    return f"{text} ({', '.join(of_groups)})" if share and len(of_groups) <= _MOST_GROUPS else text
+def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]]) -> dict[str, Any]:
+    """Return a share of rows, and that of each group if these are few."""
+    of_groups = {name: float(p) for name, p in groups}
+    few = bool(share) and len(of_groups) <= _MOST_GROUPS
+    return {"where": where, "share": float(share), "groups": of_groups if few else {}}
 
 
 # --------------------------------------------------------------------------- attacked texts
 
 
-@check("empty texts", rank=54, place="next", reads=("texts",))
-def empty_texts(audited: Audited) -> Findings:
+@check("SBA401", "empty texts", rank=54, owner="model", reads=("texts",))
+def empty_texts(audited: Audited) -> Seen:
     """Rows have no word in their text."""
-    counts = [audited.most(f"empty_{side}") for side in ("data", "model")]
-    if any(counts):
-        yield (
-            f"{rows_of(counts[0])} of the human texts and {rows_of(counts[1])} of the model's "
-            "texts have no word. Attackers guess the group of these rows from their being empty.",
-            "Check whether the model refused to answer, and for which group.",
-        )
+    human, model = (audited.most(f"empty_{side}") for side in ("data", "model"))
+    if human or model:
+        yield {"human": human, "model": model}
 
 
-@check("unknown words", rank=55, place="next", reads=("texts",))
-def unknown_words(audited: Audited) -> Findings:
+@check("SBA402", "unknown words", rank=55, owner="data", reads=("texts",))
+def unknown_words(audited: Audited) -> Seen:
     """Many words of the human texts are not in the model's vocabulary."""
     most = audited.most("unknown_words")
     if most >= _MANY:
-        yield (
-            f"The model never uses {rate(most)} of the words in the human texts, which an "
-            "attacker reads as one unknown token. Human texts may reveal less than they would.",
-            "Audit with equalize=None too, and report both.",
-        )
+        yield {"share": float(most)}
 
 
-@check("attacker", rank=180, reads=("texts",))
-def attacker_of_texts(audited: Audited) -> Findings:
+@check("SBA405", "attacker", rank=180, severity="note", owner="policy", reads=("texts",))
+def attacker_of_texts(audited: Audited) -> Seen:
     """The attacker decides how much texts reveal."""
-    yield (
-        "How much texts reveal depends on the attacker that reads them, and so can the sign "
-        "of the difference.",
-        "Compare models by the same attacker, and name it beside the value.",
-    )
+    yield {}

@@ -1,0 +1,276 @@
+"""Numbers and names of a report: results fill them, templates turn them into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+EVERYBODY = "all rows"  # in place of a group
+
+
+@dataclass(frozen=True)
+class Change:
+    """A pair of group and task before and after: in labels and predictions, or of two models.
+
+    `change` is the part of it that not all rows share, and has the interval, which holds for all
+    pairs together. `effect` is what it does to the association: "grows", "shrinks", "reverses",
+    "added", "unclear" or "unknown".
+    """
+
+    group: str
+    task: str
+    n: float | None
+    before: float | None
+    after: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+    effect: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A difference between two groups, or of a group to all rows, before and after.
+
+    It is that of `group` less that of `other`, in the units of the rates. `growth` has the
+    interval; it is above 0 if the gap becomes larger.
+    """
+
+    group: str
+    other: str
+    before: float
+    after: float
+    growth: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Who:
+    """The group that is worse off: how often it gets what people want, before and after.
+
+    `loses` says that its predictions have it less often than its labels, compared with all rows.
+    """
+
+    group: str
+    favourable: str
+    before: float | None
+    after: float | None
+    loses: bool
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The error rates of a group, as shares of the rows with either label, or its mean error."""
+
+    group: str
+    false_positive: float | None
+    false_negative: float | None
+    mean: float | None = None
+
+
+@dataclass(frozen=True)
+class Robust:
+    """How many labels of a group may be wrong, in one direction, before a result is unclear."""
+
+    group: str
+    wrong: int
+    labels: int
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How well attackers guess: from labels, from predictions, and without any."""
+
+    labels: float
+    predictions: float
+    chance: float | None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of a comparison, or a sensitive column, by itself."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    verdict: str | None
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The accuracy of a model, and its difference to that of the reference."""
+
+    accuracy: float
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a watch over time tells: of the change and its alarm, of the reference and versions."""
+
+    verdict: str
+    onset: str | None
+    first: str | None
+    causes: tuple[str, ...]
+    mean: float | None
+    expected: float | None
+    p_value: float | None
+    reference: str
+    reference_value: float | None
+    last: float | None
+    last_period: str | None
+    n: int
+    alpha: float
+    versions: tuple[tuple[str, str], ...]
+    periods: int
+    span: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know before the numbers of a report are used.
+
+    Attributes
+    ----------
+    code : str
+        Its code, which stays the same, such as "SBA107": docs/findings.md explains it.
+    topic : str
+        Its topic, such as "threshold".
+    severity : {"wrong", "act", "note"}
+        "wrong": the verdict may be about something else. "act": it changes what to do. "note": it
+        is good to know.
+    owner : {"data", "model", "policy"}
+        Who can do something about it.
+    numbers : dict
+        What was seen.
+    names : dict
+        What parameters are called by its reader, such as options of a command.
+
+    Examples
+    --------
+    >>> from skbiasamp.results import Finding
+    >>> numbers = {"pairs": ["x"], "n": 1, "n_pairs": 4, "metric": "MALS"}
+    >>> finding = Finding("SBA307", "few rows", "act", "data", numbers)
+    >>> print(finding)
+    1 of 4 pairs of MALS has fewer than 10 rows, such as x. Collect more rows, or merge small
+    groups.
+    """
+
+    code: str
+    topic: str
+    severity: str
+    owner: str
+    numbers: Mapping[str, Any]
+    names: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """What was seen."""
+        return self._sentence("seen")
+
+    @property
+    def action(self) -> str:
+        """What to do next."""
+        return self._sentence("step")
+
+    def _sentence(self, part: str) -> str:
+        from skbiasamp.render.words import express
+
+        return express("findings", f"{self.code}_{part}", {**self.numbers, "names": self.names})
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.action}".strip()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a report tells of one model. Every field is always there; None is what is not known.
+
+    Attributes
+    ----------
+    verdict : str
+        The verdict, in the fixed vocabulary.
+    view : {"gap", "groups", "tasks", "pairs", "attack", "none"}
+        What is seen first: the gap of two groups, the worst of several groups, the largest of
+        several tasks, pairs of another direction, what attackers guess, or nothing.
+    metric, direction : str
+        What was measured.
+    value, low, high, p_value : float
+        The judged number with its interval.
+    published, published_low, published_high, shift, selection : float
+        What the paper's formula gives, and what it adds to the value.
+    limit, limit_verdict, rows_needed : float, str and float
+        The declared limit of the value, where the interval lies, and how many rows would decide.
+    gap, worst, who : Gap, Change and Who
+        The first numbers of a page.
+    changes : tuple of Change
+        All pairs.
+    before, after : str
+        What is compared: "labels" and "predictions", or "reference rows" and "these rows", or the
+        names of two models.
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> report = skbiasamp.audit(hired, predicted, sensitive_features=sex, random_state=0)
+    >>> gap = report.facts.gap
+    >>> gap.group, gap.other, round(gap.before, 3), round(gap.after, 3)
+    ('m', 'f', 0.25, 0.475)
+    """
+
+    verdict: str
+    view: str = "none"
+    model: str | None = None
+    data: str | None = None
+    metric: str = ""
+    direction: str | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    level: float | None = None
+    unit: str = ""
+    percent: bool = True
+    published: float | None = None
+    published_low: float | None = None
+    published_high: float | None = None
+    shift: float | None = None
+    selection: float | None = None
+    limit: float | None = None
+    limit_verdict: str | None = None
+    rows_needed: float | None = None
+    gap: Gap | None = None
+    worst: Change | None = None
+    who: Who | None = None
+    guesses: Guesses | None = None
+    robust: Robust | None = None
+    changes: tuple[Change, ...] = ()
+    errors: tuple[Errors, ...] = ()
+    before: str = "labels"
+    after: str = "predictions"
+    labels_differ: bool | None = None
+    tasks: tuple[str, ...] = ()
+    target: str | None = None
+    groups: tuple[str, ...] = ()
+    favourable: tuple[str, ...] = ()
+    amplified: str = ""
+    about: str = ""
+    baseline: str = ""
+    reason: str | None = None
+    models: tuple[Model, ...] = ()
+    columns: tuple[Model, ...] = ()
+    changed: float | None = None
+    accuracy: Accuracy | None = None
+    n: float | None = None
+    n_train: float | None = None
+    n_dropped: float | None = None
+    date: str | None = None
+    caveats: tuple[Finding, ...] = ()

@@ -1,0 +1,481 @@
+"""The facts of results and reports: numbers, and names as a reader knows them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input.checks import MISSING
+from skbiasamp._utils.formatting import (
+    ADDS,
+    DIRECTION_OF,
+    NO_EFFECT,
+    NOT_MEASURED,
+    group_of,
+    name_of,
+    task_of,
+)
+from skbiasamp.render.facts import (
+    EVERYBODY,
+    Change,
+    Errors,
+    Facts,
+    Gap,
+    Guesses,
+    Model,
+    Robust,
+    Who,
+)
+from skbiasamp.results._json import as_json, records
+from skbiasamp.results.gate import LIMITED
+from skbiasamp.results.sensitivity import bears_errors
+
+
+def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts:
+    """Return what one result tells; `context` is that of its report."""
+    known = context or {}
+    columns = tuple(known.get("group_columns") or result.group_columns)
+    changes = changes_of(result, known)
+    groups = tuple(dict.fromkeys(change.group for change in changes))
+    tasks = tuple(dict.fromkeys(change.task for change in changes))
+    view = _view(result, changes, groups, tasks)
+    worst = _worst(result, view, changes, known)
+    favourable = wanted_in(known)
+    who = None
+    if view in ("gap", "groups", "tasks"):
+        who = who_of(changes, tasks, favourable)
+        if who is not None and who.loses and view == "groups":
+            worst = next(change for change in changes if change.group == who.group)
+    sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
+    if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
+        sides = ("training labels", "predictions")
+    numbers = {
+        name: as_json(getattr(result, name))
+        for name in (
+            *("value", "low", "high", "p_value"),
+            *("published", "published_low", "published_high"),
+        )
+    }
+    numbers |= {name: as_json(result.statistics.get(name)) for name in ("shift", "selection")}
+    return Facts(
+        result.verdict,
+        view,
+        metric=result.metric,
+        direction=result.direction,
+        level=result.confidence_level,
+        unit=result.unit,
+        percent=result.percent,
+        gap=_gap(result, view, changes, worst),
+        worst=worst,
+        who=who,
+        guesses=_guesses(result),
+        robust=_robust(result, columns),
+        changes=changes,
+        before=sides[0],
+        after=sides[1],
+        labels_differ=_labels_differ(result),
+        tasks=tasks,
+        target=known.get("target"),
+        groups=groups,
+        favourable=favourable,
+        amplified=result.amplified,
+        about=result.about,
+        baseline="the labels" if result.params.get("equalize", "") is None else result.baseline,
+        reason=_reason(result),
+        n=as_json(result.n_samples),
+        n_train=known.get("n_train"),
+        n_dropped=known.get("n_dropped") or None,
+        date=(known.get("date") or "").partition(" ")[0] or None,
+        model=known.get("model_name"),
+        data=known.get("data_name"),
+        **numbers,
+    )
+
+
+def report_facts(report: Any) -> Facts:
+    """Return what the report of an audit tells: of its primary result, its rates and its limit."""
+    if report.primary is None:
+        return Facts(NOT_MEASURED, "none", reason="none")
+    facts = result_facts(report[report.primary], report.context)
+    if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
+        facts = replace(facts, changes=_of_rates(report))
+    limited: dict[str, Any] = {}
+    if report.limit is not None:
+        (check,) = report.gate(report.limit, on=report.primary).checks
+        limited = {
+            "limit": report.limit,
+            "limit_verdict": LIMITED.get(check.outcome),
+            "rows_needed": as_json(check.rows),
+        }
+    return replace(
+        facts,
+        errors=_errors(report, facts),
+        columns=tuple(
+            Model(
+                name_of(row["column"]),
+                *(row[key] for key in ("value", "low", "high", "verdict")),
+            )
+            for row in records(report.by_column)
+        ),
+        caveats=tuple(report.findings),
+        **limited,
+    )
+
+
+def reference_labels(result: Any) -> str:
+    """Return which labels give the signs."""
+    if not result.labelled:
+        return "reference rows"
+    return "training labels" if result.params.get("reference") == "train" else "labels"
+
+
+def task_name(task: Any, context: Mapping[str, Any]) -> str:
+    """Return a task as sentences name it: a number by its column, if that is known."""
+    text, target = task_of(task), context.get("target")
+    return f"{name_of(target)} = {text}" if target and not _is_word(text) else text
+
+
+def _is_word(text: str) -> bool:
+    return bool(re.search(r"[^\W\d_]", text)) and text.lower() not in ("true", "false")
+
+
+def group_name(group: Any, columns: Sequence[Any]) -> str:
+    """Return a group as sentences name it: of one column by its value if that is a word."""
+    text = group_of(group, columns if len(columns) > 1 else ())
+    if _is_word(text) or len(columns) > 1:
+        return text
+    return group_of(group, columns) if columns else f"group {text}"
+
+
+def wanted_in(context: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the classes or tasks that people want, if they were declared."""
+    return tuple(task_name(name, context) for name in classes_wanted(context))
+
+
+def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
+    """Return the classes that people want, of which a user declares one or a list."""
+    names = context.get("favourable")
+    return names if isinstance(names, list) else [] if names is None else [names]
+
+
+# --------------------------------------------------------------------------- changes
+
+
+def changes_of(result: Any, context: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Return the pairs of a result whose rates or means are known before and after."""
+    table, columns = result.table, context.get("group_columns") or result.group_columns
+    if result.kind.has_attacker or not {"base", "observed"} <= set(table):
+        return ()
+    rows = [row for row in records(table) if None not in (row["base"], row["observed"])]
+    overall = _overall(rows)
+    return tuple(
+        Change(
+            group_name(row["group"], columns),
+            task_name(row["task"], context),
+            row.get("n"),
+            row["base"],
+            row["observed"],
+            row.get("change", row.get("delta")),
+            row.get("low_simultaneous"),
+            row.get("high_simultaneous"),
+            _effect(result, row, overall.get(str(row["task"]))),
+        )
+        for row in rows
+    )
+
+
+def _overall(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the rate of each task before, over all groups."""
+    sums: dict[str, list[float]] = {}
+    for row in rows:
+        total = sums.setdefault(str(row["task"]), [0.0, 0.0])
+        total[0] += (row.get("n") or 0) * row["base"]
+        total[1] += row.get("n") or 0
+    return {task: part / whole for task, (part, whole) in sums.items() if whole}
+
+
+def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
+    """Return what a change does to the association of its pair, if all pairs are judged at once."""
+    low, high, change = (
+        math.nan if row.get(key) is None else float(row[key])
+        for key in ("low_simultaneous", "high_simultaneous", "change")
+    )
+    if math.isnan(low + high + change):
+        return "unknown"
+    if result.verdict != ADDS and is_half_of_gap(result):  # one interval judges both groups
+        low, high = result.low, result.high
+    if not (low > 0 or high < 0):
+        return "unclear"
+    if result.verdict == ADDS or row.get("direction_clear") is False:
+        return "added"
+    if (row.get("sign") or 0) * change > 0:
+        return "grows"
+    ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
+    return "reverses" if ahead * (ahead + change) < 0 else "shrinks"
+
+
+def is_half_of_gap(result: Any) -> bool:
+    """Return whether the value is half of the growth of the one gap between two groups."""
+    gap = gap_of(result)
+    return gap is not None and abs(2 * abs(result.value) - abs(gap[1] - gap[0])) <= 2e-3
+
+
+def gap_of(result: Any) -> tuple[float, float] | None:
+    """Return the difference between two groups before and after; None if there are more pairs."""
+    tasks = result.table["task"]
+    if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
+        return None
+    rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
+    # The difference of the rates that are shown, so that a reader can check it.
+    before, after = (
+        float(first - other) for first, other in rates.round(3 if result.percent else 9)
+    )
+    return None if math.isnan(before + after) else (before, after)
+
+
+def _of_rates(report: Any) -> tuple[Change, ...]:
+    """Return rates that no interval judges, of a report whose verdict is about something else."""
+    columns = report.context.get("group_columns", ())
+    sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
+    return tuple(
+        Change(
+            group_name(row["group"], columns),
+            task_name(row["task"], report.context),
+            sizes.get(str(row["group"])),
+            row["base_rate"],
+            row["predicted_rate"],
+            row["predicted_rate"] - row["base_rate"],
+            None,
+            None,
+            "unknown",
+        )
+        for row in records(report.rates)
+        if None not in (row["base_rate"], row["predicted_rate"])
+    )
+
+
+# --------------------------------------------------------------------------- what is seen first
+
+
+def _view(
+    result: Any, changes: Sequence[Change], groups: Sequence[str], tasks: Sequence[str]
+) -> str:
+    if result.kind.has_attacker:
+        return "attack"
+    if not changes:
+        return "none"
+    if result.direction != "A->T" and result.percent:
+        return "pairs"
+    if len(tasks) > 1:
+        return "tasks"
+    return "gap" if len(groups) == 2 else "groups"
+
+
+def _worst(
+    result: Any, view: str, changes: Sequence[Change], context: Mapping[str, Any]
+) -> Change | None:
+    """Return the pair that is affected most; without an effect, the one that is most apart."""
+    if not changes:
+        return None
+    if view == "gap":  # the changes of two groups compared with all rows mirror each other
+        return max(changes, key=lambda each: abs((each.after or 0.0) - (each.before or 0.0)))
+    pair = result.affected
+    if pair is not None and pair["significant"] and result.verdict != NO_EFFECT:
+        columns = context.get("group_columns") or result.group_columns
+        name, task = group_name(pair["group"], columns), task_name(pair["task"], context)
+        named = (each for each in changes if (each.group, each.task) == (name, task))
+        return next(named, None)
+    if view == "groups" and result.percent:
+        total = sum(each.n or 0 for each in changes)
+        mean = sum((each.n or 0) * (each.after or 0.0) for each in changes) / total
+        return max(changes, key=lambda each: abs((each.after or 0.0) - mean))
+    return max(changes, key=lambda each: abs(each.change or 0.0))
+
+
+def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None) -> Gap | None:
+    """Return the gap that a page begins with: it grows by what the numbers that are shown say."""
+    if view == "gap":
+        first, other = sorted(changes, key=lambda each: -(each.before or 0.0))
+        places = 3 if result.percent else 9
+        sides = zip((first.before, first.after), (other.before, other.after), strict=True)
+        before, after = (round(own or 0.0, places) - round(of or 0.0, places) for own, of in sides)
+        ends = _ends_of_growth(result, first, other) if result.percent else None
+        if ends is not None:  # a gap lies between −1 and 1
+            ends = max(ends[0], -1 - before), min(ends[1], 1 - before)
+        return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
+    if view != "groups" or worst is None or worst.change is None or not result.percent:
+        return None
+    if worst.effect in ("unclear", "unknown") and result.verdict != NO_EFFECT:
+        return None  # the mean over groups is clear, and none of them alone
+    if worst.effect not in ("unclear", "unknown") and result.verdict == NO_EFFECT:
+        return None  # the other way round
+    rows = [each for each in changes if each.task == worst.task]
+    total = sum(each.n or 0 for each in rows)
+    before, after = (
+        round(own or 0.0, 3)
+        - round(sum((each.n or 0) * (getattr(each, side) or 0) for each in rows) / total, 3)
+        for side, own in (("before", worst.before), ("after", worst.after))
+    )
+    # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
+    sign = math.copysign(1.0, before or after) if before * after >= 0 else 1.0
+    ends = None
+    if worst.low is not None and worst.high is not None:
+        ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
+    growth = sign * (after - before)
+    return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+
+
+def _ends_of_growth(result: Any, first: Change, other: Change) -> tuple[float, float] | None:
+    """Return the interval of the growth of a gap of two groups, if the result judges it."""
+    if None in (first.change, other.change, first.low, first.high) or math.isnan(result.low):
+        return None
+    assert first.change is not None and other.change is not None
+    assert first.low is not None and first.high is not None
+    moved = first.change - other.change
+    if not is_half_of_gap(result) or result.verdict == ADDS:
+        # The changes of two groups mirror each other.
+        times = abs(moved / first.change) if first.change else 2.0
+        low, high = times * first.low, times * first.high
+        return (low, high) if (low <= 0 <= high) == (result.verdict == NO_EFFECT) else None
+    low, high = 2 * result.low, 2 * result.high
+    return (low, high) if result.value * moved >= 0 else (-high, -low)
+
+
+def who_of(
+    changes: Sequence[Change], tasks: Sequence[str], favourable: Sequence[str]
+) -> Who | None:
+    """Return who is worse off, if it is known what people want."""
+    if not favourable:
+        return None
+    wanted = [name for name in tasks if name in favourable]
+    sign = 1.0 if wanted else -1.0  # of two classes, the one that is no task
+    if not wanted and len(tasks) > 1:
+        return None
+    name = wanted[0] if len(wanted) == 1 else favourable[0]
+    # Who is missing a group is nobody in particular.
+    own = [
+        each
+        for each in changes
+        if (not wanted or each.task in wanted) and MISSING not in each.group
+    ]
+    losing = [
+        each
+        for each in own
+        if each.effect not in ("unclear", "unknown") and sign * (each.change or 0.0) < 0
+    ]
+    groups = {each.group for each in own}
+    if len(groups) < 2:
+        return None
+
+    def rates(each: Change) -> tuple[float | None, float | None]:
+        if sign > 0:
+            return each.before, each.after
+        return 1 - (each.before or 0.0), 1 - (each.after or 0.0)
+
+    if (len(tasks) == 1 and len(groups) == 2) or not losing:
+        least = min(own, key=lambda each: sign * (each.after or 0.0))
+        return Who(least.group, least.task if wanted else name, *rates(least), least in losing)
+    most = min(losing, key=lambda each: sign * (each.change or 0.0))
+    return Who(most.group, most.task if wanted else name, *rates(most), loses=True)
+
+
+def _labels_differ(result: Any) -> bool | None:
+    """Return whether the labels show a clear association of any pair."""
+    if "direction_clear" not in result.table:
+        return None
+    return bool(np.any([value is True or value == 1 for value in result.table["direction_clear"]]))
+
+
+def _guesses(result: Any) -> Guesses | None:
+    """Return how well attackers guess on both sides."""
+    if not result.kind.has_attacker or math.isnan(result.value) or len(result.columns) != 2:
+        return None
+    labels, predictions = (float(result.table[name].mean()) for name in result.columns)
+    return Guesses(labels, predictions, as_json(result.statistics.get("chance_model")))
+
+
+def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
+    """Return how many wrong labels of one group a verdict bears."""
+    if result.verdict not in DIRECTION_OF or result.kind.has_attacker or not bears_errors(result):
+        return None
+    pairs = result.sensitivity().iloc[1:]
+    known = pairs[pairs["share"] <= 1]
+    if known.empty:
+        return None
+    row = known.iloc[0]
+    n = round(float(row["n"]))
+    return Robust(group_name(row["group"], columns), max(1, round(float(row["share"]) * n)), n)
+
+
+def _reason(result: Any) -> str | None:
+    """Return why there is no verdict: a word that templates know."""
+    if result.verdict != NOT_MEASURED:
+        return "chance" if result.verdict == NO_EFFECT and result.low > 0 else None
+    if result.statistics.get("n_groups") == 1:
+        return "one group"
+    if math.isinf(result.value) or any(
+        math.isinf(value) for value in result.statistics.values() if isinstance(value, float)
+    ):
+        return "infinite"
+    if result._undefined:
+        return "undefined"
+    if result.confidence_level is None:
+        return "no interval"
+    if result.kind.has_attacker:
+        return "few rows"
+    return "size" if not math.isnan(result.low) else "sums"
+
+
+def _errors(report: Any, facts: Facts) -> tuple[Errors, ...]:
+    """Return the error rates of each group for the task that is shown, or mean errors."""
+    columns = report.context.get("group_columns", ())
+    task = facts.worst.task if facts.worst is not None else None
+    if report.context.get("data_kind") == "numbers":
+        return tuple(
+            Errors(each.group, None, None, each.after - each.before)  # type: ignore[operator]
+            for each in facts.changes
+            if each.task == task
+        )
+    if "false_positive_rate" not in report.rates:
+        return ()
+    rows = records(report.rates)
+    named = [row for row in rows if task_name(row["task"], report.context) == task] or [
+        row for row in rows if row["task"] == rows[0]["task"]
+    ]
+    missed = [
+        None if row["true_positive_rate"] is None else 1 - row["true_positive_rate"]
+        for row in named
+    ]
+    errors = [
+        Errors(group_name(row["group"], columns), row["false_positive_rate"], miss)
+        for row, miss in zip(named, missed, strict=True)
+    ]
+    sizes = [each.n or 0.0 for each in facts.changes if each.task == task]
+    if len(sizes) == len(errors) > 2:
+        labelled = [row["base_rate"] * n for row, n in zip(named, sizes, strict=True)]
+        others = [n - own for n, own in zip(sizes, labelled, strict=True)]
+        of_all = (
+            _mean([getattr(each, kind) for each in errors], weights)
+            for kind, weights in (("false_positive", others), ("false_negative", labelled))
+        )
+        errors.append(Errors(EVERYBODY, *of_all))
+    return tuple(errors)
+
+
+def _mean(shares: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Return the share of all rows, of shares of groups that are known."""
+    known = [(share, n) for share, n in zip(shares, weights, strict=True) if share is not None]
+    total = sum(n for _, n in known)
+    return sum(share * n for share, n in known) / total if total else None
+
+
+def topic_of(facts: Facts) -> str:
+    """Return the task as a title names it."""
+    if len(facts.tasks) != 1:
+        return ""
+    return name_of(facts.tasks[0]).partition(" = ")[0].replace("_", " ") * _is_word(facts.tasks[0])
