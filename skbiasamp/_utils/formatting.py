@@ -19,6 +19,7 @@ NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, NOT_MEASURED = "no clear effect", "not measured"
 # The verdicts with a limit.
 WITHIN, OUTSIDE, INCONCLUSIVE = "within the limit", "outside the limit", "inconclusive"
+LIMITED = {"passed": WITHIN, "failed": OUTSIDE, INCONCLUSIVE: INCONCLUSIVE}  # of a gate's outcomes
 ASSOCIATION = "the association between group and task in its labels"
 ALARM, NO_ALARM = "alarm", "no alarm"
 DIRECTION_OF = {

@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.formatting import LIMITED
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
@@ -30,7 +31,7 @@ from skbiasamp.report.auditors import (
 )
 from skbiasamp.report.evidence import context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
-from skbiasamp.results.gate import LIMITED, Limit, gate_of
+from skbiasamp.results.gate import Limit, gate_of
 
 
 @keywords()

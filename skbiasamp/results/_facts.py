@@ -14,6 +14,7 @@ from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import (
     ADDS,
     DIRECTION_OF,
+    LIMITED,
     NO_EFFECT,
     NOT_MEASURED,
     group_of,
@@ -32,7 +33,6 @@ from skbiasamp.render.facts import (
     Who,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results.gate import LIMITED
 from skbiasamp.results.sensitivity import bears_errors
 
 

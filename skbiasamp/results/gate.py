@@ -17,11 +17,10 @@ from skbiasamp._utils.formatting import (
     ADDS_LESS,
     ADDS_MORE,
     INCONCLUSIVE,
+    LIMITED,
     NOT_MEASURED,
-    OUTSIDE,
     REVEALS_MORE,
     REVERSES,
-    WITHIN,
     name_of,
     printable,
     task_of,
@@ -32,7 +31,6 @@ from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 
 PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
-LIMITED = {PASSED: WITHIN, FAILED: OUTSIDE, INCONCLUSIVE: INCONCLUSIVE}
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
 MOST_ROWS = 1e12  # more are not worth naming
