@@ -70,7 +70,8 @@ def trained(rows):
 
 
 def report(rows, prediction="cook_new", *, by="sex", random_state=0, **options):
-    return skbiasamp.audit(
+    names = {key: options.pop(key) for key in ("model_name", "data_name") if key in options}
+    made = skbiasamp.audit(
         rows["cook"],
         rows[prediction],
         sensitive_features=rows[by],
@@ -78,6 +79,8 @@ def report(rows, prediction="cook_new", *, by="sex", random_state=0, **options):
         random_state=random_state,
         **options,
     )
+    made.context.update(names)
+    return made
 
 
 @scenario
@@ -383,7 +386,7 @@ def selection_rates():
 def selection_rates_of_classes():
     rows = ROWS()
     return skbiasamp.selection_rates(
-        rows["grade"], sensitive_features=rows["sex"], clusters=rows["person"]
+        rows["grade"], sensitive_features=rows["sex"], clusters=rows["person"], favourable="a"
     )
 
 

@@ -239,12 +239,13 @@ def test_a_report_holds_the_call_that_made_it():
     y, y_pred, group = counted(AMPLIFIED)
     report = skbiasamp.audit(
         y.tolist(), y_pred, sensitive_features=pd.Series(group), random_state=0, groups="marginal",
-        auditor=[MALSAuditor(reference="test", interval=None)], data_name="march",
+        auditor=[MALSAuditor(reference="test", interval=None)],
     )  # fmt: skip
+    report.to_html(data_name="march")
     assert report.context["call"] == (
         "skbiasamp.audit(y_true, y_pred, sensitive_features=sensitive_features, "
         "auditor=[MALSAuditor(interval=None, reference='test')], groups='marginal', "
-        "random_state=0, data_name='march')"
+        "random_state=0)"
     )
     assert (report.context["model_name"], report.context["data_name"]) == (None, "march")
     assert "chosen" in report.context["not_measured"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from skbiasamp._input.errors import InputTypeError
 from skbiasamp._io.writing import written
 from skbiasamp.render.document import MOST_ROWS, Cell, Document, Row, Section, Table, Text
 from skbiasamp.render.html import as_page, in_notebook
@@ -39,18 +40,30 @@ class Shown(Exported):
 class Paged(Shown):
     """What has a page and Markdown, too."""
 
-    def to_html(self, path: Any = None) -> str:
+    def to_html(
+        self, path: Any = None, *, model_name: str | None = None, data_name: str | None = None
+    ) -> str:
         """Return one self-contained page, and write it to a file if one is named.
 
         Parameters
         ----------
         path : str or path, optional
             Where to write.
+        model_name, data_name : str, default=None
+            What the page calls the model and the data. The ``context`` of a report keeps them.
 
         Returns
         -------
         text : str
         """
+        names = {"model_name": model_name, "data_name": data_name}
+        given = {key: name for key, name in names.items() if name is not None}
+        for key, name in given.items():
+            if not isinstance(name, str):
+                raise InputTypeError("{name} must be text; got {seen!r}.", name=key, seen=name)
+        if given:
+            context: dict[str, Any] = getattr(self, "context", {})
+            context.update(given)
         return written(as_page(self.to_document()), path)
 
     def to_markdown(self, path: Any = None) -> str:
