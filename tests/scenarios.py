@@ -552,7 +552,7 @@ def found_mitigations():
 @scenario
 def four_combinations():
     rows = ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no"))
-    return report(rows, by=["sex", "young"], threshold=None, y_score=rows["cook_score"])
+    return report(rows, by=["sex", "young"], y_score=rows["cook_score"])
 
 
 @scenario
@@ -662,7 +662,11 @@ def probabilities_of_classes():
 def scores_above_a_threshold():
     rows = ROWS()
     auditor = DirectionalAuditor(ties="negative", confidence_level=0.9)
-    return report(rows, "cook_score", threshold=0.6, auditor=auditor, **trained(TRAIN()))
+    columns = {"target": "cook", "prediction": "cook_score", "sensitive": "sex"}
+    train = TRAIN()[["cook", "sex"]]
+    return skbiasamp.audit_frame(
+        rows, **columns, train=train, threshold=0.6, auditor=auditor, random_state=0
+    )
 
 
 @scenario

@@ -426,7 +426,7 @@ def test_labels_of_the_data_are_text_in_html(auditor):
     pytest.importorskip("jinja2")  # without it, a notebook shows text
     page = Tags(result._repr_html_())
     assert {"script", "img"}.isdisjoint(page.tags)
-    assert page.tags.count("b") == 1
+    assert "b" not in page.tags
     assert EVIL in page.text
     assert "<img src=x>" in page.text
 

@@ -369,7 +369,7 @@ def test_a_list_of_auditors_gives_a_report():
         tree(), auditor=auditors[1], sensitive="race", drop_sensitive=False
     ).fit(CODED, Y)
     assert report["directional A->T #2"].value == alone.audit(CODED, Y).value
-    assert "MALS" in repr(report)
+    assert "MALS" in report.to_markdown()
 
 
 @pytest.mark.parametrize(

@@ -165,11 +165,10 @@ def test_a_report_says_how_many_texts_have_no_label():
     report = skbiasamp.audit(truth, said, sensitive_features=sex, random_state=0)
     found = {one.topic: one.text for one in report.findings}
     assert found["texts without a label"] == (
-        "Rows without a label: 0.0 % in the labels and 12.5 % in the predictions "
-        "(f 25.0 %, m 0.0 %)."
+        "Rows without a label: 0.0 % in the labels; 12.5 % in the predictions (f 25.0 %, m 0.0 %)."
     )
     assert found["refusals"] == (
-        "Refusals: 0.0 % in the labels and 5.0 % in the predictions (f 0.0 %, m 10.0 %)."
+        "Refusals: 0.0 % in the labels; 5.0 % in the predictions (f 0.0 %, m 10.0 %)."
     )
     classes = said.idxmax(axis=1)
     truth = truth.idxmax(axis=1)

@@ -85,7 +85,7 @@ class LeakageAuditor(AttackAuditor):
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2755 [+0.2211, +0.3299], p = 0.002 (400 rows, exact attacker, 0.5000 by guessing)
+    leakage: +0.2755 [+0.2211, +0.3299], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
     (all) (all) 400        0.4745         0.7500 0.2755         0.2755 0.2211 0.3299   0.002
 

@@ -111,7 +111,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     f      (0, 1)  4  0.5000    1.0000   0.5000     0              -
     m      (0, 1)  4  0.5000    0.0000  -0.5000     0              -
     <BLANKLINE>
-    The formula of the metric's paper gives +0.5000.
+    Papers would report +0.5000.
 
     The same as a function:
 

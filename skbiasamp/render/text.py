@@ -36,6 +36,8 @@ def as_text(document: Document, width: int = 96) -> str:
         if section.title and shown and not isinstance(items[0], Card):
             shown[0] = f"{_typed(section.title)}\n{shown[0]}"
         blocks += shown
+    if document.title and len(blocks) > 1 and not next(document.shown("short")).title:
+        blocks[:2] = ["\n".join(blocks[:2])]
     return "\n\n".join(blocks)
 
 
