@@ -153,8 +153,8 @@ $(AUDIT_READY): PIP_ARGS := --no-compile
 # An audit installs nothing; an environment that is made again gets both back.
 $(AUDIT_READY): AFTER = @$(@D)/bin/python -m pip uninstall -qq --yes setuptools pip
 $(CORE_READY): EXTRAS := test
-$(OLDEST_READY): EXTRAS := test,plot,report,mitigation
-$(CLIENTS_READY): EXTRAS := clients,report
+$(OLDEST_READY): EXTRAS := test,plot,mitigation
+$(CLIENTS_READY): EXTRAS := clients
 $(SPARK_READY): EXTRAS := spark,test
 $(READY) $(AUDIT_READY) $(CORE_READY) $(SPARK_READY): CONSTRAINTS := constraints.txt
 $(CLIENTS_READY): CONSTRAINTS := constraints-clients.txt
