@@ -147,7 +147,7 @@ def test_attackers_need_thirty_rows(auditor):
     heavy = auditor.audit(label, guess, sensitive_features=sex, sample_weight=weight)
     for result in (some, heavy):
         assert result.verdict == "not measured"
-        assert "attackers need at least 30 rows of similar weight" in result.sentence
+        assert "Attackers need at least 30 rows of similar weight" in result.sentence
     every = auditor.audit(label[:30], guess[:30], sensitive_features=sex[:30])
     assert every.verdict == "no clear effect"
     models = {"a": guess[:20], "b": label[:20]}
@@ -393,7 +393,7 @@ def test_the_command_takes_clusters(tmp_path, capsys):
     call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "predicted"]
     call += ["--sensitive", "sex", "--json", str(tmp_path / "one.json")]
     assert main([*call, "--cluster", "person"]) == 0
-    assert "leakage" in capsys.readouterr().out
+    assert "Hired: the model widens the gap" in capsys.readouterr().out
     results = json.loads((tmp_path / "one.json").read_text())["results"]
     assert results["directional A->T"]["statistics"]["n_clusters"] == 300
     assert main([*call, "--cluster", "family"]) == 2

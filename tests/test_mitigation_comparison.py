@@ -366,7 +366,7 @@ def test_a_mitigation_that_changes_nothing_is_named(people):
     )
     share = np.mean(ours != theirs)
     assert values(comparison, "forest", "accuracy", "rows_changed") == pytest.approx(share)
-    text = "same changed nothing: its predictions are those of 'none' in every row."
+    text = "same changed nothing: its predictions are those of “none” in every row."
     assert text in repr(comparison).splitlines()
     assert repr(comparison).count("changed nothing") == 1
 
