@@ -869,3 +869,10 @@ def test_attackers_that_are_trained_have_fewer_draws_in_a_report():
     for predicted, n_draws in ((label, 10), (rng.random(60).round(3), 4)):
         report = skbiasamp.audit(label, predicted, sensitive_features=sex, random_state=0)
         assert report["leakage"].params["n_draws"] == n_draws
+
+
+def test_the_number_of_a_report_is_that_of_its_first_metric(amplified):
+    assert amplified.value == amplified["directional A->T"].value
+    assert amplified.limit_verdict is None
+    limited = report_of(AMPLIFIED, limit=0.02)
+    assert limited.limit_verdict == "outside the limit"

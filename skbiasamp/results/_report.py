@@ -186,9 +186,19 @@ class AuditReport(Report[AuditResult]):
         return self._lowest_rank(lambda result: not math.isnan(result.value))
 
     @property
+    def value(self) -> float:
+        """The value of the primary result; NaN if there is none."""
+        return math.nan if self.primary is None else self.results[self.primary].value
+
+    @property
     def limit(self) -> float | None:
         """The smallest effect that matters, if one was declared."""
         return self.context.get("limit")
+
+    @property
+    def limit_verdict(self) -> str | None:
+        """Whether the effect lies within the limit, outside, or neither; None without a limit."""
+        return self.facts.limit_verdict
 
     @property
     def facts(self) -> Facts:
