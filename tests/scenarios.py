@@ -209,7 +209,7 @@ def numbers():
     wage = np.round(20 + 3 * rng.normal(size=400) - 2 * (rows["sex"] == "woman"), 1)
     predicted = np.round(20 + 0.7 * (wage - 20) - 0.8 * (rows["sex"] == "woman"), 1)
     return skbiasamp.audit(
-        wage,
+        wage.rename("wage"),
         predicted,
         sensitive_features=rows["sex"],
         auditor=NumericAuditor(),

@@ -299,10 +299,14 @@ def _gap_bars(facts: Facts, shown: Sequence[Change]) -> list[GapBar]:
     (a, b), (c, d) = spans
     kept = (max(a, c), min(b, d)) if max(a, c) < min(b, d) else None
     crosses = facts.gap.before * facts.gap.after < 0
+
+    def of_gap(side: str) -> str:
+        return express("page", "gap_in", side, bool(facts.models))
+
     return [
-        GapBar(express("page", "gap_in", facts.before), a, b, express("page", "from_data", facts)),
+        GapBar(of_gap(facts.before), a, b, express("page", "from_data", facts)),
         GapBar(
-            express("page", "gap_in", facts.after),
+            of_gap(facts.after),
             *(c, d),
             express("page", "from_model", facts),
             None if crosses else kept,

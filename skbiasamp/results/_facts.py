@@ -17,6 +17,7 @@ from skbiasamp._utils.formatting import (
     LIMITED,
     NO_EFFECT,
     NOT_MEASURED,
+    REDUCES,
     group_of,
     name_of,
     task_of,
@@ -48,8 +49,8 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     favourable = wanted_in(known)
     who = None
     if view in ("gap", "groups", "tasks"):
-        who = who_of(changes, tasks, favourable)
-        if who is not None and who.loses and view == "groups":
+        who = who_of(changes, tasks, favourable, widens=result.verdict not in (REDUCES, NO_EFFECT))
+        if who is not None and view == "groups":
             worst = next(change for change in changes if change.group == who.group)
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
     if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
@@ -347,9 +348,16 @@ def _ends_of_growth(result: Any, first: Change, other: Change) -> tuple[float, f
 
 
 def who_of(
-    changes: Sequence[Change], tasks: Sequence[str], favourable: Sequence[str]
+    changes: Sequence[Change],
+    tasks: Sequence[str],
+    favourable: Sequence[str],
+    *,
+    widens: bool = True,
 ) -> Who | None:
-    """Return who is worse off, if it is known what people want."""
+    """Return who is worse off, if it is known what people want.
+
+    It is the group that loses most by the model, if this widens gaps; else who has it least.
+    """
     if not favourable:
         return None
     wanted = [name for name in tasks if name in favourable]
@@ -377,7 +385,7 @@ def who_of(
             return each.before, each.after
         return 1 - (each.before or 0.0), 1 - (each.after or 0.0)
 
-    if (len(tasks) == 1 and len(groups) == 2) or not losing:
+    if (len(tasks) == 1 and len(groups) == 2) or not (losing and widens):
         least = min(own, key=lambda each: sign * (each.after or 0.0))
         return Who(least.group, least.task if wanted else name, *rates(least), least in losing)
     most = min(losing, key=lambda each: sign * (each.change or 0.0))

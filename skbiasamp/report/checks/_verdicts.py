@@ -63,6 +63,7 @@ def of_limit(audited: Audited) -> Seen:
         "outside": of_primary.outcome == FAILED,
         "adds": of_primary.verdict == words.ADDS,
         "limit": report.limit,
+        "half": report.facts.view == "gap" and of_primary.verdict != words.ADDS,
         "value": of_primary.value,
         "low": of_primary.low,
         "high": of_primary.high,
