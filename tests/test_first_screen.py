@@ -120,7 +120,9 @@ def test_compas_is_told_as_it_is():
     assert answers["Who is worse off?"].startswith(
         "African-American. The favourable outcome is “not charged again”."
     )
-    assert answers["By how much?"].startswith("from 13.2 to 24.5 percentage points")
+    assert answers["By how much?"].startswith(
+        "13.2 in the labels, 24.5 in the predictions (gap, in percentage points)"
+    )
     assert answers["Is it the model or the data?"].startswith("Both.")
     assert answers["How sure is this?"].startswith("Clear. Allowing for chance, the model adds 8.1")
     assert "so rarely for Caucasian" in answers["What first?"]
@@ -250,7 +252,7 @@ def test_outside_the_limit_on_the_other_side_is_not_above_it():
 
 def test_a_limit_of_two_groups_is_said_in_the_unit_of_the_gap():
     answers = answers_of(audit_of(WIDENED, limit=0.02))
-    assert answers["How sure is this?"].endswith("; the limit is 4.")
+    assert answers["How sure is this?"].endswith("; the limit is 4 points.")
     assert "percentage points" in answers["How sure is this?"]
 
 

@@ -82,7 +82,7 @@ ROUNDED = {
         (lambda: result_of(MultiAttributeAuditor(min_count=10_000, **OWN_LABELS)),
          "No pair of group and task has both"),
         (lambda: result_of(DirectionalAuditor(**OWN_LABELS), ROUNDED),
-         "The gap goes from 13.0 to 23.3 percentage points."),
+         "The gap is 13.0 percentage points in the labels, and 23.3 in the predictions."),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")

@@ -32,10 +32,11 @@ class Asked(SimpleNamespace):
         super().__init__(**{**dict.fromkeys(_OPTIONAL), **arguments})
         self.call = call_of(verb, arguments)
         self.columns = columns_in(arguments)
-        self.of_rows, self.data, self.how, self.names = (
+        self.of_rows, self.data, self.how = (
             {name: arguments[name] for name in names if name in arguments}
-            for names in (_ROWS, _ROWS + _PREDICTIONS, _HOW, _NAMES)
+            for names in (_ROWS, _ROWS + _PREDICTIONS, _HOW)
         )
+        self.names = {name: arguments.get(name) for name in _NAMES}
         self.how.setdefault("threshold", None)
 
     def speaking(self) -> AbstractContextManager[None]:
