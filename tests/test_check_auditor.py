@@ -105,7 +105,7 @@ class Forgetful(OwnAuditor):
 
 class Unstorable(OwnAuditor):
     def _result(self, test):
-        return replace(super()._result(test), params={"sign": object()}, low=np.inf, sentence="A.")
+        return replace(super()._result(test), params={"sign": object()}, low=np.inf)
 
 
 class Credulous(OwnAuditor):

@@ -215,7 +215,9 @@ def test_a_comparison_of_probabilities_says_so_as_an_audit_does():
     how = {"sensitive_features": sex, "auditor": auditor}
     for threshold in (None, 0.5):
         report = skbiasamp.compare(y, scores(models), threshold=threshold, **how)
-        audit = skbiasamp.audit_frame(y, scores(models)["old"], threshold=threshold, **how)
+        old = pd.DataFrame({"y": y, "p": scores(models)["old"], "sex": sex})
+        columns = {"target": "y", "prediction": "p", "sensitive": "sex", "auditor": auditor}
+        audit = skbiasamp.audit_frame(old, **columns, threshold=threshold)
         found = "probabilities" in [finding.topic for finding in audit.findings]
         assert (
             found

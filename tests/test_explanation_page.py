@@ -83,8 +83,6 @@ def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overla
     both = rows[["sex", "dept"]]
     report = audited(rows, sensitive_features=both, groups="marginal", y_score=rows["score"])
     assert report.explanation is None
-    soft = rows.assign(decision=rows["score"])
-    assert audited(soft, threshold=0.4, y_score=rows["score"]).explanation is None
     columns = {"target": "label", "prediction": "score", "sensitive": "sex", "score": "score"}
     with pytest.raises(ValueError, match="leave threshold out"):
         skbiasamp.audit_frame(rows, **columns, threshold=0.4)
@@ -182,17 +180,15 @@ def test_rows_without_a_group(missing):
         assert explanation.context["n_dropped"] == 60
 
 
-def test_attributions_are_on_the_page_and_belong_to_arrays():
+def test_attributions_belong_to_arrays():
     rows = sample(push=1.5)
     attributions = pd.DataFrame({"proxy": (rows["sex"] == "b") * 0.3, "other": rows["score"]})
-    report = audited(rows, attributions=attributions)
-    assert "proxy: " in report.to_html()
+    given = {"sensitive_features": rows["sex"], "attributions": attributions, "random_state": 0}
+    explanation = skbiasamp.explain(rows["label"], rows["decision"], **given)
+    assert "proxy" in explanation.to_html()
+    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
     with pytest.raises(TypeError, match="attributions need arrays"):
-        skbiasamp.audit_frame(
-            rows, target="label", prediction="decision", sensitive="sex", attributions=attributions
-        )
-    with pytest.raises(TypeError, match="score= names a column"):
-        audited(rows, score="score")
+        skbiasamp.explain(rows, **columns, attributions=attributions)
 
 
 def test_a_waterfall_ends_at_the_value():

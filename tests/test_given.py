@@ -94,7 +94,7 @@ def framed(rows):
 
 def test_errors_about_strata_of_a_frame_name_the_option():
     frame, columns = framed(sample(100, push=1.0))
-    for call in (partial(skbiasamp.audit, frame), partial(skbiasamp.explain, frame)):
+    for call in (partial(skbiasamp.audit_frame, frame), partial(skbiasamp.explain, frame)):
         with pytest.raises(ValueError, match=r"^given must name a column; there is no column 'x'"):
             call(**columns | {"given": "x"})
         for given in (["dept", "dept"], ["dept", "sex"]):

@@ -14,6 +14,7 @@ QUIET = DirectionalAuditor(reference="test", interval=None)
 # What a first-year user needs, and what reports of bugs need.
 FIRST_YEAR = {
     "audit",
+    "audit_frame",
     "compare",
     "audit_over",
     "explain",

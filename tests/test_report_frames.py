@@ -78,8 +78,8 @@ def in_memory(rows):
 @every_source
 @pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
 def test_a_report_of_files_is_that_of_memory(in_memory, folder, source, trained):
-    given = {"y_train": source(folder, "train")} if trained else {}
-    found = skbiasamp.audit(source(folder, "test"), **given, **ONE, random_state=0)
+    given = {"train": source(folder, "train")} if trained else {}
+    found = skbiasamp.audit_frame(source(folder, "test"), **given, **ONE, random_state=0)
     expected = in_memory[trained]
     # Cells are in another order, and random draws go by it.
     values = ["value"]
@@ -108,7 +108,7 @@ def test_scores_of_files_without_labels_are_refused(folder):
 
 def test_errors_name_the_columns_of_a_frame(rows):
     _, test = rows
-    calls = [(skbiasamp.audit, "prediction"), (skbiasamp.explain, "prediction")]
+    calls = [(skbiasamp.audit_frame, "prediction"), (skbiasamp.explain, "prediction")]
     calls += [(skbiasamp.compare, {"a": "prediction", "b": "target"})]
     for verb, prediction in calls:
         columns = {"target": "target", "prediction": prediction, "sensitive": ["group"]}
@@ -118,17 +118,15 @@ def test_errors_name_the_columns_of_a_frame(rows):
 
 def test_what_is_wrong_with_files_is_said(folder, tmp_path):
     with pytest.raises(FileNotFoundError, match="no file matches"):
-        skbiasamp.audit(str(tmp_path / "*.parquet"), **ONE)
+        skbiasamp.audit_frame(str(tmp_path / "*.parquet"), **ONE)
     with pytest.raises(ValueError, match=r"^target= and sensitive= must name"):
-        skbiasamp.audit(pattern(folder, "test"))
+        skbiasamp.audit_frame(pattern(folder, "test"))
     with pytest.raises(ValueError, match="has no column 'race'"):
-        skbiasamp.audit(pattern(folder, "test"), **ONE | {"sensitive": "race"})
-    with pytest.raises(TypeError, match="labels or scores were passed as well"):
-        skbiasamp.audit(pattern(folder, "test"), [0, 1], **ONE)
+        skbiasamp.audit_frame(pattern(folder, "test"), **ONE | {"sensitive": "race"})
     short = (folder / "test-0.parquet").read_bytes()[:-50]
     (tmp_path / "short.parquet").write_bytes(short)
     with pytest.raises(ValueError, match=r"short.parquet cannot be read as .parquet"):
-        skbiasamp.audit(tmp_path / "short.parquet", **ONE)
+        skbiasamp.audit_frame(tmp_path / "short.parquet", **ONE)
 
 
 @pytest.mark.parametrize("source", [pattern, paths])
@@ -139,23 +137,6 @@ def test_an_auditor_reads_the_same_files(folder, rows, source):
     value = auditor.score(source(folder, "test"), **columns, prediction=ONE["prediction"])
     again = DirectionalAuditor().fit(train, **columns)
     assert value == again.score(test, **columns, prediction=ONE["prediction"])
-
-
-def test_training_labels_may_be_arrays_beside_a_frame(rows):
-    train, test = rows
-    columns = ONE | {"sensitive": "group", "random_state": 0}
-    arrays = {"y_train": train["target"].to_numpy(), "sensitive_train": list(train["group"])}
-    expected = skbiasamp.audit_frame(test, train=train, **columns)
-    report = skbiasamp.audit_frame(test, **arrays, **columns)
-    pd.testing.assert_frame_equal(report.summary, expected.summary)
-    models = columns | {"prediction": {"a": "prediction", "b": "target"}}
-    expected = skbiasamp.compare(test, y_train=train, **models)
-    comparison = skbiasamp.compare(test, **arrays, **models)
-    pd.testing.assert_frame_equal(comparison.summary, expected.summary)
-    with pytest.raises(TypeError, match=r"^y_train must be a data frame.* Got ndarray instead"):
-        skbiasamp.audit_frame(test, train=arrays["y_train"], **columns)
-    with pytest.raises(ValueError, match=r"^y_train is None\. Pass both y_train and sens"):
-        skbiasamp.audit_frame(test, sensitive_train=arrays["sensitive_train"], **columns)
 
 
 @pytest.mark.parametrize("source", [polars, duckdb, pattern])
@@ -170,7 +151,7 @@ def test_probabilities_of_files_and_queries_have_parts(folder, rows, source):
         )
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     found, expected = (
-        skbiasamp.audit(each, **soft, given="region", random_state=0)["directional A->T"]
+        skbiasamp.audit_frame(each, **soft, given="region", random_state=0)["directional A->T"]
         for each in (frame, test)
     )
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))

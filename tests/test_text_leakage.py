@@ -127,7 +127,7 @@ def test_texts_without_a_trace_of_the_group_reveal_less(world, quick):
     result = clone(quick).set_params(equalize=None).audit(**biased)
     assert result.high < 0
     assert result.verdict == "reveals less"
-    assert result.table["quality_model"].item() == pytest.approx(0.25, abs=0.02)
+    assert result.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
 
 
 def test_more_of_the_group_in_the_texts_is_more_leakage(world, result):

@@ -40,7 +40,9 @@ def test_a_group_that_training_lacks_is_measured_along_the_audited_labels():
         auditor=DirectionalAuditor(),
     )
     assert report["directional A->T"].value == pytest.approx(result.value)
-    assert any("lack the group 'c'" in finding.text for finding in report.findings)
+    (finding,) = (each for each in report.findings if each.code == "SBA119")
+    assert finding.numbers == {"kind": "group", "new": ["c"]}
+    assert "The training labels lack the group" in report.to_html()
 
 
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -320,7 +321,7 @@ def test_a_report_without_labels(tmp_path):
     # The page speaks of two tables, and not of labels that are predicted.
     for says in (
         "The audited rows have no labels.",
-        "gap in the reference rows, then in these rows",
+        "in the reference rows, ",
         "The reference is taken for what should be.",
     ):
         assert says in text, says
@@ -504,7 +505,7 @@ def test_the_demo_tables_have_the_counts_of_the_page(capsys):
     named = ["--prediction", "placed", "--sensitive", "gender", "--seed", "0"]
     assert main(["audit", files[0], "--train", files[1], *named]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "from 8.7 to 7.3 percentage points" in shown  # of rates of one digit
+    assert "8.7 in the reference rows, 7.3 in these rows" in shown  # of rates of one digit
 
 
 @pytest.mark.skipif(not (DATA / "placements_real.csv").exists(), reason="needs reference data")
@@ -528,7 +529,7 @@ def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, 
         with pytest.raises(SystemExit) as error:
             main(["compare", *wrong, *named])
         assert error.value.code == 2
-        assert "a file each" in capsys.readouterr().err
+        assert re.search("files of their own|same rows", capsys.readouterr().err)
 
 
 # --------------------------------------------------------------------------- over time

@@ -27,8 +27,8 @@ def positions_of(
         return None
     by_text, shown = [spelt(name) for name in names], [spelt(title) for title in titles]
     for wanted, there in ((list(names), list(titles)), (by_text, shown)):
-        if found := _in_order(wanted, there):
-            return found
+        if order := _in_order(wanted, there):
+            return order
     if names == unnamed:
         return None  # labels without names
     ends = Counter(
@@ -38,8 +38,10 @@ def positions_of(
         if (at := title.find(name)) >= 0
     )
     for before, after in ends:
-        if found := _in_order([before + name + after for name in by_text], shown):
-            return found
+        if order := _in_order([before + name + after for name in by_text], shown):
+            return order
+    if listed:
+        return None
     n_common = max((n for end, n in ends.items() if any(end)), default=0)
     if set(by_text) & set(shown) or n_common > 1:
         raise InputError(
@@ -50,8 +52,6 @@ def positions_of(
             other=other,
             names=quote(names),
         )
-    if listed:
-        return None
     warn(
         f"{argument} has the columns {quote(titles)}, none of which is one of the {other} "
         f"({quote(names)}): they are taken in this order."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
 from skbiasamp._input.errors import PARAMETER_OF, InputTypeError, meant
@@ -27,8 +27,9 @@ def keywords(frames: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name, parameters = function.__qualname__, signature(function).parameters
         known = list(parameters)
-        several = any(one.kind is one.VAR_POSITIONAL for one in parameters.values())
-        by_position = [key for key, one in parameters.items() if one.kind is not one.KEYWORD_ONLY]
+        kinds = {key: parameter.kind for key, parameter in parameters.items()}
+        several = Parameter.VAR_POSITIONAL in kinds.values()
+        by_position = [key for key, kind in kinds.items() if kind is not Parameter.KEYWORD_ONLY]
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:

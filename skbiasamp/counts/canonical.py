@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.labels import Side
 from skbiasamp.counts.cells import (
     C,
     Cells,
@@ -45,24 +42,22 @@ def _in_order(cells: Cells) -> Array:
     return np.asarray(rows[np.lexsort(rows.T[::-1])])
 
 
-def named_by_counts(cells: C) -> C:
-    """Return cells whose groups, and classes of more than two, are in the order of their counts.
+def groups_by_counts(cells: C) -> C:
+    """Return cells whose groups are in the order of their counts; those without rows last.
 
-    Random numbers drawn over `ordered` cells then do not depend on names.
+    Random numbers drawn over `ordered` cells then do not depend on the names of groups.
     """
-    if not cells.has("task") or cells.soft("task") or cells.soft("group"):
+    own = {name: side for name, side in sides_of(cells).items() if name.startswith("group")}
+    known = cells.has("task") and not cells.soft("task") and not cells.soft("group")
+    if not known or any(side.is_matrix for side in own.values()):
         return cells
-    sides: dict[Any, Side] = {}
-    # Labels alone, so that all models of the same rows have the same order.
     joint = pair_sums(labels_of(cells, "group"), labels_of(cells, "task"), cells.weight)
-    for role, table, fewest in (("group", joint, 2), ("task", joint.T, 3)):
-        own = {name: side for name, side in sides_of(cells).items() if name.startswith(role)}
-        if len(table) < fewest or any(side.is_matrix for side in own.values()):
-            continue
-        keys = [(row.sum(), *np.sort(row)) for row in table]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        sides |= {name: side.select(order) for name, side in own.items()}
-    return with_sides(cells, {**sides_of(cells), **sides}) if sides else cells
+    n = cells.count("group")
+    rest = n - joint.sum(axis=1)  # of a binary label only one class is counted
+    keys = [(m == 0, m, *np.sort([*row, r])) for m, row, r in zip(n, joint, rest, strict=True)]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    moved = {name: side.select(order) for name, side in own.items()}
+    return with_sides(cells, {**sides_of(cells), **moved})
 
 
 def ordered(cells: C) -> C:

@@ -30,7 +30,7 @@ from skbiasamp.attackers.attack_run import (
 )
 from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
 from skbiasamp.attackers.resampling import own_generator
-from skbiasamp.counts.canonical import named_by_counts
+from skbiasamp.counts.canonical import groups_by_counts
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
@@ -179,6 +179,10 @@ class AttackAuditor(BaseAuditor):
 
     # ------------------------------------------------------------------ how it is run
 
+    def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
+        # Models of the same rows have an order in common.
+        return groups_by_counts(super().count_audited(y_true, y_pred, **given))
+
     def _check(self, test: Contingency) -> None:
         super()._check(test)
         roles: dict[SideName, str] = {"group": "sensitive_features", "task": "y_true"}
@@ -202,7 +206,6 @@ class AttackAuditor(BaseAuditor):
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
         own = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        test = named_by_counts(test)
         attacker, read = self._reading(test)
         settings = Settings(**own | {"equalize": self._equalized(test), "attacker": attacker})
         training, validation = self._training(test), self._validation(test)

@@ -161,7 +161,8 @@ class BaseAuditor(Declaration):
         with self._progress():
             test = self.count_audited(y_true, **labels, **columns)
             value = self._value(self._with_right_scores(y_true, test))
-        if self._uses_groups and not differ_in_group(test):
+        alone = self._uses_groups and not self.kind.has_attacker and not differ_in_group(test)
+        if alone:
             warn(f"{self.metric} is undefined: only one group has rows.", UndefinedMetricWarning)
             return value * math.nan
         return value

@@ -102,7 +102,7 @@ class Declaration(ABC, WithOptions):
         later: dict[str, Any] = {"table": lambda _: table()} if callable(table) else {}
         if not test.has("task"):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
-        if self._uses_groups and not differ_in_group(test):
+        if self._uses_groups and not self.kind.has_attacker and not differ_in_group(test):
             # One group alone is compared with nothing, whatever a formula says.
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
             parts |= {**numbers, "value": nan, "published": nan, "verdict": words.NOT_MEASURED}

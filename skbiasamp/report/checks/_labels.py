@@ -103,7 +103,7 @@ def untrained(audited: Audited) -> Seen:
     if train is None or not (train.has("task") and test.has("task")):
         return
     kinds: tuple[SideName, ...] = ("group", "task")
-    for kind, trained, names, name in zip(
+    for kind, trained, names, shown in zip(
         kinds,
         (train.groups, train.tasks),
         (test.groups, test.tasks),
@@ -112,7 +112,7 @@ def untrained(audited: Audited) -> Seen:
     ):
         there = {name for name, n in zip(trained, train.count(kind), strict=True) if n > 0}
         counts = zip(names, test.count(kind), strict=True)
-        if new := [name(one) for one, n in counts if n > 0 and one not in there]:
+        if new := [shown(name) for name, n in counts if n > 0 and name not in there]:
             yield {"kind": kind, "new": new}
 
 
