@@ -138,7 +138,9 @@ def own_of(of):
         more = {"sensitive_prediction": [None], "weight": [None], "every": ["month", "day"]}
         return {"frame": [WATCHED, months], "n_draws": [39], "reference": [1]} | columns | more
     if of.startswith(("Leakage", "DPA", "leakage", "dpa")):
-        return {"interval": [None, "bootstrap"]}
+        # Frames, whose columns are named, have no array of scores beside them.
+        beside = {"y_score": [None]} if of == "LeakageAuditor.audit" else {}
+        return {"interval": [None, "bootstrap"], **beside}
     if of.startswith("FunctionAuditor"):
         functions = [lambda *rows: float(len(rows[0])), lambda *rows: {"a": 0.5, 1: 2}]
         return {"function": functions, "percent": [True, False]}

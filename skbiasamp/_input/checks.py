@@ -81,6 +81,12 @@ def check_count(name: Name, value: object, least: int = 1) -> None:
         raise InputError(text, name=name, least=least, seen=value)
 
 
+def check_number(name: Name, value: object) -> None:
+    """Raise if something is no number."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise InputTypeError("{name} must be a number; got {seen!r}.", name=name, seen=value)
+
+
 def check_threshold(threshold: object) -> None:
     """Raise if a threshold of scores is neither None nor a finite number."""
     number = isinstance(threshold, Real) and not isinstance(threshold, bool)

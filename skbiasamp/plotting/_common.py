@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_instance, require_auditor
+from skbiasamp._input.checks import Array, check_instance, check_number, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._utils.formatting import group_of, in_words, name_of, number
@@ -263,6 +263,7 @@ class PairsDisplay(TableDisplay):
         p_adjusted, low, high = map(self._numbers, ("p_adjusted", "low", "high"))
         if np.isnan([p_adjusted, low, high]).all():
             return None
+        check_number("confidence_level", self.confidence_level)
         return significant(p_adjusted, low, high, self.confidence_level) & ~self._uncertain
 
     @property

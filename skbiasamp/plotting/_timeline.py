@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skbiasamp._input.checks import is_one
+from skbiasamp._input.checks import check_number, is_one
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import group_of, in_words, level_of, task_of
 from skbiasamp.plotting._common import TableDisplay, check_kind, literal, tidy
@@ -148,6 +148,8 @@ class TimelineDisplay(TableDisplay):
         display : TimelineDisplay
             This Display.
         """
+        if self.reference is not None:
+            check_number("reference", self.reference)
         (ax,) = self._axes(ax, (8.0, 3.6))
         picture = Picture.of(self.table, self.reference, self.onset, self.versions)
         names, alarms, at = picture.names, picture.alarms, np.arange(len(picture.names))
