@@ -30,7 +30,7 @@ from skbiasamp.attackers.attack_run import (
 )
 from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
 from skbiasamp.attackers.resampling import own_generator
-from skbiasamp.counts.canonical import groups_by_counts
+from skbiasamp.counts.canonical import groups_by_counts, ordered
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
@@ -180,8 +180,13 @@ class AttackAuditor(BaseAuditor):
     # ------------------------------------------------------------------ how it is run
 
     def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
-        # Models of the same rows have an order in common.
         return groups_by_counts(super().count_audited(y_true, y_pred, **given))
+
+    def count_models(
+        self, y_true: Any, labels: dict[str, Any], columns: dict[str, Any] | None = None
+    ) -> Contingency:
+        # Models of the same rows have an order in common.
+        return ordered(groups_by_counts(super().count_models(y_true, labels, columns)))
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)

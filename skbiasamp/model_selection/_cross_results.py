@@ -161,8 +161,8 @@ class CrossComparisonResult(Exported):
     linear  0.0411 -0.0173 0.0996      0.0638          0.0037           0.1239   0.0375   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
     ...
-    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0239 to
-    ...
+    “linear” amplifies more than “tree”. The gap goes from 11.5 to 24.2 percentage points. Allowing
+    for chance, the gap grows by 4.8 to 20.8 percentage points.
     """
 
     reference: str

@@ -136,8 +136,8 @@ def audit(
     >>> round(report["directional A->T"].value, 4)
     0.0875
     >>> print(report.verdict)
-    The model widens the gap between f and m. The gap goes from 50.0 to 67.5 percentage points.
-    Allowing for chance, the model adds 13.5 to 21.5 percentage points.
+    The model widens the gap between f and m. The gap is 50.0 percentage points in the labels, and
+    67.5 in the predictions. Allowing for chance, the model adds 13.5 to 21.5 percentage points.
     """
     asked = Asked(locals(), audit)
     if not is_contingency(y_true) and sensitive_features is None and _is_frame(y_true):

@@ -111,7 +111,10 @@ def _effect(row: Mapping[str, Any]) -> str:
 
 def _gap(value: float, low: float, high: float, changes: tuple[Change, ...]) -> Gap:
     """Return the gap of two groups by the reference, and by the model."""
-    first, other = sorted(changes, key=lambda each: -(each.before or 0.0))
+    # The first group is ahead by the reference, or by the model, if the reference has no gap.
+    first, other = sorted(
+        changes, key=lambda each: (-round(each.before or 0.0, 3), -(each.after or 0.0))
+    )
     before, after = (
         round(getattr(first, side), 3) - round(getattr(other, side), 3)
         for side in ("before", "after")

@@ -301,8 +301,11 @@ def _worst(
 def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None) -> Gap | None:
     """Return the gap that a page begins with: it grows by what the numbers that are shown say."""
     if view == "gap":
-        first, other = sorted(changes, key=lambda each: -(each.before or 0.0))
         places = 3 if result.percent else 9
+        # The first group is ahead in the labels, or by the model, if the labels are equal.
+        first, other = sorted(
+            changes, key=lambda each: (-round(each.before or 0.0, places), -(each.after or 0.0))
+        )
         sides = zip((first.before, first.after), (other.before, other.after), strict=True)
         before, after = (round(own or 0.0, places) - round(of or 0.0, places) for own, of in sides)
         ends = _ends_of_growth(result, first, other) if result.percent else None

@@ -157,8 +157,8 @@ class AuditReport(Report[AuditResult]):
     >>> report.primary
     'directional A->T'
     >>> print(report.verdict)
-    The model widens the gap between m and f. The gap goes from 25.0 to 47.5 percentage points.
-    Allowing for chance, the model adds 18.0 to 27.0 percentage points.
+    The model widens the gap between m and f. The gap is 25.0 percentage points in the labels, and
+    47.5 in the predictions. Allowing for chance, the model adds 18.0 to 27.0 percentage points.
     """
 
     _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
