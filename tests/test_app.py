@@ -158,7 +158,7 @@ def test_compas_by_the_button(open_page):
     assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
     assert "--bins age=25,40 --favourable 0 --limit 0.02" in page.text_content("#command")
     frame = page.frame_locator("#report")
-    assert frame.locator("h1").inner_text() == "Bias amplification audit"
+    assert frame.locator("h1").inner_text().startswith("Two year recid: the model narrows gaps")
     compas = load_compas()
     table = compas.frame[["age", "sex", "race", "two_year_recid"]]
     table.assign(predicted=(compas.decile_score >= 5).astype(int)).to_csv("compas.csv", index=False)
@@ -324,7 +324,7 @@ def test_two_tabs_do_not_disturb_each_other(open_page):
         page.wait_for_selector("#result:visible", timeout=LONG)
     for seed, page in enumerate(pages):
         assert f" rows{seed}.csv " in page.text_content("#command")
-        assert f"rows{seed}.csv" in page.frame_locator("#report").locator("header").inner_text()
+        assert f"rows{seed}.csv" in page.frame_locator("#report").locator("body").inner_text()
 
 
 MARKUP = "<img src=x onerror=top.hacked=1><script>top.hacked=1</script>"
