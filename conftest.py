@@ -12,6 +12,7 @@ NEED = {
         "skbiasamp/attackers/networks.py",
         "skbiasamp/mitigation/_adversarial.py",
     ],
+    "uvicorn": ["skbiasamp/app/server.py"],
 }
 collect_ignore = [
     file for package, files in NEED.items() if not find_spec(package) for file in files

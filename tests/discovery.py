@@ -15,8 +15,8 @@ def public_classes(base=object, needs=()):
     """Return the public classes below `base` whose constructor has some parameters, by name."""
     found = set()
     for module in pkgutil.walk_packages(skbiasamp.__path__, "skbiasamp."):
-        if module.name.endswith("__main__"):
-            continue
+        if module.name.endswith("__main__") or module.name.startswith("skbiasamp.app."):
+            continue  # the app needs an extra, and offers no class
         for name, kind in vars(importlib.import_module(module.name)).items():
             if (
                 inspect.isclass(kind)
