@@ -175,8 +175,6 @@ class AttackAuditor(BaseAuditor):
         labels = "From equally accurate random labels" if equalized else "From labels"
         return {"quality_data": labels, "quality_model": "From the model"}
 
-    # How the value is made of both qualities, if it is not their difference.
-
     # ------------------------------------------------------------------ how it is run
 
     def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:

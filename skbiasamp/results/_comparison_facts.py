@@ -9,7 +9,7 @@ from typing import Any
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import metric_name, name_of
 from skbiasamp.render.facts import Change, Facts, Finding, Gap, Guesses, Model
-from skbiasamp.results._facts import group_name, task_name, wanted_in, who_of
+from skbiasamp.results._facts import ahead_first, group_name, task_name, wanted_in, who_of
 from skbiasamp.results._json import as_json, records
 
 
@@ -111,10 +111,7 @@ def _effect(row: Mapping[str, Any]) -> str:
 
 def _gap(value: float, low: float, high: float, changes: tuple[Change, ...]) -> Gap:
     """Return the gap of two groups by the reference, and by the model."""
-    # The first group is ahead by the reference, or by the model, if the reference has no gap.
-    first, other = sorted(
-        changes, key=lambda each: (-round(each.before or 0.0, 3), -(each.after or 0.0))
-    )
+    first, other = ahead_first(changes, 3)
     before, after = (
         round(getattr(first, side), 3) - round(getattr(other, side), 3)
         for side in ("before", "after")

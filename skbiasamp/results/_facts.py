@@ -302,10 +302,7 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     """Return the gap that a page begins with: it grows by what the numbers that are shown say."""
     if view == "gap":
         places = 3 if result.percent else 9
-        # The first group is ahead in the labels, or by the model, if the labels are equal.
-        first, other = sorted(
-            changes, key=lambda each: (-round(each.before or 0.0, places), -(each.after or 0.0))
-        )
+        first, other = ahead_first(changes, places)
         sides = zip((first.before, first.after), (other.before, other.after), strict=True)
         before, after = (round(own or 0.0, places) - round(of or 0.0, places) for own, of in sides)
         ends = _ends_of_growth(result, first, other) if result.percent else None
@@ -332,6 +329,13 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
     growth = sign * (after - before)
     return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+
+
+def ahead_first(changes: Sequence[Change], places: int) -> list[Change]:
+    """Return the group first that is ahead before, or after if nobody is ahead before."""
+    return sorted(
+        changes, key=lambda each: (-round(each.before or 0.0, places), -(each.after or 0.0))
+    )
 
 
 def _ends_of_growth(result: Any, first: Change, other: Change) -> tuple[float, float] | None:
