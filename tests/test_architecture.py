@@ -293,6 +293,6 @@ def test_the_path_of_an_audit_grows_no_longer():
 
     audit()  # what is computed once for all calls
     functions, files, depth = entered(audit)
-    assert functions <= 240
-    assert files <= 38
-    assert depth <= 19
+    assert functions <= 202
+    assert files <= 35
+    assert depth <= 18

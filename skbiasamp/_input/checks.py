@@ -18,7 +18,6 @@ from skbiasamp._input.errors import (
     InputError,
     InputTypeError,
     Name,
-    Role,
     Said,
     meant,
     plain,
@@ -42,7 +41,7 @@ DIRECTIONS = ("A->T", "T->A")
 # How many groups are allowed if nobody says: so many, or few if they have few rows each.
 MOST_GROUPS, FEW_GROUPS, FEW_ROWS = 100, 20, 20
 # Pairs of groups and tasks for which tables are made.
-_MOST_PAIRS = 10_000_000
+MOST_PAIRS = 10_000_000
 
 
 def check_instance(value: object, methods: Iterable[str], expected: str) -> None:
@@ -254,34 +253,6 @@ def check_distinct(names: Names, argument: str) -> None:
             "{twice!r}. Give columns and values distinct names.",
             name=argument,
             twice=twice[0],
-        )
-
-
-def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: int) -> None:
-    """Raise if there are more groups than people mean; `max_groups` None is the default rule."""
-    few_rows = max_groups is None and n_groups > FEW_GROUPS and n_rows < FEW_ROWS * n_groups
-    if not few_rows and n_groups <= (MOST_GROUPS if max_groups is None else max_groups):
-        return
-    raise InputError(
-        "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it an "
-        "identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are groups, pass "
-        "{allowing}.",
-        n_groups=n_groups,
-        what="values" if n_columns == 1 else f"combinations or values of {n_columns} columns",
-        rows=rows_of(n_rows),
-        allowing=Role("max_groups", f"={n_groups}"),
-    )
-
-
-def check_pair_limit(n_groups: int, n_tasks: int) -> None:
-    """Raise if tables of groups × tasks would not fit into memory."""
-    if n_groups * n_tasks > _MOST_PAIRS:
-        raise InputError(
-            "{y_true} has {n_tasks:,} classes, which with {n_groups:,} groups make more than "
-            "{most:,} pairs. Is it an identifier, or a number to bin?",
-            n_tasks=n_tasks,
-            n_groups=n_groups,
-            most=_MOST_PAIRS,
         )
 
 

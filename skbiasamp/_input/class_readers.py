@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import (
+    FEW_GROUPS,
+    FEW_ROWS,
+    MOST_GROUPS,
     Array,
     Names,
     check_columns,
     check_distinct,
-    check_group_limit,
     check_kinds,
     check_known,
     check_same_columns,
@@ -41,7 +43,7 @@ from skbiasamp._input.coding import (
 )
 from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.containers import as_column, columns_of, is_table
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.errors import InputError, Role, quote, rows_of
 from skbiasamp._input.labels import Codes, Members, Side
 from skbiasamp._input.parameters import Found, Parameter
 from skbiasamp._input.readers import Reader, columns_differ, reached
@@ -62,7 +64,7 @@ class Classes(Reader):
         if is_table(value):
             matrix = indicator(value, name, soft=True, scores=self.how.scores)
             return Parameter.of_matrix(name, matrix, value)
-        column = self._encoded(name, value)
+        column = self._columns.get(name) or encode(value, name)
         if name in ("y_true", "sensitive_features"):
             column = need_classes(column, name)
             if name == "y_true":
@@ -102,7 +104,8 @@ class Classes(Reader):
         self._take_probabilities(known)
         one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
-        names = self._align(coded, known, rows)
+        names = align(coded, known, self.role, self.spelling) if coded else known or ()
+        self._check_number(len(names), rows)
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
@@ -200,9 +203,8 @@ class Classes(Reader):
                 )
         return both, pos_label
 
-    def _align(self, sides: dict[str, Found], known: Names | None, rows: Array) -> Names:
-        """Return one list of names for labels and predictions, and training."""
-        return align(sides, known, self.role, self.spelling) if sides else known or ()
+    def _check_number(self, n: int, rows: Array) -> None:
+        """Raise if there are more groups than people mean; classes may be many."""
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -288,11 +290,12 @@ class Groups(Classes):
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
         titles, known = self.label.titles, self.known
         for parameter in self.parameters:
-            parameter.labels = _combined(parameter.labels)
+            if len(parameter.labels) > 1:
+                parameter.labels = [_combined(parameter.labels)]
         if self.how.min_rows is not None:
             self._merge_rare(self.how.min_rows, rows)
         # The combinations of two 0/1 columns in another order look the same.
-        if known is not None and len(titles) == len(known.columns):
+        if known is not None and len(titles) == len(known.columns) and titles != known.columns:
             check_same_columns(titles, known.columns)
             check_columns(titles, known.columns, self.label.name, "the training data")
         return super().sides(weight, rows)
@@ -319,15 +322,20 @@ class Groups(Classes):
     def _known_classes(self) -> Names | None:
         return None if self.known is None else self.known.names
 
-    def _align(self, sides: dict[str, Found], known: Names | None, rows: Array) -> Names:
-        return self._checked(super()._align(sides, known, rows), rows)
-
-    def _checked(self, names: Names, rows: Array) -> Names:
-        """Return groups; raise if an identifier was taken for them. Training may have any."""
-        if self.known is None and self.how.max_groups != np.inf:
-            n_columns = len(self.label.titles)
-            check_group_limit(len(names), rows.sum(), self.how.max_groups, n_columns)
-        return names
+    def _check_number(self, n: int, rows: Array) -> None:
+        most, n_columns = self.how.max_groups, len(self.label.titles)
+        few_rows = most is None and n > FEW_GROUPS and rows.sum() < FEW_ROWS * n
+        of_columns = "" if n_columns == 1 else f"combinations or values of {n_columns} columns"
+        if self.known is None and (few_rows or n > (MOST_GROUPS if most is None else most)):
+            raise InputError(
+                "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it "
+                "an identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are "
+                "groups, pass {allowing}.",
+                n_groups=n,
+                what=of_columns or "values",
+                rows=rows_of(rows.sum()),
+                allowing=Role("max_groups", f"={n}"),
+            )
 
 
 class MarginalGroups(Groups):
@@ -346,7 +354,7 @@ class MarginalGroups(Groups):
         for i in range(len(self.label.titles)):
             sides_by_name = {p.name: p.labels[i] for p in self.parameters}
             names += align(sides_by_name, None, "group")
-        self._checked(names, rows)
+        self._check_number(len(names), rows)
         if self.known is not None:
             known = self.known.names
             if set(names).isdisjoint(known):
@@ -373,6 +381,8 @@ def align(sides: dict[str, Found], known: Names | None, role: str, spelling: boo
     union = tuple(dict.fromkeys(name for _, values in sides.values() for name in values))
     if known is None:
         return sort_names(union)
+    if set(union) <= set(known):
+        return known
     check_kinds(known, union, "the training data", first)
     # Labels that share nothing are coded in another way, and so are predictions that no label is.
     labelled = () if set(names).isdisjoint(known) else names
@@ -388,16 +398,14 @@ def _is_other(name: Hashable) -> bool:
     return isinstance(first, str) and bool(re.fullmatch(r"other \(\d+ groups\)", first))
 
 
-def _combined(labels: list[Found]) -> list[Found]:
+def _combined(labels: list[Found]) -> Found:
     """Return the combinations of several columns' values that occur, as tuples."""
-    if len(labels) < 2:
-        return labels
     stacked = np.stack([codes for codes, _ in labels], axis=1)
     distinct, codes = np.unique(stacked, axis=0, return_inverse=True)
     names = tuple(
         tuple(values[i] for i, (_, values) in zip(row, labels, strict=True)) for row in distinct
     )
-    return [(codes.reshape(-1), names)]
+    return codes.reshape(-1), names
 
 
 def _of_floats(parameter: Parameter) -> bool:

@@ -275,9 +275,9 @@ def is_sensitive(name: Name) -> bool:
 
 def no_missing(column: Column, name: Name, advice: str) -> None:
     """Raise if a column has missing values; `advice` may have roles."""
-    if column.missing:
+    if column.missing and (holes := column.raw == column.offset).any():
         text = "{name} has missing values in {where}. {advice}"
-        refuse(column.raw == column.offset, text, name, advice=Said(advice))
+        refuse(holes, text, name, advice=Said(advice))
 
 
 def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Array:

@@ -28,7 +28,9 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
         return pd.Series(value)
     if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # as a dok_matrix has
         return _from_columns(value, name)
-    if is_tensor(value):
+    if isinstance(value, np.ndarray):
+        pass
+    elif is_tensor(value):
         value = _from_tensor(value)
     elif hasattr(value, "toarray"):
         value = value.toarray()
@@ -38,7 +40,7 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
         except UnicodeEncodeError:
             text = "{name} holds text that is no Unicode: was it read in a wrong encoding?"
             raise InputError(text, name=name) from None
-    elif not isinstance(value, np.ndarray):
+    else:
         value = _from_frame_library(value, name)
     if isinstance(value, pd.DataFrame | pd.Series):
         return value

@@ -24,6 +24,7 @@ from skbiasamp._input.coding import Column, of_floats
 from skbiasamp._input.containers import columns_of, is_table
 from skbiasamp._input.errors import InputError, Role
 from skbiasamp._input.labels import Side
+from skbiasamp._input.sentences import FEW_TEXTS
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
 
@@ -101,7 +102,7 @@ class Parameter:
         """Raise if values look alike, or few are classes, and name those that are missing."""
         for i, (codes, values) in enumerate(self.labels):
             check_one_kind(values, codes, self.role(i), rows)
-            if classes:
+            if classes and len(values) > FEW_TEXTS:
                 check_no_texts(values, rows.sum(), self.name)
             if None in values or MISSING in values:
                 named: dict[Hashable, str] = {None: MISSING, MISSING: NamedMissing(MISSING)}

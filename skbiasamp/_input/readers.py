@@ -60,9 +60,6 @@ class Reader:
         """The predictions of the labels."""
         return self.parameters[1] if len(self.parameters) > 1 else None
 
-    def _encoded(self, name: str, value: Any) -> Column | Continuous:
-        return self._columns.get(name) or encode(value, name)
-
     def _read(self, name: str, value: Any) -> Parameter:
         """Read labels first, then their predictions."""
         raise NotImplementedError
@@ -161,7 +158,7 @@ class Numbers(Indicators):
             return self._measured(name, value)
         if is_table(value) or (name == "y_pred" and self.how.threshold is not None):
             return super()._read(name, value)
-        column = self._encoded(name, value)
+        column = self._columns.get(name) or encode(value, name)
         floats = column.numbers if isinstance(column, Continuous) else value
         return Parameter.of_matrix(name, as_numbers(floats, name)[:, None], value)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, Array, NamedMissing, check_pair_limit
+from skbiasamp._input.checks import MISSING, MOST_PAIRS, Array, NamedMissing
 from skbiasamp._input.class_readers import (
     Classes,
     DistinctTexts,
@@ -67,7 +67,7 @@ def read_rows(
     0/1 columns become one if they are to be `merged`.
     """
     options["embedding"] = options.get("embedding", False) and y_score is None
-    how, maps = How(**options), as_maps(y_score)
+    how, maps = How(**options), None if y_score is None else as_maps(y_score)
     if maps is not None:
         maps, y_score = distinct_maps(maps, "y_score")
     compared = y_score is not None or how.scores or how.texts or how.numbers
@@ -91,7 +91,11 @@ def read_rows(
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
     tasks = _read_each(task_reader, native, how, () if y_pred is None else models)
-    score = _read_score(native, how)
+    score = None
+    if y_score is not None and not (how.texts or how.numbers):
+        titles, columns = zip(*columns_of(as_column(native["y_score"])), strict=True)
+        numbers = [as_numbers(column, "y_score") for column in columns]
+        score = Parameter("y_score", matrix=np.column_stack(numbers), titles=titles)
     groups = _read_each(group_reader, native, how, () if sensitive_pred is None else models)
     of_rows = {} if repeats is None else {"repeats": np.asarray(repeats, dtype=float)}
     if clusters is not None:
@@ -103,8 +107,9 @@ def read_rows(
     scores = [] if score is None else [score]
     drop = how.missing == "drop"
     weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop, merged)
-    for reader in groups.values():
-        _check_missing_names(reader)
+    if how.missing == "group":
+        for reader in groups.values():
+            _check_missing_names(reader)
     task_sides = _sides(tasks, weight, rows, alone=y_true is None)
     group_sides = _sides(groups, weight, rows)
     sides: dict[Any, Side] = {}
@@ -118,10 +123,28 @@ def read_rows(
             side_of_model("group_pred", model): group_pred,
         }
         sides |= {name: side for name, side in read.items() if side is not None}
-    if not (how.scores or how.texts):  # attackers may know rows by number, or read them
-        check_pair_limit(len(group.names), len(task.names))
+    # Attackers may know rows by number, or read them.
+    if len(group.names) * len(task.names) > MOST_PAIRS and not (how.scores or how.texts):
+        raise InputError(
+            "{y_true} has {n_tasks:,} classes, which with {n_groups:,} groups make more than "
+            "{most:,} pairs. Is it an identifier, or a number to bin?",
+            n_tasks=len(task.names),
+            n_groups=len(group.names),
+            most=MOST_PAIRS,
+        )
     if not models:
-        sides |= _seen_by_attackers(tasks[None], score, maps, sides)
+        if score is None and "task_pred" not in sides:
+            score = tasks[None].pred  # an embedding
+        if score is not None:  # what attackers see; the predictions say how accurate they are
+            if "task_pred" in sides:
+                sides["task_decision"] = sides["task_pred"]
+            if maps is None:
+                sides["task_pred"] = tasks[None].scores(score, sides["task"])
+            else:  # each row has one of some arrays
+                assert score.matrix is not None
+                codes = Codes(score.matrix[:, 0].astype(np.intp), len(maps))
+                names = tuple(range(len(maps)))
+                sides["task_pred"] = Side(names, codes, open=False, inputs=maps)
     return Rows(
         weight,
         sides,
@@ -175,36 +198,6 @@ def _sides(
         model: (label.onto(names), None if pred is None else pred.onto(names))
         for model, (label, pred) in read.items()
     }
-
-
-def _seen_by_attackers(
-    reader: Reader, score: Parameter | None, maps: Array | None, sides: dict[Any, Side]
-) -> dict[Any, Side]:
-    """Return the scores that attackers see, and the predictions that say how accurate they are."""
-    task_pred = sides.get("task_pred")
-    if score is None and task_pred is None:
-        score = reader.pred  # an embedding
-    if score is None:
-        return {}
-    decision = {} if task_pred is None else {"task_decision": task_pred}
-    scored = reader.scores(score, sides["task"]) if maps is None else _of(score, maps)
-    return decision | {"task_pred": scored}
-
-
-def _of(score: Parameter, maps: Array) -> Side:
-    """Return which of some arrays each row has."""
-    assert score.matrix is not None
-    codes = Codes(score.matrix[:, 0].astype(np.intp), len(maps))
-    return Side(tuple(range(len(maps))), codes, open=False, inputs=maps)
-
-
-def _read_score(native: dict[str, Any], how: How) -> Parameter | None:
-    """Read scores that stand beside predictions."""
-    if "y_score" not in native or how.texts or how.numbers:
-        return None
-    titles, columns = zip(*columns_of(as_column(native["y_score"])), strict=True)
-    numbers = [as_numbers(column, "y_score") for column in columns]
-    return Parameter("y_score", matrix=np.column_stack(numbers), titles=titles)
 
 
 def _count(

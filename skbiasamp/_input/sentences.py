@@ -51,14 +51,12 @@ _UNSPACED_SENTENCES = re.compile(
 
 
 def texts_among(values: Sequence[Any], n_rows: float) -> list[str]:
-    """Return the texts among the distinct values of a column, if they are most of these.
+    """Return the texts among many distinct values of a column, if they are most of these.
 
     If most rows have a value of their own, texts are those of several words. Else they are
     sentences, however often each occurs.
     """
     n = len(values)
-    if n <= FEW_TEXTS:
-        return []
     is_text = has_several_words if n > n_rows / 2 else is_sentence
     texts = [value for value in values if isinstance(value, str) and is_text(value)]
     return texts if len(texts) > n / 2 else []

@@ -26,7 +26,20 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
     if isinstance(weight, BlockWeights):
         return weight.pair_sums(left, right)
     if isinstance(left, Codes) and isinstance(right, Codes):
-        return _sums_of_codes(left, right, weight)
+        n_pairs = left.width * right.width
+        rows = np.flatnonzero((left.codes >= 0) & (right.codes >= 0))
+        pair = left.codes[rows] * right.width + right.codes[rows]
+        if weight.ndim == 1:
+            sums = np.bincount(pair, weight[rows], minlength=n_pairs).astype(float)
+        elif len(rows) == weight.shape[1] and (np.diff(pair) >= 0).all():
+            present, starts = np.unique(pair, return_index=True)  # sorted rows need no product
+            sums = np.zeros((len(weight), n_pairs))
+            sums[:, present] = np.add.reduceat(weight, starts, axis=1)
+        else:
+            at = (pair, rows)
+            one_hot = sparse.csr_array((np.ones(len(rows)), at), shape=(n_pairs, weight.shape[1]))
+            sums = np.asarray((one_hot @ weight.T).T, dtype=float)
+        return sums.reshape(*weight.shape[:-1], left.width, right.width)
     if weight.ndim == 1:
         return _sums_of_matrices(left, right, weight)
     if isinstance(right, Codes):
@@ -40,24 +53,6 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
         drawn = weight[:, rows] if share is None else weight[:, rows] * share
         sums[:, i] = drawn @ right.dense(rows, dtype)
     return sums
-
-
-def _sums_of_codes(left: Codes, right: Codes, weight: Array) -> Array:
-    n_pairs = left.width * right.width
-    rows = np.flatnonzero((left.codes >= 0) & (right.codes >= 0))
-    pair = left.codes[rows] * right.width + right.codes[rows]
-    if weight.ndim == 1:
-        sums = np.bincount(pair, weight[rows], minlength=n_pairs).astype(float)
-    elif len(rows) == weight.shape[1] and (np.diff(pair) >= 0).all():
-        present, starts = np.unique(pair, return_index=True)  # sorted rows need no product
-        sums = np.zeros((len(weight), n_pairs))
-        sums[:, present] = np.add.reduceat(weight, starts, axis=1)
-    else:
-        one_hot = sparse.csr_array(
-            (np.ones(len(rows)), (pair, rows)), shape=(n_pairs, weight.shape[1])
-        )
-        sums = np.asarray((one_hot @ weight.T).T, dtype=float)
-    return sums.reshape(*weight.shape[:-1], left.width, right.width)
 
 
 def _sums_of_matrices(left: Labels, right: Labels, weight: Array) -> Array:

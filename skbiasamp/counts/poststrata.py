@@ -26,13 +26,11 @@ def times_too_light(cells: Weighted, drawn: Any) -> Array:
 
 
 def within_poststrata(cells: Weighted, influences: Any) -> Any:
-    """Return influences (sums × cells) less their mean in each poststratum, if there are any.
+    """Return influences (sums × cells) less their mean in each poststratum.
 
     A row that is much of its poststratum pulls the mean to itself, so that it seems to vary too
     little: it counts by its leverage more (HC3).
     """
-    if cells.poststrata is None:
-        return influences
     members, weight = _members(cells)
     others = 1 - cells.row_weight / (weight @ members.T)
     times = np.divide(1, others, out=np.ones(cells.n_cells), where=others > 1e-9)

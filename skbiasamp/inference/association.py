@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -222,6 +222,8 @@ class Association:
     samples: tuple[Sample, ...]
     by_group: bool  # whether groups are the conditions
     is_predicted: bool = False  # whether the conditions are predictions
+    # Whether it is known how pairs vary together, so that sums over pairs have intervals.
+    is_joint: ClassVar[Any] = True
     few: Any = None  # variance of what few rows cannot show, if the unit is another one than a rate
 
     def oriented(self, values: Array) -> Array:
@@ -308,11 +310,6 @@ class Association:
             for cells, terms in self.samples
         )
         return replace(self, value=value, samples=samples) + centre_of(self.rate, rows)
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether it is known how pairs vary together, so that sums over pairs have intervals."""
-        return True
 
     def shares_rows(self, other: Association) -> bool:
         """Whether some rows are those of another."""
@@ -440,6 +437,7 @@ class TaskByTask(Association):
     """
 
     parts: tuple[Association, ...] = ()
+    is_joint = False
 
     @classmethod
     def of(cls, parts: list[Association]) -> TaskByTask:
@@ -495,11 +493,6 @@ class TaskByTask(Association):
         return np.concatenate([part.units() for part in self.parts], axis=1)
 
     @property
-    def is_joint(self) -> bool:
-        """Whether it is known how pairs vary together."""
-        return False
-
-    @property
     def largest(self) -> Any:
         """The largest size that each pair's association of rates can have."""
         parts = [part.largest + np.zeros(part.value.shape) for part in self.parts]
@@ -541,7 +534,7 @@ class Mapped(Association):
         return replace(self, value=self.value + other.value, maps=self.maps + other.maps)
 
     @property
-    def is_joint(self) -> bool:
+    def is_joint(self) -> Any:
         """Whether it is known how the summed pairs vary together."""
         return all(association.is_joint for _, association in self.maps)
 

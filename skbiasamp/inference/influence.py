@@ -18,7 +18,8 @@ def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
     Beside it stands how often each of them is there. A whole weight is that many rows; a fractional
     one is one row that counts so much.
     """
-    influences = within_poststrata(cells, influences)
+    if cells.poststrata is not None:
+        influences = within_poststrata(cells, influences)
     if cells.clusters is None:
         return influences * cells.unit_weight, cells.units
     of, n = cells.clusters

@@ -223,7 +223,7 @@ class Pairs:
     @cached_property
     def rate_change(self) -> Array:
         """By how much the rate of each pair changes."""
-        return self.observed - self.base if self.delta is None else self.delta.value
+        return self.predicted.rate - self.labelled.rate if self.delta is None else self.delta.value
 
     @cached_property
     def published(self) -> float:

@@ -106,11 +106,6 @@ class Estimate:
     parts: Array
     amplifications: Array
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval is on one side of 0."""
-        return self.low > 0 or self.high < 0
-
 
 def estimate(
     change: Association,
@@ -329,7 +324,7 @@ class Direction:
         """
         if math.isnan(number.value) or math.isnan(number.low):
             return words.NOT_MEASURED
-        if not number.excludes_zero:
+        if number.low <= 0 <= number.high:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.99 if self.signs.source is None or np.any(self.signs.fixed) else 0.95
             change = self.change if part is None else part

@@ -124,7 +124,7 @@ class CooccurrenceAuditor(BaseAuditor):
         "is 0."
     )
     has_formula = True  # whether the paper's formula is another number than the value
-    _chosen = cast("dict[str, Any] | None", None)
+    _chosen = cast("dict[str, Any] | None", None)  # from the reference that was learned
     _sampled = True  # whether the training labels are a sample
     _of_reference = False  # whether signs are those of a reference that was learned
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
@@ -251,7 +251,8 @@ class CooccurrenceAuditor(BaseAuditor):
     def pairs_of(self, test: Contingency, *, warns: bool = False) -> tuple[Contingency, Pairs]:
         """Return the labels that give the signs, and the pairs of audited rows."""
         train = self._signs_from(test)
-        pairs = self.measure(train, test, **self._chosen_from(train, test))
+        fixed = self._fixed(train, test) if self._chosen is None else self._chosen
+        pairs = self.measure(train, test, **fixed)
         if warns:
             warn_undefined(pairs)
             if train is not test:
@@ -270,10 +271,6 @@ class CooccurrenceAuditor(BaseAuditor):
     def _value(self, test: Contingency) -> float:
         return self._number(self.pairs_of(test, warns=True)[1], None).value
 
-    def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
-        """Return what is chosen once: now, or from the reference that was learned."""
-        return self._fixed(train, test) if self._chosen is None else self._chosen
-
     def _number(self, pairs: Pairs, level: float | None) -> Estimate:
         """Return the judged number; without a level its interval is not computed."""
         if self.formula == "published":
@@ -285,7 +282,7 @@ class CooccurrenceAuditor(BaseAuditor):
         views = {model: of_model(cells, model) for model in cells.models}
         first = views[cells.models[0]]
         train = self._signs_from(first)
-        fixed = self._chosen_from(train, first)
+        fixed = self._fixed(train, first) if self._chosen is None else self._chosen
         models = {}
         for model, view in views.items():
             of_labels = train if self._fitted and self.reference == "train" else view
@@ -461,8 +458,12 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics["degrees_of_freedom"] = number.degrees_of_freedom
         if test.clusters is not None:
             statistics["n_clusters"] = test.clusters.total
-        if missing := self._missing_groups(test):
-            statistics["missing_groups"] = missing
+        if self._fitted and self.reference == "train" and self._uses_groups:
+            here = zip(test.groups, test.count("group"), strict=True)
+            audited = {name for name, n in here if n > 0}
+            trained = zip(self.groups_, self.contingency_.count("group"), strict=True)
+            missing = [name for name, n in trained if n > 0 and name not in audited]
+            statistics |= {"missing_groups": missing} if missing else {}
         ends = None
         if level is not None and self.has_formula and not alone:
             ends = partial(pairs.measured_as_published, level)
@@ -496,14 +497,6 @@ class CooccurrenceAuditor(BaseAuditor):
             columns["p_adjusted"] = adjust_p_values(ends["p_value"], self.adjust)
             columns |= {"direction_clear": pairs.direction.clear, "reliable": pairs.is_reliable}
         return pair_table(pairs.groups, pairs.tasks, **columns)
-
-    def _missing_groups(self, test: Contingency) -> list[Any]:
-        """Return the groups of the training labels that have no audited rows."""
-        if not (self._fitted and self.reference == "train" and self._uses_groups):
-            return []
-        audited = {name for name, n in zip(test.groups, test.count("group"), strict=True) if n > 0}
-        trained = zip(self.groups_, self.contingency_.count("group"), strict=True)
-        return [name for name, n in trained if n > 0 and name not in audited]
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""

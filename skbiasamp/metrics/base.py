@@ -16,7 +16,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
-from skbiasamp._input.keywords import chosen
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
@@ -35,7 +34,6 @@ from skbiasamp.results import AuditResult, ComparisonResult, label_index
 from skbiasamp.results.kinds import Kind
 
 _HOW = ("groups", "missing", "min_rows", "pos_label")
-_LABELS = ("sensitive_features", "sample_weight")
 # Methods that other packages of skbiasamp call: no part of the public API. Rows are counted once
 # (`count_`), measured as `audit` measures them (`_of`), and a watch learns what stays the same
 # (`learn_`). Counted metrics have `pairs_of` too.
@@ -103,7 +101,7 @@ class BaseAuditor(Declaration):
         self : object
             The fitted auditor.
         """
-        labels = chosen(locals(), *_LABELS)
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         cells = self._count_training(y_train, labels, columns)
         self._check_groups(cells)
         return self._learn(cells)
@@ -129,7 +127,7 @@ class BaseAuditor(Declaration):
         self : object
             The auditor, as if fitted on the sum of all chunks.
         """
-        labels = chosen(locals(), *_LABELS)
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         # A chunk may have few rows of each group.
         cells = self._count_training(y_train, labels, columns, max_groups=MOST_GROUPS)
         known = getattr(self, "contingency_", None)
@@ -157,9 +155,15 @@ class BaseAuditor(Declaration):
         -------
         value : float
         """
-        labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS)
         with self._progress():
-            test = self.count_audited(y_true, **labels, **columns)
+            test = self.count_audited(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                sample_weight=sample_weight,
+                **columns,
+            )
             value = self._value(self._with_right_scores(y_true, test))
         alone = self._uses_groups and not self.kind.has_attacker and not differ_in_group(test)
         if alone:
@@ -196,9 +200,16 @@ class BaseAuditor(Declaration):
         -------
         result : AuditResult
         """
-        labels = chosen(locals(), "y_pred", "sensitive_pred", *_LABELS, "clusters")
         with self._progress():
-            test = self.count_audited(y_true, **labels, **columns)
+            test = self.count_audited(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                sample_weight=sample_weight,
+                clusters=clusters,
+                **columns,
+            )
             return self._result(self._with_right_scores(y_true, test))
 
     @rest_by_name
@@ -246,7 +257,13 @@ class BaseAuditor(Declaration):
         -------
         result : ComparisonResult
         """
-        labels = chosen(locals(), "y_preds", "sensitive_preds", *_LABELS, "clusters")
+        labels = {
+            "y_preds": y_preds,
+            "sensitive_preds": sensitive_preds,
+            "sensitive_features": sensitive_features,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
         with self._progress():
             return compared(self, y_true, labels, columns, reference)
 
@@ -291,7 +308,12 @@ class BaseAuditor(Declaration):
             The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
             value) and ``data_standard_error``: the error of the mean by the audited rows.
         """
-        labels = chosen(locals(), "sensitive_preds", *_LABELS, "clusters")
+        labels = {
+            "sensitive_preds": sensitive_preds,
+            "sensitive_features": sensitive_features,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
         with self._progress():
             with collected() as warned:  # what runs share is said once
                 result = audited_runs(self, y_true, y_preds, labels, method)

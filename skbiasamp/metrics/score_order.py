@@ -86,7 +86,7 @@ def are_named(test: Contingency) -> bool:
 
 def check_class(test: Contingency) -> Contingency:
     """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
-    if is_chosen(test) or not are_named(test):
+    if not are_named(test) or is_chosen(test):
         return test
     for model in test.models or (None,):
         order = score_order(test if model is None else of_model(test, model))

@@ -48,24 +48,18 @@ def overall_rate(cells: Contingency, side: SideName) -> Array:
 
 def association_sign(labels: Contingency, *, ties: str = "zero") -> Array:
     """Return the sign of P(a, t) − P(a) P(t) for every pair of group and task."""
+    n, exact = labels.total, labels.whole
     counts = labels.joint("group", "task"), labels.count("group"), labels.count("task")
-    return sign_of_counts(labels.total, *counts, exact=labels.whole, ties=ties)
+    total, joint, groups, tasks = countable(n, np.asarray(n), *counts, exact=exact)
+    # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
+    chance = groups[..., :, None] * tasks[..., None, :]
+    return settled(compare_counts(total[..., None, None] * joint, chance, exact=exact), ties)
 
 
 def share_sign(labels: Contingency) -> Array:
     """Return 1 for every group that has more than its equal share of a task, else 0."""
     joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
     return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
-
-
-def sign_of_counts(
-    n: Any, joint: Array, groups: Array, tasks: Array, *, exact: bool, ties: str = "zero"
-) -> Array:
-    """Return the sign of n · joint − groups · tasks."""
-    total, joint, groups, tasks = countable(n, np.asarray(n), joint, groups, tasks, exact=exact)
-    # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
-    chance = groups[..., :, None] * tasks[..., None, :]
-    return settled(compare_counts(total[..., None, None] * joint, chance, exact=exact), ties)
 
 
 def settled(sign: Array, ties: str) -> Array:
