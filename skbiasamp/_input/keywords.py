@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from skbiasamp._input.errors import PARAMETER_OF, InputTypeError, meant
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def chosen(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return some arguments of a call by name."""
-    return {name: arguments[name] for name in names}
 
 
 def keywords(frames: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -19,7 +19,7 @@ _OF_PAGE = {
 
 
 @dataclass(frozen=True)
-class Request:
+class Form:
     """Options of the command with their values, and names of files by their roles."""
 
     options: Mapping[str, list[str]]

@@ -39,7 +39,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from skbiasamp.app.files import RefusedError, StoredFile, store
 from skbiasamp.app.jobs import Job
 from skbiasamp.app.processes import run_python
-from skbiasamp.app.request import OUTPUTS, Request
+from skbiasamp.app.request import OUTPUTS, Form
 from skbiasamp.datasets import load_compas
 
 _STATIC = Path(__file__).parent / "static"
@@ -196,7 +196,7 @@ class App:
                 # Of two files with one name in different folders, the second gets its role.
                 names[role] = f"{role} {file.name}" if file.name in files else file.name
                 files[names[role]] = file
-        asked = Request(fields["options"], names)
+        asked = Form(fields["options"], names)
         job = Job(["-m", "skbiasamp", *asked.arguments()], files, self.folder)
         sha256, limit = files[names["test"]].sha256, str(fields["options"].get("limit", ""))
         texts = {

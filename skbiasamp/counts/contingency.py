@@ -8,9 +8,9 @@ from typing import Any, TypeGuard
 
 import pandas as pd
 
-from skbiasamp._input.count_tables import OPTIONS, read_counts
-from skbiasamp._input.errors import OPTION_OF, columns_named
-from skbiasamp._input.keywords import chosen, keywords
+from skbiasamp._input.count_tables import read_counts
+from skbiasamp._input.errors import columns_named
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Summed
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
@@ -23,16 +23,6 @@ from skbiasamp.counts import (
 from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame, read_labels
 from skbiasamp.counts.stored import load_cells, write_cells, write_table
-
-_LABELS = (
-    *("y_true", "y_pred", "sensitive_features", "sensitive_pred", "y_preds", "sensitive_preds"),
-    *("sample_weight", "clusters"),
-)
-# How labels are read, in arrays and in frames.
-_HOW = (
-    *("groups", "missing", "min_rows", "like", "pos_label", "max_groups"),
-    *("texts", "numbers", "threshold"),
-)
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 
@@ -164,7 +154,28 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        return cls.of_rows(read_labels(**chosen(locals(), *_LABELS, "scores", *_HOW)))
+        return cls.of_rows(
+            read_labels(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                y_preds=y_preds,
+                sensitive_preds=sensitive_preds,
+                sample_weight=sample_weight,
+                clusters=clusters,
+                scores=scores,
+                groups=groups,
+                missing=missing,
+                min_rows=min_rows,
+                like=like,
+                pos_label=pos_label,
+                max_groups=max_groups,
+                texts=texts,
+                numbers=numbers,
+                threshold=threshold,
+            )
+        )
 
     @classmethod
     @keywords()
@@ -209,7 +220,14 @@ class Contingency(Cells):
         >>> Contingency.from_counts(published)
         Contingency(5,278 rows in 4 cells: 2 groups x 1 task, labels)
         """
-        labels = read_counts(frame, chosen(locals(), *OPTIONS.values(), "count"))
+        named = {
+            "target": target,
+            "prediction": prediction,
+            "sensitive": sensitive,
+            "sensitive_prediction": sensitive_prediction,
+            "count": count,
+        }
+        labels = read_counts(frame, named)
         if pos_label is not None:
             labels["pos_label"] = pos_label
         return cls.of_rows(read_labels(**labels))
@@ -282,8 +300,29 @@ class Contingency(Cells):
         >>> Contingency.from_frame(frame, target="hired", sensitive="sex")
         Contingency(4 rows in 3 cells: 2 groups x 1 task, labels)
         """
-        named = chosen(locals(), *OPTION_OF.values())
-        return read_frame(frame, named, cls, **chosen(locals(), "joint", *_HOW))
+        named = {
+            "target": target,
+            "prediction": prediction,
+            "sensitive": sensitive,
+            "sensitive_prediction": sensitive_prediction,
+            "weight": weight,
+            "cluster": cluster,
+        }
+        return read_frame(
+            frame,
+            named,
+            cls,
+            joint=joint,
+            groups=groups,
+            missing=missing,
+            min_rows=min_rows,
+            like=like,
+            pos_label=pos_label,
+            max_groups=max_groups,
+            texts=texts,
+            numbers=numbers,
+            threshold=threshold,
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same rows equally often, in whatever order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from os import PathLike
@@ -31,11 +31,6 @@ R = TypeVar("R")
 
 # What names the columns of a frame, wherever a frame may stand in place of labels.
 COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight", "cluster")
-
-
-def columns_in(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns that the arguments of a call name."""
-    return {name: arguments[name] for name in COLUMNS if arguments.get(name) is not None}
 
 
 def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:

@@ -14,7 +14,7 @@ from scipy import special, stats
 from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, fewer_groups, quote, speaking
-from skbiasamp._input.keywords import chosen, keywords
+from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._input.rows import read_clusters
@@ -206,8 +206,20 @@ class MatchedPairsAuditor(WithOptions):
             all rows at once (Bonferroni).
         """
         self._validate_params()
-        given = chosen(locals(), *_PARAMETER_OF.values())
-        named = chosen(locals(), *_PARAMETER_OF)
+        given = {
+            "y_pred": y_pred,
+            "sensitive_features": sensitive_features,
+            "pairs": pairs,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        named = {
+            "prediction": prediction,
+            "sensitive": sensitive,
+            "pair": pair,
+            "weight": weight,
+            "cluster": cluster,
+        }
         if columns := {name: column for name, column in named.items() if column is not None}:
             read = read_columns(y_pred, columns)
             given |= {"y_pred": None} | {_PARAMETER_OF[name]: own for name, own in read.items()}

@@ -27,9 +27,9 @@ from skbiasamp.monitoring._periods import (
     periods_of_rows,
 )
 from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
-from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
+from skbiasamp.report.request import Request
 from skbiasamp.results import Timeline
 from skbiasamp.results.timeline import BEFORE, EMPTY, REFERENCE, WATCHED
 
@@ -155,21 +155,51 @@ def audit_over(
     >>> timeline.to_frame()[["n", "alarm"]].tail(2).to_numpy().tolist()
     [[1033, False], [967, False]]
     """
-    asked = Asked(locals(), audit_over)
+    asked = Request(
+        audit_over,
+        frame,
+        reference=reference,
+        target=target,
+        prediction=prediction,
+        sensitive=sensitive,
+        sensitive_prediction=sensitive_prediction,
+        weight=weight,
+        auditor=auditor,
+        groups=groups,
+        missing=missing,
+        pos_label=pos_label,
+        random_state=random_state,
+        model_name=model_name,
+        data_name=data_name,
+        max_groups=np.inf,  # later periods may have any
+        options={
+            "time": time,
+            "every": every,
+            "version": version,
+            "alpha": alpha,
+            "n_draws": n_draws,
+            "strict": strict,
+        },
+    )
     check_option("every", every, (*EVERY, None))
-    check_watch(asked)
+    check_option("strict", strict, (True, False))
+    if n_draws is not None:
+        check_count("n_draws", n_draws, 19)
+    if auditor is not None:
+        require_auditor(auditor)
+        if not hasattr(auditor, "learn_reference"):
+            text = "{auditor} cannot be {seen}, which needs single rows: audit each period."
+            raise InputError(text, seen=type(auditor).__name__)
+    check_share("alpha", alpha)
     columns = asked.columns
     times = {"time": time, "version": version}
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
         counted = periods_of_counts(frame, {**columns, **times})
     else:
-        how = asked.how
-        if getattr(auditor, "reads", "") == "numbers":
-            how["numbers"] = True
-        counted = periods_of_rows(frame, columns, every, reference, **times, **how)
+        counted = periods_of_rows(frame, columns, every, reference, **times, **asked.how)
     if pos_label is None:
         _check_scores(counted)
-    return over(counted, asked, pos_label)
+    return _watched(counted, asked)
 
 
 def _check_scores(counted: CountedPeriods) -> None:
@@ -179,29 +209,16 @@ def _check_scores(counted: CountedPeriods) -> None:
         check_class(max(full, key=lambda cells: float(cells.total)))
 
 
-def check_watch(asked: Asked) -> None:
-    """Raise if an argument of the watch is invalid."""
-    check_option("strict", asked.strict, (True, False))
-    if asked.n_draws is not None:
-        check_count("n_draws", asked.n_draws, 19)
-    if asked.auditor is not None:
-        require_auditor(asked.auditor)
-        if not hasattr(asked.auditor, "learn_reference"):
-            text = "{auditor} cannot be {seen}, which needs single rows: audit each period."
-            raise InputError(text, seen=type(asked.auditor).__name__)
-    check_share("alpha", asked.alpha)
-
-
-def over(counted: CountedPeriods, asked: Asked, pos_label: Any = None) -> Timeline:
+def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
     """Watch periods that were counted."""
-    alpha, random_state = asked.alpha, asked.random_state
+    alpha, random_state = asked.options["alpha"], asked.random_state
     first, roles = _reference_of(asked.reference, counted.cells)
-    first = present(first).with_positive(pos_label)
+    first = present(first).with_positive(asked.pos_label)
     first.require_rows("Watching a model")
-    parts, notes = _parts_like(first, counted, roles, strict=asked.strict)
+    parts, notes = _parts_like(first, counted, roles, strict=asked.options["strict"])
     learned = _auditor_for(first, asked.auditor).learn_reference(first, random_state=random_state)
     rng = generator(random_state)
-    n_draws = asked.n_draws
+    n_draws = asked.options["n_draws"]
     if n_draws is None:
         n_draws = _OF_ATTACKERS if learned.kind.has_attacker else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say

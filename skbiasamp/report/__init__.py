@@ -16,7 +16,6 @@ from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
 from skbiasamp.report._selection_rates import selection_rates
 from skbiasamp.report._thresholds import threshold_tables
-from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
     allowed,
     read_training,
@@ -26,6 +25,7 @@ from skbiasamp.report.auditors import (
 from skbiasamp.report.checks import Audited, findings_of
 from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
+from skbiasamp.report.request import Request
 from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
@@ -139,13 +139,34 @@ def audit(
     The model widens the gap between f and m. The gap is 50.0 percentage points in the labels, and
     67.5 in the predictions. Allowing for chance, the model adds 13.5 to 21.5 percentage points.
     """
-    asked = Asked(locals(), audit)
+    asked = Request(
+        audit,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sensitive_pred=sensitive_pred,
+        y_score=y_score,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        clusters=clusters,
+        given=given,
+        auditor=auditor,
+        pos_label=pos_label,
+        favourable=favourable,
+        limit=limit,
+        groups=groups,
+        missing=missing,
+        min_rows=min_rows,
+        max_groups=max_groups,
+        random_state=random_state,
+    )
     if not is_contingency(y_true) and sensitive_features is None and _is_frame(y_true):
         raise InputTypeError(
             "{y_true} is a table: name its columns in skbiasamp.audit_frame(frame, target=..., "
             "prediction=..., sensitive=...). Or pass {sensitive_features} beside labels."
         )
-    asked.choose_auditors("y_score", "given")
+    asked.refuse("y_score", "given")
     return _audited(asked)
 
 
@@ -227,12 +248,30 @@ def audit_frame(
     >>> round(report["directional A->T"].value, 4)
     0.0875
     """
-    none = dict.fromkeys(
-        ("y_pred", "sensitive_features", "sensitive_pred", "sample_weight", "clusters")
+    asked = Request(
+        audit_frame,
+        frame,
+        target=target,
+        prediction=prediction,
+        sensitive=sensitive,
+        sensitive_prediction=sensitive_prediction,
+        score=score,
+        weight=weight,
+        cluster=cluster,
+        given=given,
+        y_train=train,
+        auditor=auditor,
+        pos_label=pos_label,
+        favourable=favourable,
+        limit=limit,
+        groups=groups,
+        missing=missing,
+        min_rows=min_rows,
+        max_groups=max_groups,
+        threshold=threshold,
+        random_state=random_state,
     )
-    data = {"y_true": frame, "y_train": train, "sensitive_train": None}
-    asked = Asked(locals() | none | data, audit_frame)
-    asked.choose_auditors("score", "given")
+    asked.refuse("score", "given")
     with asked.speaking():
         return _audited(asked)
 
@@ -243,7 +282,7 @@ def _is_frame(value: Any) -> bool:
     return isinstance(value, str | PathLike) or (many is not None and len(many) > 1)
 
 
-def _audited(asked: Asked) -> AuditReport:
+def _audited(asked: Request) -> AuditReport:
     """Read and measure the rows that were asked for."""
     asked.check_columns()
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
@@ -291,7 +330,7 @@ def _audited(asked: Asked) -> AuditReport:
     return report
 
 
-def _tables_of_groups(asked: Asked, test: Contingency, chosen: list[Any]) -> dict[str, Any]:
+def _tables_of_groups(asked: Request, test: Contingency, chosen: list[Any]) -> dict[str, Any]:
     """Return the tables of a report about groups, by their names."""
     are_labels, favourable = asked.reads == "labels", asked.favourable
     groups, rates = describe_groups(test, labels=are_labels, favourable=favourable)
@@ -303,7 +342,7 @@ def _tables_of_groups(asked: Asked, test: Contingency, chosen: list[Any]) -> dic
     return tables
 
 
-def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
+def _declared(asked: Request, test: Contingency) -> dict[str, Any]:
     """Return what the user declared of the rows, as the report's context holds it."""
     declared: dict[str, Any] = {}
     target = asked.columns.get("target", getattr(asked.y_true, "name", None))
@@ -318,7 +357,7 @@ def _declared(asked: Asked, test: Contingency) -> dict[str, Any]:
     return declared
 
 
-def _check_rows(test: Contingency, train: Contingency | None, asked: Asked) -> None:
+def _check_rows(test: Contingency, train: Contingency | None, asked: Request) -> None:
     """Raise if there is nothing to audit, or nothing to compare it with."""
     require_reference(test, train, asked.own)
     if not (test.has("task_pred") or test.has("group_pred") or asked.y_score is not None):

@@ -21,7 +21,6 @@ from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report._row_sets import mean_change_interval
-from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import (
     allowed,
     read_training,
@@ -30,6 +29,7 @@ from skbiasamp.report.auditors import (
     run_each,
 )
 from skbiasamp.report.evidence import context_of, described_files
+from skbiasamp.report.request import Request
 from skbiasamp.results import ComparisonReport, ComparisonResult
 from skbiasamp.results.gate import Limit, gate_of
 
@@ -151,13 +151,41 @@ def compare(
     2           leakage    reveals more
     3          DPA A->T    reveals more
     """
-    asked = Asked(locals(), compare)
-    asked.choose_auditors()
+    asked = Request(
+        compare,
+        y_true,
+        y_preds=y_preds,
+        sensitive_features=sensitive_features,
+        sensitive_preds=sensitive_preds,
+        reference=reference,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        clusters=clusters,
+        auditor=auditor,
+        groups=groups,
+        missing=missing,
+        min_rows=min_rows,
+        pos_label=pos_label,
+        max_groups=max_groups,
+        threshold=threshold,
+        random_state=random_state,
+        favourable=favourable,
+        limit=limit,
+        target=target,
+        prediction=prediction,
+        sensitive=sensitive,
+        sensitive_prediction=sensitive_prediction,
+        weight=weight,
+        cluster=cluster,
+        data_name=data_name,
+    )
+    asked.refuse()
     with asked.speaking():
         return _compare(asked)
 
 
-def _compare(asked: Asked) -> ComparisonReport:
+def _compare(asked: Request) -> ComparisonReport:
     """Read the rows that were asked for, and compare the models."""
     y_true, y_preds, columns, how = asked.y_true, asked.y_preds, asked.columns, asked.how
     asked.check_columns()
@@ -183,19 +211,24 @@ def _compare(asked: Asked) -> ComparisonReport:
 
 
 def _with_declared(
-    report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Asked
+    report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Request
 ) -> ComparisonReport:
     """Return a report with what the user declared: the favourable class, and a limit."""
     if asked.favourable is not None:
         report.context["favourable"] = asked.favourable
     if asked.limit is not None:
         report.context["limit"] = Limit.checked(asked.limit, one_sided=False).size
-        report.context["limit_verdicts"] = _limit_verdicts(report, each, train, asked)
+        verdicts = _limit_verdicts(report, each, train, asked, asked.limit)
+        report.context["limit_verdicts"] = verdicts
     return report
 
 
 def _limit_verdicts(
-    report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Asked
+    report: ComparisonReport,
+    each: Mapping[str, Contingency],
+    train: Any,
+    asked: Request,
+    limit: float,
 ) -> dict[str, str]:
     """Return whether the value of each model lies within the limit, by the primary metric."""
     chosen = allowed(next(iter(each.values()))) if asked.own is None else asked.own
@@ -205,13 +238,13 @@ def _limit_verdicts(
     for model, rows in each.items():
         with collected():
             result = readied(auditor, train, random_state).audit(rows)
-        (check,) = gate_of({model: result}, asked.limit, on=None, one_sided=False).checks
+        (check,) = gate_of({model: result}, limit, on=None, one_sided=False).checks
         verdicts[model] = LIMITED.get(check.outcome, check.verdict)
     return verdicts
 
 
 def _compared(
-    cells: Contingency, train: Contingency | None, asked: Asked
+    cells: Contingency, train: Contingency | None, asked: Request
 ) -> tuple[str, dict[str, ComparisonResult]]:
     """Return the reference, and the comparisons by each auditor."""
     models = cells.models
@@ -258,7 +291,7 @@ def _described(
 # --------------------------------------------------------------------------- rows of their own
 
 
-def _of_own_rows(asked: Asked, train: Contingency | None, files: Any) -> ComparisonReport:
+def _of_own_rows(asked: Request, train: Contingency | None, files: Any) -> ComparisonReport:
     """Return the report of models with rows of their own."""
     tables = _count_tables(asked, train)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
@@ -280,7 +313,7 @@ def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns
     return bool(columns) or whole or isinstance(labels["sensitive_features"], Mapping)
 
 
-def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Contingency]:
+def _count_tables(asked: Request, train: Contingency | None) -> dict[str, Contingency]:
     """Return the rows of each model, counted; labels are those of each model by its name."""
     check_models({"y_preds": asked.y_preds})
     if asked.sensitive_preds is not None:
@@ -303,7 +336,7 @@ def _count_tables(asked: Asked, train: Contingency | None) -> dict[str, Continge
 
 
 def _compare_own_rows(
-    tables: Mapping[str, Contingency], train: Any, asked: Asked, reference: str
+    tables: Mapping[str, Contingency], train: Any, asked: Request, reference: str
 ) -> dict[str, ComparisonResult]:
     """Return the comparisons by each auditor."""
     first = tables[reference]

@@ -19,8 +19,8 @@ from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
-from skbiasamp.report.asked import Asked
 from skbiasamp.report.evidence import context_of
+from skbiasamp.report.request import Request
 from skbiasamp.results import SelectionRates
 
 SCORES = "share of rows above the median score"
@@ -109,7 +109,25 @@ def selection_rates(
     0        f             0.413              0.852
     1        m             1.000              1.000
     """
-    asked = Asked(locals(), selection_rates)
+    asked = Request(
+        selection_rates,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        clusters=clusters,
+        favourable=favourable,
+        max_groups=max_groups,
+        threshold=threshold,
+        target=target,
+        prediction=prediction,
+        sensitive=sensitive,
+        weight=weight,
+        cluster=cluster,
+        model_name=model_name,
+        data_name=data_name,
+        options={"scores": scores, "min_share": min_share},
+    )
     columns = asked.columns
     how: dict[str, Any] = {**asked.how, "missing": "group", "pos_label": None}
     check_option("scores", scores, (True, False))

@@ -39,9 +39,9 @@ from skbiasamp.report._value_tables import (
     of_features,
     of_strata,
 )
-from skbiasamp.report.asked import Asked
 from skbiasamp.report.auditors import read_training, require_reference
 from skbiasamp.report.evidence import context_of
+from skbiasamp.report.request import Request
 from skbiasamp.report.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.results.explanation import Explanation
 
@@ -145,7 +145,28 @@ def explain(
     >>> round(explanation.value, 3)
     0.05
     """
-    asked = Asked(locals(), explain)
+    asked = Request(
+        explain,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        y_score=y_score,
+        given=given,
+        attributions=attributions,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        clusters=clusters,
+        missing=missing,
+        pos_label=pos_label,
+        random_state=random_state,
+        target=target,
+        prediction=prediction,
+        sensitive=sensitive,
+        score=score,
+        weight=weight,
+        cluster=cluster,
+    )
     asked.check_columns()
     how = asked.how
     train, _ = read_training(y_train, sensitive_train, asked.columns, how)

@@ -1,0 +1,144 @@
+"""What a verb was asked: the rows, how they are read, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from skbiasamp._input.checks import check_frame_columns
+from skbiasamp._input.errors import InputError, InputTypeError, of_columns, speaking
+from skbiasamp.metrics.inputs import COLUMNS
+from skbiasamp.report.auditors import checked, read_as
+from skbiasamp.report.evidence import call_of
+
+# What `audit_frame` and `audit_over` call the rows.
+_FRAMES = {"frame": "y_true", "train": "y_train"}
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A call of a verb, by the names of its parameters.
+
+    Rows are arrays, or the columns of a frame that stands in place of `y_true`. `options` are those
+    that no other verb has.
+    """
+
+    verb: Callable[..., Any]
+    y_true: Any = None
+    y_pred: Any = None
+    _: KW_ONLY
+    y_preds: Any = None
+    sensitive_features: Any = None
+    sensitive_pred: Any = None
+    sensitive_preds: Any = None
+    y_score: Any = None
+    sample_weight: Any = None
+    clusters: Any = None
+    y_train: Any = None
+    sensitive_train: Any = None
+    given: Any = None
+    attributions: Any = None
+    target: Any = None
+    prediction: Any = None
+    sensitive: Any = None
+    sensitive_prediction: Any = None
+    score: Any = None
+    weight: Any = None
+    cluster: Any = None
+    groups: str = "intersection"
+    missing: str = "error"
+    min_rows: int | None = None
+    max_groups: float | None = None
+    pos_label: Any = None
+    threshold: float | None = None
+    auditor: Any = None
+    reference: Any = None
+    favourable: Any = None
+    limit: float | None = None
+    random_state: Any = None
+    model_name: str | None = None
+    data_name: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def call(self) -> str:
+        """The call as text: data by the names of their parameters."""
+        arguments = {name: getattr(self, own) for name, own in _FRAMES.items()}
+        return call_of(self.verb, {**vars(self), **arguments, **self.options})
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a frame that were named, by their options."""
+        named = {name: getattr(self, name) for name in COLUMNS}
+        return {name: column for name, column in named.items() if column is not None}
+
+    @property
+    def of_rows(self) -> dict[str, Any]:
+        """What belongs to each row, beside labels and predictions."""
+        return {name: getattr(self, name) for name in _OF_ROWS}
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What belongs to each row beside labels: of one model, or of several."""
+        several = self.y_preds is not None or self.sensitive_preds is not None
+        ends = "s" * several
+        return self.of_rows | {
+            name + ends: getattr(self, name + ends) for name in ("y_pred", "sensitive_pred")
+        }
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How rows are read."""
+        how = {name: getattr(self, name) for name in _HOW}
+        return how if self.reads == "labels" else how | {self.reads: True}
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What model and data are called."""
+        return {"model_name": self.model_name, "data_name": self.data_name}
+
+    @cached_property
+    def own(self) -> list[Any] | None:
+        """The auditors that the user chose; None if there are none."""
+        return None if self.auditor is None else checked(self.auditor)
+
+    @cached_property
+    def reads(self) -> str:
+        """What labels are, as these auditors read them: "labels", "texts" or "numbers"."""
+        return read_as(self.own)
+
+    def speaking(self) -> AbstractContextManager[None]:
+        """Let errors name the columns of a frame, in place of arrays that were not passed."""
+        named = of_columns(self.columns)
+        return speaking(
+            {name: role for name, role in named.items() if vars(self).get(name) is None}
+        )
+
+    def check_columns(self) -> None:
+        """Raise if columns or scores are named where they cannot be."""
+        if self.columns:
+            check_frame_columns(self.columns, (self.y_score,))
+        elif self.score is not None:
+            raise InputTypeError("score= names a column of a frame: pass the frame as {y_true}.")
+        if self.score is not None and self.threshold is not None:
+            text = "score= needs predicted labels: pass these, and leave {threshold} out."
+            raise InputError(text)
+
+    def refuse(self, *unused: str) -> None:
+        """Raise if arguments were passed that metrics of numbers or texts do not use.
+
+        Those of texts need no training labels either.
+        """
+        if self.reads == "labels":
+            return
+        for name in (*unused, *["y_train"] * (self.reads == "texts")):
+            if getattr(self, name) is not None:
+                text = "{name} is not used by metrics of {reads}: leave it out."
+                raise InputError(text, name=name, reads=self.reads)
+
+
+_OF_ROWS = ("sensitive_features", "sample_weight", "clusters")
+_HOW = ("groups", "missing", "min_rows", "pos_label", "max_groups", "threshold")
