@@ -125,21 +125,21 @@ def first_audit():
     return figure
 
 
-def _examples_of(page):
-    """Return what the first examples of a page define."""
-    text = (DOCS / page).read_text("utf-8")
-    code = re.search(r"```python\n(>>> .*?)```", text, re.DOTALL)[1]
+def _example_of(page, name):
+    """Return what the examples of a page give to a name first."""
     names = {}
     with contextlib.redirect_stdout(io.StringIO()):
-        for example in doctest.DocTestParser().get_examples(code):
+        for example in doctest.DocTestParser().get_examples((DOCS / page).read_text("utf-8")):
             exec(compile(example.source, page, "single", dont_inherit=True), names)
-    return names
+            if name in names:
+                return names[name]
+    raise ValueError(f"No example of {page} defines {name!r}.")
 
 
 def timeline():
     """The watch of "Monitoring"."""
     figure, (axes,) = sheet(4.4)
-    TimelineDisplay.from_timeline(_examples_of("monitoring.md")["timeline"], ax=axes)
+    TimelineDisplay.from_timeline(_example_of("monitoring.md", "timeline"), ax=axes)
     narrow(axes)
     axes.get_legend().remove()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", fontsize=NOTE)
@@ -151,7 +151,7 @@ def timeline():
 def waterfall():
     """The parts of "Where amplification comes from"."""
     figure, (axes,) = sheet(3.0)
-    WaterfallDisplay.from_explanation(_examples_of("why.md")["explanation"], ax=axes)
+    WaterfallDisplay.from_explanation(_example_of("why.md", "explanation"), ax=axes)
     narrow(axes)
     return figure
 
@@ -159,14 +159,14 @@ def waterfall():
 def differences():
     """The comparison of "Comparing models"."""
     figure, (axes,) = sheet(2.4)
-    ComparisonDisplay.from_result(_examples_of("comparing.md")["result"], ax=axes)
+    ComparisonDisplay.from_result(_example_of("comparing.md", "result"), ax=axes)
     narrow(axes)
     return figure
 
 
 def mitigations():
     """The search of "Mitigations": amplification and accuracy of each candidate."""
-    result = _examples_of("mitigation.md")["result"]
+    result = _example_of("mitigation.md", "result")
     by_measure = result.measures.set_index(["measure", "mitigation"])
     points, accuracy = (
         by_measure.loc[measure] for measure in (result.amplifications[0], result.scores[0])
@@ -195,8 +195,8 @@ def mitigations():
 
 def attackers():
     """The DPA of "Leakage": what an attacker that knows the group guesses."""
-    names = _examples_of("predictability.md")
-    row = DPAAuditor("A->T", random_state=0).audit(**names["labels"]).table.iloc[0]
+    labels = _example_of("metrics.md", "labels")
+    row = DPAAuditor("A->T", random_state=0).audit(**labels).table.iloc[0]
     figure, (axes,) = sheet(2.2)
     bars = {"the predictions": "quality_model", "equally accurate\nrandom labels": "quality_data"}
     for place, column in enumerate(bars.values()):
@@ -218,10 +218,10 @@ def verdicts():
     """What an interval says, without and with a limit."""
     figure, (axes,) = sheet(2.6)
     cases = [
-        ("amplifies", 0.05, 0.02, "above\nthe limit"),
+        ("amplifies", 0.05, 0.02, "outside\nthe limit"),
         ("no clear\neffect", 0.01, 0.03, "inconclusive"),
         ("no clear\neffect", -0.005, 0.012, "within\nthe limit"),
-        ("reduces", -0.05, 0.02, "above\nthe limit"),
+        ("reduces", -0.05, 0.02, "outside\nthe limit"),
     ]
     for place, (verdict, value, reach, limit) in enumerate(cases):
         colour = {"reduces": BELOW, "amplifies": ABOVE}.get(verdict, UNCLEAR)
@@ -242,7 +242,7 @@ def verdicts():
 def numbers():
     """The waiting times of "Numeric tasks"."""
     figure, (axes,) = sheet(1.9)
-    table = _examples_of("related.md")["result"].table
+    table = _example_of("numbers.md", "result").table
     for place, row in enumerate(table.to_dict("records")):
         colour = {"f": WOMEN, "m": MEN}[row["group"]]
         _arrow(axes, (row["base"], place), (row["observed"], place), colour)

@@ -10,7 +10,7 @@ amplification" (Wang & Russakovsky 2021).
 **Result:** the score amplifies the association at thresholds 1 to 7, by 0.01 to 0.06, and reduces
 it at the others. At these thresholds, the false positive rate of African-American defendants is 9
 to 21 percentage points above that of Caucasian defendants. In risk prediction, a value near 0 would
-mean that the decisions agree with the records, not that they are fair: see :doc:`/concepts`.
+mean that the decisions agree with the records, not that they are fair: see :doc:`/choosing`.
 """
 
 # %%
