@@ -50,10 +50,9 @@ def test_examples_are_fenced_and_end_with_an_empty_line(page):
 
 def without_number(code):
     """Yield the bounds that a snippet prints without the number that the interval is about."""
-    number = {"": "value"}
     for name, prefix in re.findall(r"\{(\w+)\.(\w*?)low[:}]", code):
-        of = number.get(prefix, prefix.rstrip("_"))
-        if not re.search(rf"\{{{name}\.{of}[:}}][^\n]*\{{{name}\.{prefix}low", code):
+        number = prefix.rstrip("_") or "value"
+        if not re.search(rf"\{{{name}\.{number}[:}}][^\n]*\{{{name}\.{prefix}low", code):
             yield f"{name}.{prefix}low"
     for columns in re.findall(r"columns = \[(.*?)\]", code, re.DOTALL):
         named = re.findall(r'"(\w+)"', columns)
