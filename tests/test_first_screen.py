@@ -319,7 +319,7 @@ def test_an_alarm_that_comes_later_than_its_change_says_why():
     assert f"Evidence adds up over periods, so the first alarm came in {timeline.first_alarm}" in (
         card.lead
     )
-    assert "Versions of the model began in 2026-06" in answers_of(timeline)["When did it begin?"]
+    assert "Version 2 began in 2026-06" in answers_of(timeline)["When did it begin?"]
 
 
 # --------------------------------------------------------------------------- every format

@@ -26,7 +26,7 @@ from skbiasamp.monitoring._periods import (
     periods_of_counts,
     periods_of_rows,
 )
-from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
+from skbiasamp.monitoring._watch import pairs_table, period_table, rates_table, varies, watched
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
 from skbiasamp.report.request import Request
@@ -248,6 +248,7 @@ def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
         direction=learned.direction,
         periods=periods,
         pairs=pairs,
+        rates=rates_table(whole, results, later),
         reference={
             "name": span or "the rows passed as the reference",
             "periods": inside,

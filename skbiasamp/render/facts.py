@@ -110,8 +110,26 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """How often a group is predicted a task in the reference, and later.
+
+    `labels` are how often it is labelled so; None without labels.
+    """
+
+    group: str
+    task: str
+    before: float
+    after: float
+    labels: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
 class Watch:
-    """What a watch over time tells: of the change and its alarm, of the reference and versions."""
+    """What a watch over time tells: of the change and its alarm, of the reference and versions.
+
+    `moved` are the rates of groups, the most changed first, if the metric compares rates. `gap` is
+    that of two groups in the predictions, and `labelled_gap` that in the labels.
+    """
 
     verdict: str
     onset: str | None
@@ -129,6 +147,9 @@ class Watch:
     versions: tuple[tuple[str, str], ...]
     periods: int
     span: str
+    moved: tuple[Moved, ...]
+    gap: Gap | None
+    labelled_gap: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
