@@ -864,3 +864,20 @@ def test_the_gap_of_two_groups_over_time_is_that_of_the_rows(changed):
         by_hand = [rate[gap.group] - rate[gap.other] for rate in rates]
         assert found == pytest.approx(by_hand, abs=1e-12)
     assert f"{100 * abs(gap.after):.1f}" in str(timeline)
+
+
+@pytest.mark.parametrize(("wanted", "rate"), [(1, 1), ("0", 0)])
+def test_a_page_over_time_says_who_is_worse_off(changed, wanted, rate):
+    timeline = skbiasamp.audit_over(changed, reference=3, favourable=wanted, **NAMED)
+    later = changed[changed["day"] >= "2026-07-01"]
+    shares = (later["predicted"] == rate).groupby(later["sex"]).mean()
+    who = timeline.facts.who
+    assert who.group == shares.idxmin()
+    assert who.after == pytest.approx(shares.min(), abs=1e-12)
+    assert f"Who is worse off? {who.group.upper()}." in str(timeline)
+    assert skbiasamp.audit_over(changed, reference=3, **NAMED).facts.who is None
+
+
+def test_a_favourable_class_that_is_none_is_named(changed):
+    with pytest.raises(ValueError, match="favourable must name a class or task; got 'yes'"):
+        skbiasamp.audit_over(changed, reference=3, favourable="yes", **NAMED)

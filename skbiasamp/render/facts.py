@@ -150,6 +150,7 @@ class Watch:
     moved: tuple[Moved, ...]
     gap: Gap | None
     labelled_gap: tuple[float, float] | None
+    who: Who | None
 
 
 @dataclass(frozen=True)

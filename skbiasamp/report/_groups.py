@@ -36,7 +36,7 @@ class _TaskRows(NamedTuple):
     predicted: Array
 
 
-def _outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
+def outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
     """Return for each task whether people want it; None if that is unknown.
 
     If there are two classes, people may want the one that is no task.
@@ -85,7 +85,7 @@ def _favoured(tasks: list[_TaskRows], wanted: list[bool | None]) -> list[_TaskRo
     ]
 
 
-def _outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
+def outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
     """Return the names of these outcomes: of two classes, the wanted one may be no task."""
     if False not in wanted:
         return test.tasks
@@ -141,7 +141,7 @@ def describe_groups(
     groups: dict[str, Any] = {"group": list(test.groups), "n": n, "share": n / test.total}
     rates: dict[str, Array] = {"base_rate": base.share} if test.has("task") else {}
     if rated:
-        selected, wanted = _selected_shares(tasks), _outcomes_of(test, favourable)
+        selected, wanted = _selected_shares(tasks), outcomes_of(test, favourable)
         rates |= _share_columns("predicted_rate", selected)
         if test.has("task"):
             right = _together([sets.shares(true == pred) for sets, true, pred in tasks])
@@ -165,8 +165,8 @@ def selection_table(
     side: SideName = "task_pred" if test.has("task_pred") else "task"
     if _is_summed(test, side):
         return pd.DataFrame()
-    wanted = _outcomes_of(test, favourable)
-    outcomes, names = _favoured(_rows_by_task(test, side), wanted), _outcome_names(test, wanted)
+    wanted = outcomes_of(test, favourable)
+    outcomes, names = _favoured(_rows_by_task(test, side), wanted), outcome_names(test, wanted)
     parts = []
     for by, categories, into in _columns_of_groups(test):
         tasks = _merged(outcomes, into)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import Gap, Moved, Watch
+from skbiasamp.render.facts import Gap, Moved, Watch, Who
 from skbiasamp.render.first import answers_of, tone_of
 from skbiasamp.render.periods import typical
 from skbiasamp.render.words import express
@@ -250,7 +250,22 @@ class Timeline(Paged, OfMetric):
             moved,
             gap,
             labelled,
+            self._who(moved),
         )
+
+    def _who(self, moved: Sequence[Moved]) -> Who | None:
+        """Return the group that gets what people want least often, if that is known."""
+        tasks = list(dict.fromkeys(each.task for each in moved))
+        for favourable in map(name_of, self.context.get("favourable", ())):
+            # Of two classes, the one that people want may be no task.
+            is_task = favourable in tasks
+            own = [each for each in moved if each.task == favourable or not is_task]
+            if own:
+                worst = min(own, key=lambda each: each.after if is_task else -each.after)
+                rates = (worst.before, worst.after)
+                before, after = rates if is_task else (1 - rate for rate in rates)
+                return Who(worst.group, favourable, before, after, after < before)
+        return None
 
     def _moved(self, periods: Iterable[Any]) -> tuple[Moved, ...]:
         """Return the rates of groups in the reference and in some periods, the most moved first."""
@@ -384,6 +399,8 @@ def _rates(facts: Watch) -> Dumbbell | None:
 def _card(timeline: Timeline, facts: Watch) -> Card:
     """Return the first screen of a watch."""
     answers = answers_of(facts, "over")
+    if facts.who:
+        answers[0] = replace(answers[0], question=express("over", "question", "worse"))
     if step := express("over", "step", facts.verdict, 0, 1):
         answers.append(Answer(express("over", "question", "first"), "", step))
     return Card(
