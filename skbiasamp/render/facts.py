@@ -230,6 +230,10 @@ class Facts:
         The declared limit of the value, where the interval lies, and how many rows would decide.
     gap, worst, who : Gap, Change and Who
         The first numbers of a page.
+    everybody : tuple of float
+        The rate, or mean, of all rows before and after, if groups do not overlap.
+    labelled_gap : float
+        The gap in the labels, beside that of two models.
     changes : tuple of Change
         All pairs.
     before, after : str
@@ -272,6 +276,8 @@ class Facts:
     gap: Gap | None = None
     worst: Change | None = None
     who: Who | None = None
+    everybody: tuple[float, float] | None = None
+    labelled_gap: float | None = None
     guesses: Guesses | None = None
     robust: Robust | None = None
     changes: tuple[Change, ...] = ()

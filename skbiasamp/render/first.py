@@ -207,6 +207,8 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         )
         for each in shown
     ]
+    if facts.everybody and facts.view == "groups":
+        marks.append(Mark(express("page", "everybody"), *facts.everybody, numbers=not many))
     tones = dict.fromkeys(each.effect for each in shown)
     key = [(sign, express("audit", "key", sign, facts)) for sign in ("before", "after")]
     key += [
@@ -240,7 +242,7 @@ def by_harm(changes: Iterable[Change], facts: Facts) -> list[Change]:
             return sorted(changes, key=lambda each: -(each.after or 0.0))
         return sorted(changes, key=lambda each: (_is_small(each), -(each.change or 0.0)))
     sign = 1.0 if facts.who.favourable in facts.tasks else -1.0
-    if facts.view == "gap":
+    if facts.view == "gap" or express("audit", "by_level", facts):
         return sorted(changes, key=lambda each: sign * (each.after or 0.0))
     return sorted(changes, key=lambda each: (_is_small(each), sign * (each.change or 0.0)))
 
@@ -408,9 +410,8 @@ def _groups_table(facts: Facts) -> Table:
         for each in shown
     ]
     columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
-    return Table(
-        express("page", "all_groups"), express("page", "group"), columns, rows, len(rows), "groups"
-    )
+    caption = express("page", "all_groups", bool(express("audit", "by_level", facts)))
+    return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
 
 
 def headings_of(*names: str) -> tuple[str, ...]:

@@ -74,6 +74,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         gap=_gap(result, view, changes, worst),
         worst=worst,
         who=who,
+        everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
         robust=_robust(result, columns),
         changes=changes,
@@ -212,11 +213,11 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
         low, high = result.low, result.high
     if not (low > 0 or high < 0):
         return "unclear"
+    ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
     if result.verdict == ADDS or row.get("direction_clear") is False:
-        return "added"
+        return "shrinks" if abs(ahead + change) < abs(ahead) else "added"
     if (row.get("sign") or 0) * change > 0:
         return "grows"
-    ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
     return "reverses" if ahead * (ahead + change) < 0 else "shrinks"
 
 
@@ -329,6 +330,21 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
     growth = sign * (after - before)
     return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+
+
+def _everybody(
+    result: Any, view: str, changes: Sequence[Change], worst: Change | None
+) -> tuple[float, float] | None:
+    """Return the rate of all rows before and after, if every row is in one group."""
+    rows = [each for each in changes if worst is not None and each.task == worst.task]
+    total = sum(each.n or 0 for each in rows)
+    if view not in ("gap", "groups") or not math.isclose(total, result.n_samples, rel_tol=1e-9):
+        return None
+    before, after = (
+        sum((each.n or 0) * (getattr(each, side) or 0.0) for each in rows) / total
+        for side in ("before", "after")
+    )
+    return before, after
 
 
 def ahead_first(changes: Sequence[Change], places: int) -> list[Change]:
