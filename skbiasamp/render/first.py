@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from skbiasamp._utils.formatting import (
+    DEPENDS,
     DIRECTION_OF,
     INCONCLUSIVE,
     NO_EFFECT,
@@ -146,6 +147,8 @@ def chips_of(facts: Facts) -> list[Chip]:
     for each in facts.columns:
         if each.verdict in DIRECTION_OF and facts.verdict == NO_EFFECT:
             chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
+    if facts.unknown is not None and facts.unknown.verdict == DEPENDS:
+        chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
     word = express("audit", "limit_chip", facts)
     outside = tone if tone != "unc" else "up"
     tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}

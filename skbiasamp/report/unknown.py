@@ -191,7 +191,7 @@ class Everyone:
         """Return an outer bound of the value, with tasks bounded one by one.
 
         All numbers of rows of each kind in each group are looked at, or of many rows some. Then the
-        bound is wider by as much as it would miss with half of these numbers.
+        bound is wider by as much as what groups add can bend between these numbers.
         """
         groups = np.flatnonzero(self.agree.any(axis=0))
         several = self.agree.sum(axis=1, keepdims=True) > 1
@@ -200,10 +200,8 @@ class Everyone:
         steps = next(n for n, most in _STEPS if sums <= most)
         ends = np.zeros(2)
         for kinds, signs in zip(self.by_name.swapaxes(0, 1), self.signs[groups].T, strict=True):
-            rows = alone @ kinds, open_ @ kinds, several[:, 0] @ kinds, signs
-            fine, coarse = (_extremes(*rows, n, self.is_divisible) for n in (steps, steps // 2))
-            wider = 2 * fine - coarse
-            ends += min(fine[0], wider[0]), max(fine[1], wider[1])
+            rows = alone @ kinds, open_ @ kinds, several[:, 0] @ kinds
+            ends += _extremes(*rows, signs, steps, self.is_divisible)
         return ends / self.signs[groups].size
 
     def turned(self, judge: Callable[[Contingency], str]) -> tuple[float, str] | None:
@@ -301,10 +299,14 @@ def _extremes(
     each = _amplifications(
         known.reshape(shape) + at * size, known.sum(axis=0) + open_, signs.reshape(shape[:-1])
     )
+    slack = np.zeros(each.shape)
+    for kind in np.flatnonzero((steps > 0) & ~((steps == open_) & divisible)):
+        bend = np.abs(np.diff(each, 2, axis=kind + 1))
+        slack += np.pad(bend, [(int(i == kind), int(i == kind)) for i in range(-1, 4)], "edge") / 8
     outside = (at > np.ceil(most / size - 1e-9).reshape(shape)).any(axis=-1)
     ends = []
     for sign in (-1, 1):
-        *first, last = np.where(outside, -np.inf, sign * each)
+        *first, last = np.where(outside, -np.inf, sign * each + slack)
         ends.append(sign * (reduce(_added, first) + np.flip(last)).max())
     return np.array(ends)
 
@@ -352,26 +354,19 @@ def unknown_of(every: Everyone, auditor: Any, result: AuditResult) -> Unknown:
         return Unknown(**facts)
     with collected():
         known, (_, pairs) = auditor.audit(every.test), auditor.pairs_of(every.test)
-        signs = pairs.signs.values
-        if pairs.signs.source is not None:
-            signs = np.where(pairs.signs.fixed, signs, np.nan)
-        if np.isnan(signs).any() and not every.is_divisible:
-            return Unknown(**facts)
-        every.signs = np.broadcast_to(signs, every.signs.shape)
+        if pairs.signs.source is None or np.all(pairs.signs.fixed):
+            every.signs = np.broadcast_to(pairs.signs.values, every.signs.shape)
+        elif np.any(pairs.signs.fixed):
+            every.signs = np.where(pairs.signs.fixed, pairs.signs.values, np.nan)
         turned = every.turned(lambda cells: auditor.audit(cells).verdict)
     if known.verdict != result.verdict:  # these rows are a group of their own there
         turned = 0.0, known.verdict
-    lowest, highest = every.value_bounds().tolist()
-    low, high = lowest - known.value + known.low, highest - known.value + known.high
-    crossed = (known.low > 0 >= low) or (known.high < 0 <= high)
-    rows, turned_to = turned or (None, None)
-    return Unknown(
-        **facts,
-        verdict=DEPENDS if turned or crossed else HOLDS,
-        rows=rows,
-        turned_to=turned_to,
-        lowest=lowest,
-        highest=highest,
-        low=low,
-        high=high,
-    )
+    if turned is not None:
+        facts |= {"verdict": DEPENDS, "rows": turned[0], "turned_to": turned[1]}
+    if every.is_divisible or not np.isnan(every.signs).any():
+        lowest, highest = every.value_bounds().tolist()
+        low, high = lowest - known.value + known.low, highest - known.value + known.high
+        facts |= {"lowest": lowest, "highest": highest, "low": low, "high": high}
+        crossed = (known.low > 0 >= low) or (known.high < 0 <= high)
+        facts.setdefault("verdict", DEPENDS if crossed else HOLDS)
+    return Unknown(**facts)
