@@ -80,6 +80,42 @@ class Robust:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """What rows without a group may change, whichever groups they belong to.
+
+    Attributes
+    ----------
+    n : float
+        The rows without a group.
+    verdict : {"holds", "depends on the unknown", None}
+        Whether the verdict holds. None: the first metric has no bounds.
+    rows, turned_to : float and str
+        How few of the rows were found to turn the verdict if they are in some groups, and into
+        which. None: none were found, and only the bounds include 0.
+    lowest, highest : float
+        Bounds of the value.
+    low, high : float
+        The bounds, with the interval of the value around them.
+    gap_lowest, gap_highest : float
+        Bounds of the rate of predictions in the first of two groups less that in the second.
+    rates : tuple of (group, task, lowest, highest)
+        Bounds of the rates of predictions, with ``missing="bounds"``.
+    """
+
+    n: float
+    verdict: str | None = None
+    rows: float | None = None
+    turned_to: str | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    low: float | None = None
+    high: float | None = None
+    gap_lowest: float | None = None
+    gap_highest: float | None = None
+    rates: tuple[tuple[str, str, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Guesses:
     """How well attackers guess: from labels, from predictions, and without any."""
 
@@ -236,6 +272,8 @@ class Facts:
         The gap in the labels, beside that of two models.
     changes : tuple of Change
         All pairs.
+    unknown : Unknown
+        What rows without a group may change.
     before, after : str
         What is compared: "labels" and "predictions", or "reference rows" and "these rows", or the
         names of two models.
@@ -300,5 +338,6 @@ class Facts:
     n: float | None = None
     n_train: float | None = None
     n_dropped: float | None = None
+    unknown: Unknown | None = None
     date: str | None = None
     caveats: tuple[Finding, ...] = ()

@@ -93,6 +93,8 @@ class Request:
     def how(self) -> dict[str, Any]:
         """How rows are read."""
         how = {name: getattr(self, name) for name in _HOW}
+        if self.missing == "bounds":  # what rows without a group may change is asked afterwards
+            how["missing"] = "drop"
         return how if self.reads == "labels" else how | {self.reads: True}
 
     @property

@@ -31,6 +31,7 @@ from skbiasamp.render.facts import (
     Guesses,
     Model,
     Robust,
+    Unknown,
     Who,
 )
 from skbiasamp.results._json import as_json, records
@@ -106,7 +107,7 @@ def report_facts(report: Any) -> Facts:
     facts = result_facts(report[report.primary], report.context)
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
         facts = replace(facts, changes=_of_rates(report))
-    limited: dict[str, Any] = {}
+    limited: dict[str, Any] = {"unknown": _unknown(report)}
     if report.limit is not None:
         (check,) = report.gate(report.limit, on=report.primary).checks
         limited = {
@@ -127,6 +128,22 @@ def report_facts(report: Any) -> Facts:
         caveats=tuple(report.findings),
         **limited,
     )
+
+
+def _unknown(report: Any) -> Unknown | None:
+    """Return what rows without a group may change, with bounds of rates if there are some."""
+    if report.unknown is None or "predicted_rate_lowest" not in report.rates:
+        return report.unknown
+    columns, ends = report.context["group_columns"], ("lowest", "highest")
+    rates = tuple(
+        (
+            group_name(row["group"], columns),
+            task_name(row["task"], report.context),
+            *(row[f"predicted_rate_{end}"] for end in ends),
+        )
+        for row in records(report.rates)
+    )
+    return replace(report.unknown, rates=rates)
 
 
 def reference_labels(result: Any) -> str:
