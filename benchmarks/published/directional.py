@@ -33,7 +33,7 @@ def objects():
         ("oven: predicted share minus training", "-0.10", oven["before"] - oven["train"], ""),
         ("keyboard: share of men in training", "0.70", keyboard["train"],
          "from the shares that Zhao et al. (2017) released; it rounds to 0.69"),
-        ("keyboard: predicted share of men", "0.83", keyboard["before"], ""),
+        ("keyboard: share of men in predictions", "0.83", keyboard["before"], ""),
     ):  # fmt: skip
         yield Row("Sec. 3.3", what, published, ours, why)
     for subset, name in {"val": "validation", "test": "test"}.items():
