@@ -729,4 +729,5 @@ def test_predictors_of_a_frame_and_of_counts_are_those_of_arrays():
         for table in ("predictors", "predictors_by_pair"):
             pd.testing.assert_frame_equal(getattr(found, table), getattr(expected, table))
     assert skbiasamp.explain(label, predicted, sensitive_features=group).predictors is None
-    assert "Predicted groups associate group and task more strongly" in " ".join(str(expected).split())
+    text = " ".join(str(expected).split())
+    assert "Predicted groups associate group and task more strongly" in text
