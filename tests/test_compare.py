@@ -542,6 +542,29 @@ def test_every_metric_compares_procedures(auditor, rows):
     assert row["changed"] == pytest.approx(np.mean(changed))
 
 
+def test_a_report_compares_procedures_as_an_auditor_does(rows):
+    runs = procedures(rows)
+    how = {"sensitive_features": rows["sex"]}
+    auditors = [DirectionalAuditor(reference="test"), MALSAuditor(reference="test")]
+    report = skbiasamp.compare(rows["y"], runs, **how, auditor=auditors, limit=0.5)
+    for auditor, result in zip(auditors, report.results.values(), strict=True):
+        expected = auditor.compare(rows["y"], runs, **how)
+        pd.testing.assert_frame_equal(result.table, expected.table)
+        pd.testing.assert_frame_equal(result.pairs, expected.pairs)
+    right = [np.mean([(run == rows["y"]).mean() for run in every]) for every in runs.values()]
+    assert report.accuracy["accuracy"].tolist() == pytest.approx(right)
+    assert report.accuracy["difference"].tolist() == pytest.approx([0, right[1] - right[0]])
+    women = report.rates.set_index(["model", "group"])["predicted_rate"]["biased", "f"]
+    is_woman = (rows["sex"] == "f").to_numpy()
+    assert women == pytest.approx(np.mean([run[is_woman].mean() for run in runs["biased"]]))
+    assert report.context["limit_verdicts"] == dict.fromkeys(runs, "within the limit")
+    assert "For 7 runs of these models, on 900 rows." in str(report)
+    assert {*skbiasamp.compare(rows["y"], runs, **how, random_state=0).results} > {"leakage"}
+    runs["biased"] = runs["biased"][0]
+    with pytest.raises(ValueError, match="a list of two runs or more for every model"):
+        skbiasamp.compare(rows["y"], runs, **how)
+
+
 def test_predicted_groups_of_procedures(rows):
     rng = np.random.default_rng(4)
     named = {

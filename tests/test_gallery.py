@@ -100,6 +100,28 @@ def test_pages_say_where_amplification_comes_from(run):
     assert (page["subgroups"].loc[page["subgroups"]["differs"], "value"] < 0).all()
 
 
+def test_trainings_differ_in_amplification_and_hardly_in_average_precision(run):
+    page = run("runs")
+    table = page["table"].set_index(["measure", "model", "method"])
+    precision = table.loc["average precision"]["value"].round(2)
+    assert precision.min() >= 0.84
+    assert precision.max() <= 0.87
+    linear, network, forest = (
+        table.loc[("BiasAmp A→T", name, "t"), "value"]
+        for name in ("linear model", "network", "random forest")
+    )
+    assert forest > 2 * linear
+    assert network / linear == pytest.approx(0.75, abs=0.04)
+    amplification, rates = (own.table.set_index("model") for own in page["report"].results.values())
+    assert amplification.loc["random forest", "difference_low"] > 0
+    assert amplification.loc["network", "difference_high"] < 0
+    assert rates.loc["network", "difference_low"] < 0 < rates.loc["network", "difference_high"]
+    # The papers' interval is part of the one that includes rows.
+    wide, papers = (table.xs(method, level="method") for method in ("t", "runs"))
+    assert (wide["low"] <= papers["low"]).all()
+    assert (wide["high"] >= papers["high"]).all()
+
+
 def test_metrics_of_incomes_disagree_as_the_page_says(run):
     page = run("why_incomes")
     report = page["report"]
