@@ -78,8 +78,8 @@ for name, result in report.results.items():
 # %%
 # A metric of scikit-learn
 # ------------------------
-# Average precision is a metric of scores. ``method="runs"`` is the interval of the papers, Student's
-# t over trainings alone. It does not say how other rows would differ, and is shorter here.
+# Average precision is a metric of scores. The papers' interval is ``method="runs"``, Student's t
+# over trainings alone. It does not say how other rows would differ, and is shorter here.
 
 measures = {
     "BiasAmp A→T": (DirectionalAuditor("A->T").fit(y, sensitive_features=color), predictions),

@@ -263,9 +263,9 @@ class FunctionAuditor(BaseAuditor):
             mean = moved.mean(axis=0)
             df = degrees_of_freedom((mean**2).sum(axis=0), (mean**4).sum(axis=0))
             how: dict[str, Any] = {"confidence_level": self.confidence_level, "method": method}
-            found = mean_of_runs(values, shared, df_of_rows=df, **how)
-            ends = {"low": found.low, "high": found.high, "p_value": found.p_value}
-            return ends | {"p_adjusted": adjust_p_values(found.p_value, self.adjust)}
+            mean_run = mean_of_runs(values, shared, df_of_rows=df, **how)
+            ends = {"low": mean_run.low, "high": found.high, "p_value": found.p_value}
+            return ends | {"p_adjusted": adjust_p_values(mean_run.p_value, self.adjust)}
 
         return Runs(
             results={name: result for name, (_, result) in measured.items()},

@@ -209,8 +209,8 @@ def _limit_verdicts(
     report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Asked
 ) -> dict[str, str]:
     """Return whether the value of each model lies within the limit, by the primary metric."""
-    one = next(iter(each.values()))
-    chosen = allowed(of_model(one, one.models[0]) if one.models else one)
+    rows = next(iter(each.values()))
+    chosen = allowed(of_model(rows, rows.models[0]) if rows.models else rows)
     chosen = chosen if asked.own is None else asked.own
     at = [*report.results].index(report.primary)
     auditor, random_state = chosen[at], asked.random_state
