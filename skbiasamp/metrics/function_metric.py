@@ -264,7 +264,7 @@ class FunctionAuditor(BaseAuditor):
             df = degrees_of_freedom((mean**2).sum(axis=0), (mean**4).sum(axis=0))
             how: dict[str, Any] = {"confidence_level": self.confidence_level, "method": method}
             mean_run = mean_of_runs(values, shared, df_of_rows=df, **how)
-            ends = {"low": mean_run.low, "high": found.high, "p_value": found.p_value}
+            ends = {"low": mean_run.low, "high": mean_run.high, "p_value": mean_run.p_value}
             return ends | {"p_adjusted": adjust_p_values(mean_run.p_value, self.adjust)}
 
         return Runs(

@@ -88,7 +88,7 @@ def changes_of_predictors(
 
     def share(group: SideName, task: SideName) -> Association:
         known = associate(cells, group, given=task)
-        return known if centre else found.without_centre()
+        return known if centre else known.without_centre()
 
     labels, both = share("group", "task"), share("group_pred", "task_pred")
     tasks, groups = share("group", "task_pred"), share("group_pred", "task")
