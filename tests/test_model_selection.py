@@ -1227,7 +1227,7 @@ def test_training_labels_give_the_rate_and_validation_rows_the_threshold():
     with pytest.raises(ValueError, match="y_train needs cv='prefit'"):
         BaseRateThresholdClassifier(inner).fit(NUMBERS, Y, y_train=Y)
     prefit = BaseRateThresholdClassifier(inner, cv="prefit")
-    with pytest.raises(ValueError, match="y_train holds 'yes', which is no class of y: 0 and 1"):
+    with pytest.raises(ValueError, match="y_train holds 'no', which is no class of y: 0 and 1"):
         prefit.fit(NUMBERS, Y, y_train=np.array(["no", "yes"]))
     with pytest.raises(ValueError, match="y_train has 2 tasks, and y has 1"):
         prefit.fit(NUMBERS, Y, y_train=np.eye(2, dtype=int))

@@ -173,7 +173,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         if n_columns != n_tasks or (labels.ndim == 1) != self._one_label:
             text = "{y_train} has {seen} tasks, and y has {n}. Pass labels of the same tasks."
             raise InputError(text, seen=n_columns, n=n_tasks)
-        if self._one_label and (wrong := sorted({*labels} - {*self.classes_})):
+        if self._one_label and (wrong := sorted({*labels.tolist()} - {*self.classes_.tolist()})):
             text = "{y_train} holds {seen!r}, which is no class of y: {classes}."
             raise InputError(text, seen=wrong[0], classes=quote(self.classes_.tolist()))
         return np.asarray(self._indicators(labels).mean(axis=0))
