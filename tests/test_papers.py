@@ -253,6 +253,8 @@ def test_counts_and_trees_on_compas_are_as_in_the_paper(run):
         published, spread = map(float, page["PAPER"][at].split(" ± "))
         allowed = 0.0005 if at[0] != "DPA" else 3 * spread
         assert value == pytest.approx(published, abs=allowed), at
+    assert re.search(r"two years +1281 822 1514 1661\n", page["printed"])  # as the inventory says
+    assert re.search(r"is_recid +1229 874 1402 1773\n", page["printed"])
     dpa = page["dpa"]
     for direction, published in (("T->A", 0.061), ("A->T", 0.100)):
         row = dpa.loc["balanced", direction]
