@@ -68,8 +68,8 @@ INVENTORY = (
     Item(D, "Fig. 1", "differences and relative differences", SAME,
          NO_NUMBERS + "`benchmarks/papers/relative_amplification.py`"),
     Item(D, "Table 2", "counts of race and label", SAME,
-         "unbalanced and balanced; of the label `is_recid` (within two years it would be 1281, 822, "
-         "1514 and 1661 rows)"),
+         "unbalanced and balanced; of the label `is_recid` (within two years it would be 1281, "
+         "822, 1514 and 1661 rows)"),
     Item(D, "Table 2a", "counts of the models' predictions", CANNOT,
          "with these counts, no classifier of the five features exceeds an accuracy of 68.64 % on "
          "race and 72.95 % on recidivism (a linear programme); a fully grown tree has 72.15 % and "
