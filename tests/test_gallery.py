@@ -100,6 +100,17 @@ def test_pages_say_where_amplification_comes_from(run):
     assert (page["subgroups"].loc[page["subgroups"]["differs"], "value"] < 0).all()
 
 
+def test_attackers_learn_from_as_many_rows_as_the_page_says():
+    """Without the audits, which the page prints beside the curves."""
+    page = page_of("attacker_rows").read_text("utf-8").partition("# Leakage with either")[0]
+    names = {}
+    exec(compile(page, "attacker_rows", "exec"), names)
+    linear, forest = (curve.to_numpy() for curve in names["curves"].values())
+    assert np.ptp(linear[1:]) < 1
+    assert np.diff(forest)[:3].min() > 1
+    assert abs(forest[-2:] - linear[-1]).max() < 1
+
+
 def test_trainings_differ_in_amplification_and_hardly_in_average_precision(run):
     page = run("runs")
     table = page["table"].set_index(["measure", "model", "method"])
