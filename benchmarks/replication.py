@@ -34,6 +34,8 @@ from published.inventory import (
 from published.leakage import leakage
 from published.rba import rba
 
+import skbiasamp
+
 PAPERS = {
     "Directional bias amplification (Wang & Russakovsky, ICML 2021)": directional,
     "Directional predictability amplification (Tokas, Nair & Kerner 2024)": dpa,
@@ -80,6 +82,10 @@ Symbols of the papers:
 
 `python benchmarks/replication.py --write` makes this file.
 """
+MADE = (
+    f"Made with skbiasamp {skbiasamp.__version__}. Rows that take trainings may be of earlier "
+    "versions: `--refresh` keeps them.\n"
+)
 SUMMARY = """\
 # Replication
 
@@ -157,7 +163,7 @@ def on_page(text, paper):
 
 def markdown(results, page=""):
     """Return the file; rows of `page` that were not found again stay as they are."""
-    parts = [TOP, inventory()]
+    parts = [TOP, MADE, inventory()]
     for paper, rows in results.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))

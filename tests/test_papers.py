@@ -319,6 +319,7 @@ def test_the_table_is_what_the_script_writes(cheap):
     lines = on_page()
     assert [replication.line(row) for row in cheap if replication.line(row) not in lines] == []
     text = "\n".join(lines)
+    assert re.search(r"^Made with skbiasamp \d+\.\d+", text, re.MULTILINE)
     sections = [one.section() for one in replication.KEPT]
     for part in (replication.TOP, replication.inventory(), *sections, replication.without_data()):
         assert part.rstrip() in text

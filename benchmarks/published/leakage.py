@@ -225,7 +225,10 @@ def leakage(slow):
     if slow:
         network = MLPAttacker.preset("leakage", max_epochs=3, learning_rate=1e-3)
         attackers["their layers for 3 epochs at 0.001"] = (network, {"n_draws": 3})
-    trained = "scored once on all test rows; the paper keeps the best of 100 epochs"
+    trained = (
+        "scored once on all test rows; the paper keeps the best of 100 epochs, which would make "
+        "its value larger"
+    )
     chosen = np.mean(imsitu_attackers.values("α = 1", imsitu_attackers.RELEASED, epochs=50))
     nothing = "every verb has as many women as men, so nothing can be learned"
     chance = f"{nothing}; with the choice of the epoch, their network has {chosen:.1f}"
