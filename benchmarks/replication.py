@@ -32,6 +32,7 @@ from published.inventory import (
     without_data,
 )
 from published.leakage import leakage
+from published.paper_code import paper_code
 from published.rba import rba
 
 import skbiasamp
@@ -208,6 +209,7 @@ def main():
         print(markdown(tables(slow=False)))
     if options.refresh or options.write:
         PAGE.write_text(summary(), encoding="utf-8")
+        PAGE.with_name("papers.md").write_text(paper_code(), encoding="utf-8")
 
 
 if __name__ == "__main__":

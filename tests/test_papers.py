@@ -353,6 +353,32 @@ def test_the_inventory_uses_its_words_and_its_pages_exist():
     assert [item for item in inventory.INVENTORY if not item.why] == []
 
 
+def test_the_way_from_the_papers_to_the_code_leads_somewhere():
+    page = importlib.import_module("published.paper_code")
+    assert (ROOT / "docs" / "papers.md").read_text("utf-8") == page.paper_code()
+    parts = page.parts()
+    assert {part.paper for part in parts} == {item.paper for item in inventory.INVENTORY}
+    for part in parts:
+        assert part.status in inventory.WORDS
+        # Only photographs and data that nobody here has are without a name.
+        assert part.name or part.status == inventory.NEEDS, part
+        assert not part.example or (ROOT / part.example).is_file(), part.example
+        text = (ROOT / part.example).read_text("utf-8") if part.example else ""
+        for name in part.name.split(", ") if part.name else ():
+            module, *rest = ["skbiasamp", *name.split(".")]
+            found = importlib.import_module(module)
+            for each in rest:
+                if not hasattr(found, each):
+                    found = importlib.import_module(f"{found.__name__}.{each}")
+                else:
+                    found = getattr(found, each)
+            if part in page.PARTS:
+                last = {"MultiAttributeAuditor": "ulti", "results.AuditResult": "result"}.get(
+                    name, rest[-1]
+                )
+                assert last in text, part
+
+
 def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
     rows_of = {
         "two shortcomings of MALS": "shortcoming",
