@@ -100,6 +100,27 @@ def test_pages_say_where_amplification_comes_from(run):
     assert (page["subgroups"].loc[page["subgroups"]["differs"], "value"] < 0).all()
 
 
+def test_mals_and_directional_amplification_have_other_signs_for_one_model(run):
+    page = run("six_metrics")
+    np.testing.assert_allclose(page["shortcomings"]["three groups"], [0, 8 / 45], atol=1e-12)
+    np.testing.assert_allclose(page["shortcomings"]["unequal groups"], [-0.6, 1 / 3])
+    assert "MALS reads 2 of 2 pairs against the association" in page["printed"]
+
+
+def test_a_chain_that_sharpens_prefers_no_group(run):
+    page = run("sharpening")
+    # The coefficient by its definition: mean distance of two people's votes, by twice their mean.
+    votes = np.array([[3, 0, 9, 0], [3, 3, 3, 3], [0, 12, 0, 0]])
+    apart = np.abs(votes[:, :, None] - votes[:, None]).mean(axis=(1, 2))
+    np.testing.assert_allclose(page["gini"](votes), apart / (2 * votes.mean(axis=1)))
+    clear = page["table"].assign(clear=lambda rows: rows["low"] > 0).set_index(["chain", "number"])
+    assert clear.xs("concentration", level="number")["clear"].all()
+    assert not clear.loc[("only sharpens", "preference"), "clear"].any()
+    assert clear.loc[("prefers women more", "preference"), "clear"].all()
+    # Of 1,000 other chains of 60 items: 3.6 %.
+    assert page["found"] == {"signs of other items": 6, "signs of the same votes": 74}
+
+
 def test_attackers_learn_from_as_many_rows_as_the_page_says():
     """Without the audits, which the page prints beside the curves."""
     page = page_of("attacker_rows").read_text("utf-8").partition("# Leakage with either")[0]
