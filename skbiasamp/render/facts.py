@@ -337,6 +337,7 @@ class Facts:
     accuracy: Accuracy | None = None
     n: float | None = None
     n_train: float | None = None
+    n_runs: int | None = None
     n_dropped: float | None = None
     unknown: Unknown | None = None
     date: str | None = None

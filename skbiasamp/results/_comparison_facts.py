@@ -62,6 +62,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         models=models_of(result),
         n=as_json(result.n_samples),
         n_train=known.get("n_train"),
+        n_runs=known.get("n_runs"),
         n_dropped=known.get("n_dropped") or None,
         changed=as_json(row["changed"]),
         date=(known.get("date") or "").partition(" ")[0] or None,
