@@ -7,7 +7,7 @@ TEST_JOBS ?= 2
 # Each process begins with files of its own, so most fixtures of a file are made once.
 SPREAD := --dist worksteal
 # One process a core: threads of linear algebra would only wait for each other.
-test test-docs test-benchmarks test-no-torch test-clients test-oldest fuzz mutate: export OMP_NUM_THREADS ?= 1
+test test-quick test-docs test-benchmarks test-no-torch test-clients test-oldest fuzz mutate: export OMP_NUM_THREADS ?= 1
 PYTEST_ARGS ?=
 FUZZ_CALLS ?= 100000
 BENCH_ARGS ?=
@@ -31,6 +31,10 @@ COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py compariso
 	exact_attacker.py mitigation_*.py model_selection.py plotting*.py predictability.py probe.py \
 	report.py sklearn.py subgroups.py))
 
+# What a first change most likely breaks: definitions, the papers' values, bad input, the report.
+QUICK := $(addprefix tests/test_,$(addsuffix .py,definitions oracle published_values signs input_table \
+	report sentences names language))
+
 CLIENT_TESTS := tests/test_clients.py
 
 # Reference data beside the repository, unless the caller points elsewhere.
@@ -45,7 +49,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test test-docs test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
+.PHONY: help audit test test-quick test-docs test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
 	bench mutate clean
 
 help: ## list the targets
@@ -56,6 +60,10 @@ audit: $(AUDIT_READY) ## audit real data that come with the package, and write t
 
 test: $(READY) ## run all tests of the package and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks and not pages" $(PYTEST_ARGS)
+
+test-quick: $(CORE_READY) ## run the tests that most changes need, without torch and engines, in half a minute
+	.venv-core/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m "not benchmarks and not pages" $(PYTEST_ARGS) \
+		$(QUICK)
 
 test-docs: $(READY) ## run the code of the docs, the gallery, examples and recipes, and the app in a browser
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m pages $(PYTEST_ARGS)
@@ -126,8 +134,10 @@ define install
 	@rm -f $@
 	"$(PYTHON)" -m venv $(@D)
 	@touch $@.begun
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check \
-		$(PIP_ARGS) --constraint $(CONSTRAINTS) --editable ".[$(EXTRAS)]"
+	$(if $(GROUPS),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check "pip>=25.1")
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) \
+		--constraint $(CONSTRAINTS) $(addprefix --group ,$(GROUPS)) \
+		--editable ".$(if $(EXTRAS),[$(EXTRAS)])"
 	$(AFTER)
 	@mv $@.begun $@
 endef
@@ -135,27 +145,30 @@ endef
 # On top of the environment of the tests: only those who build the site wait for Sphinx.
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[docs]"
+		--constraint constraints.txt --group docs
 	@touch $@
 
 $(MUTATE_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[mutate]"
+		--constraint constraints.txt --group mutate
 	@touch $@
 
 $(TESTS_OF_LINES): $(MUTATE_READY) $(shell find skbiasamp tests -name '*.py')
 	$(BIN)/python benchmarks/mutate.py --measure
 
-$(READY): EXTRAS := all,ibis,torch,test,dev
+$(READY): EXTRAS := all,ibis,torch
+$(READY): GROUPS := test dev
 # Modules that a first audit does not import are not compiled: a third of the time and the size.
 $(AUDIT_READY): EXTRAS := app
 $(AUDIT_READY): PIP_ARGS := --no-compile
 # An audit installs nothing; an environment that is made again gets both back.
 $(AUDIT_READY): AFTER = @$(@D)/bin/python -m pip uninstall -qq --yes setuptools pip
-$(CORE_READY): EXTRAS := test
-$(OLDEST_READY): EXTRAS := test,plot,mitigation
-$(CLIENTS_READY): EXTRAS := clients
-$(SPARK_READY): EXTRAS := spark,test
+$(CORE_READY): GROUPS := test
+$(OLDEST_READY): EXTRAS := plot,mitigation
+$(OLDEST_READY): GROUPS := test
+$(CLIENTS_READY): GROUPS := clients
+$(SPARK_READY): EXTRAS := spark
+$(SPARK_READY): GROUPS := test
 $(READY) $(AUDIT_READY) $(CORE_READY) $(SPARK_READY): CONSTRAINTS := constraints.txt
 $(CLIENTS_READY): CONSTRAINTS := constraints-clients.txt
 $(OLDEST_READY): CONSTRAINTS := constraints-oldest.txt

@@ -32,7 +32,10 @@ from published.inventory import (
     without_data,
 )
 from published.leakage import leakage
+from published.paper_code import paper_code
 from published.rba import rba
+
+import skbiasamp
 
 PAPERS = {
     "Directional bias amplification (Wang & Russakovsky, ICML 2021)": directional,
@@ -80,6 +83,10 @@ Symbols of the papers:
 
 `python benchmarks/replication.py --write` makes this file.
 """
+MADE = (
+    f"Made with skbiasamp {skbiasamp.__version__}. Rows that take trainings may be of earlier "
+    "versions: `--refresh` keeps them.\n"
+)
 SUMMARY = """\
 # Replication
 
@@ -157,7 +164,7 @@ def on_page(text, paper):
 
 def markdown(results, page=""):
     """Return the file; rows of `page` that were not found again stay as they are."""
-    parts = [TOP, inventory()]
+    parts = [TOP, MADE, inventory()]
     for paper, rows in results.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))
@@ -202,6 +209,7 @@ def main():
         print(markdown(tables(slow=False)))
     if options.refresh or options.write:
         PAGE.write_text(summary(), encoding="utf-8")
+        PAGE.with_name("papers.md").write_text(paper_code(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ READERS = ["report", "cli", "results", "plotting"]
 # The auditor of a Display whose user names none, and that of the value whose parts are exact.
 DEFAULTS = {
     "plotting/_common.py": ["DirectionalAuditor", "DirectionalAuditor"],
-    "report/explain.py": ["DirectionalAuditor", "DirectionalAuditor"],
+    "report/explain.py": ["DirectionalAuditor", "MALSAuditor"] * 2,
 }
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from skbiasamp import Contingency, LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
 from skbiasamp.metrics import dataset_leakage
 
@@ -131,3 +132,54 @@ def test_wrong_validation_rows_are_refused(attacker, change, message):
     given = {"validation": rows(2, 0.2)} | change
     with pytest.raises(ValueError, match=message):
         leakage(rows(0, 0.0), rows(1, 0.2), given["validation"], attacker)
+
+
+# --------------------------------------------------------------------------- of a model
+
+
+def scored_rows(n, seed, shift=1.5):
+    """Return labels, logits and groups; the first logit reveals the group."""
+    rng = np.random.default_rng(seed)
+    women, labels = rng.integers(2, size=n), rng.integers(2, size=(n, 2))
+    logits = 4.0 * labels - 2 + rng.normal(size=(n, 2))
+    logits[:, 0] += shift * women
+    return labels, logits, np.array(["m", "f"])[women]
+
+
+def scored(*rows):
+    labels, logits, sex = rows
+    return Contingency.from_labels(labels, logits, sensitive_features=sex, scores=True)
+
+
+def test_both_attackers_choose_their_epoch_on_validation_rows(seen):
+    train, test = scored_rows(400, 0), scored_rows(400, 1)
+    network = Spy((8,), early_stopping="accuracy", max_epochs=20, random_state=0)
+    auditor = LeakageAuditor(attacker=network, n_draws=1, n_resamples=19, random_state=0)
+    labels, logits, sex = test
+    quality = {}
+    for shift in (1.5, -1.5):
+        validation = scored_rows(300, 2, shift)
+        auditor.fit(scored(*train), validation=scored(*validation))
+        seen.clear()
+        result = auditor.audit(labels, logits, sensitive_features=sex)
+        quality[shift] = result.table["quality_model"][0]
+        assert all(options["validation"][2].sum() == 300 for *_, options in seen)
+        # The attacker on the model sees logits of the validation rows.
+        at = {tuple(row) for row in np.float32(validation[1])}
+        held = [
+            {tuple(row) for row in np.float32(options["validation"][0])} for *_, options in seen
+        ]
+        assert any(at <= rows for rows in held)
+    # Where logits reveal the group the other way round, the best epoch is the worst.
+    assert quality[1.5] > quality[-1.5] + 0.05
+
+
+def test_validation_rows_of_a_model_are_counted_with_predictions():
+    auditor, rows = LeakageAuditor(), scored_rows(50, 0)
+    with pytest.raises(TypeError, match="validation must be a Contingency of labels and pred"):
+        auditor.fit(scored(*rows), validation=rows)
+    labels, _, sex = rows
+    with pytest.raises(TypeError, match="labels and predictions; got labels alone"):
+        auditor.fit(
+            scored(*rows), validation=Contingency.from_labels(labels, sensitive_features=sex)
+        )

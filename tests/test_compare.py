@@ -542,6 +542,52 @@ def test_every_metric_compares_procedures(auditor, rows):
     assert row["changed"] == pytest.approx(np.mean(changed))
 
 
+@pytest.mark.parametrize("formula", ["change", "published"])
+def test_the_interval_of_papers_is_student_s_t_over_published_values(formula, rows):
+    rng = np.random.default_rng(2)
+    guessed = [np.where(rng.random(900) < p, "f", rows["sex"]) for p in (0.02, 0.1, 0.15, 0.3)]
+    how = {"sensitive_features": rows["sex"]}
+    auditor = DirectionalAuditor("T->A", reference="test", formula=formula)
+    mean = auditor.audit_runs(rows["y"], [None] * 4, **how, sensitive_preds=guessed, method="runs")
+    signs = np.array([1, -1]) * np.sign(np.cov(rows["sex"] == "f", rows["y"])[0, 1])
+    yes = (rows["y"] == 1).to_numpy()
+    moves = [
+        np.array([(run[yes] == sex).mean() - (rows["sex"][yes] == sex).mean() for sex in "fm"])
+        for run in guessed
+    ]
+    published = [(signs * move).mean() for move in moves]
+    ends = stats.t.interval(0.95, 3, np.mean(published), stats.sem(published))
+    assert [mean.published, mean.published_low, mean.published_high] == pytest.approx(
+        [np.mean(published), *ends]
+    )
+    assert (mean.value == pytest.approx(np.mean(published))) == (formula == "published")
+    if formula == "published":
+        assert [mean.low, mean.high] == pytest.approx(list(ends))
+
+
+def test_a_report_compares_procedures_as_an_auditor_does(rows):
+    runs = procedures(rows)
+    how = {"sensitive_features": rows["sex"]}
+    auditors = [DirectionalAuditor(reference="test"), MALSAuditor(reference="test")]
+    report = skbiasamp.compare(rows["y"], runs, **how, auditor=auditors, limit=0.5)
+    for auditor, result in zip(auditors, report.results.values(), strict=True):
+        expected = auditor.compare(rows["y"], runs, **how)
+        pd.testing.assert_frame_equal(result.table, expected.table)
+        pd.testing.assert_frame_equal(result.pairs, expected.pairs)
+    right = [np.mean([(run == rows["y"]).mean() for run in every]) for every in runs.values()]
+    assert report.accuracy["accuracy"].tolist() == pytest.approx(right)
+    assert report.accuracy["difference"].tolist() == pytest.approx([0, right[1] - right[0]])
+    women = report.rates.set_index(["model", "group"])["predicted_rate"]["biased", "f"]
+    is_woman = (rows["sex"] == "f").to_numpy()
+    assert women == pytest.approx(np.mean([run[is_woman].mean() for run in runs["biased"]]))
+    assert report.context["limit_verdicts"] == dict.fromkeys(runs, "within the limit")
+    assert "For 7 runs of these models, on 900 rows." in str(report)
+    assert {*skbiasamp.compare(rows["y"], runs, **how, random_state=0).results} > {"leakage"}
+    runs["biased"] = runs["biased"][0]
+    with pytest.raises(ValueError, match="a list of two runs or more for every model"):
+        skbiasamp.compare(rows["y"], runs, **how)
+
+
 def test_predicted_groups_of_procedures(rows):
     rng = np.random.default_rng(4)
     named = {

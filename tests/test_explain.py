@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
 
 EXACT = 1e-12
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "/nowhere"))
@@ -658,3 +658,76 @@ def test_contingencies_without_parts_are_refused():
         skbiasamp.explain(several)
     with pytest.raises(ValueError, match="some columns of groups"):
         skbiasamp.explain(several.model("old"), given="dept")
+
+
+# --------------------------------------------------------------------------- two predictors
+
+
+def objects(n=6000, seed=0):
+    """Return people of two groups, two objects beside them, and predictions of both."""
+    rng = np.random.default_rng(seed)
+    man = rng.random(n) < 0.7
+    label = (rng.random((n, 2)) < np.where(man[:, None], [0.4, 0.3], [0.2, 0.35])).astype(int)
+    predicted = np.where(rng.random((n, 2)) < 0.85, label, rng.random((n, 2)) < 0.2).astype(int)
+    looks_like_a_man = man | ((label[:, 0] == 1) & (rng.random(n) < 0.4))
+    sexes = np.array(["woman", "man"])
+    return label, predicted, sexes[man.astype(int)], sexes[looks_like_a_man.astype(int)]
+
+
+def shares_of_men(label, predicted, group, group_predicted):
+    """Return the parts of the change of the share of men beside each object, by hand."""
+
+    def share(groups, objects):
+        return np.array([(groups[objects[:, t] == 1] == "man").mean() for t in range(2)])
+
+    both, none = share(group_predicted, predicted), share(group, label)
+    tasks, groups = share(group, predicted), share(group_predicted, label)
+    return (tasks - none + both - groups) / 2, (groups - none + both - tasks) / 2, none
+
+
+def test_the_two_predictors_of_a_pair_sum_to_its_change():
+    train, test = objects(seed=1), objects()
+    label, predicted, group, group_predicted = test
+    given = {"sensitive_features": group, "sensitive_pred": group_predicted}
+    of_train = {"y_train": train[0], "sensitive_train": train[2]}
+    explanation = skbiasamp.explain(label, predicted, **given, **of_train)
+    auditor = MALSAuditor().fit(train[0], sensitive_features=train[2])
+    audit = auditor.audit(label, predicted, **given)
+    assert explanation.predictors["value"].sum() == pytest.approx(audit.value, abs=EXACT)
+    men = explanation.predictors_by_pair.query("group == 'man'").pivot(
+        index="task", columns="part", values=["value", "low", "high"]
+    )
+    tasks, groups, labels = shares_of_men(*test)
+    *_, of_training = shares_of_men(*train)
+    value = men["value"]
+    np.testing.assert_allclose(value["task predictor"], tasks, atol=EXACT)
+    np.testing.assert_allclose(value["group predictor"], groups, atol=EXACT)
+    np.testing.assert_allclose(value["labels"], labels - of_training, atol=EXACT)
+    delta = audit.table.query("group == 'man'")["delta"]
+    np.testing.assert_allclose(value.sum(axis=1), delta, atol=EXACT)
+    # The predictor of the group is what drives the first object.
+    assert groups[0] > 0.05 > abs(tasks[0])
+    rng = np.random.default_rng(0)
+    drawn = (rng.integers(0, len(group), len(group)) for _ in range(400))
+    spread = np.std([shares_of_men(*(own[rows] for own in test))[:2] for rows in drawn], axis=0)
+    half = (men["high"] - men["low"]) / 2
+    for part, sd in zip(("task predictor", "group predictor"), spread, strict=True):
+        np.testing.assert_allclose(half[part], 1.96 * sd, rtol=0.15)
+
+
+def test_predictors_of_a_frame_and_of_counts_are_those_of_arrays():
+    label, predicted, group, group_predicted = objects()
+    given = {"sensitive_features": group, "sensitive_pred": group_predicted}
+    expected = skbiasamp.explain(label[:, 0], predicted[:, 0], **given)
+    assert expected.predictors["part"].tolist() == ["task predictor", "group predictor"]
+    columns = {"label": label[:, 0], "decision": predicted[:, 0], "sex": group}
+    frame = pd.DataFrame(columns | {"sex_seen": group_predicted})
+    names = {"target": "label", "prediction": "decision", "sensitive": "sex"}
+    names["sensitive_prediction"] = "sex_seen"
+    cells = Contingency.from_labels(label[:, 0], predicted[:, 0], **given)
+    for found in (skbiasamp.explain(frame, **names), skbiasamp.explain(cells)):
+        for table in ("predictors", "predictors_by_pair"):
+            pd.testing.assert_frame_equal(getattr(found, table), getattr(expected, table))
+    assert skbiasamp.explain(label, predicted, sensitive_features=group).predictors is None
+    text = " ".join(str(expected).split())
+    assert "Predicted groups associate group and task more strongly" in text

@@ -152,7 +152,7 @@ def test_the_first_screen_has_few_numbers(make, most):
     [
         (WIDENED, "amplifies", "up", "widens the gap between a and b", "Both."),
         (NARROWED, "reduces", "down", "narrows the gap between a and b", "The data."),
-        (TURNED, "reverses", "rev", "reverses the gap between a and b", "The model."),
+        (TURNED, "reverses", "rev", "reverses the gap between a and b", "The model, or"),
         (ADDED, "adds a difference", "up", "adds a gap between a and b", "The model."),
         (KEPT, "no clear effect", "unc", "no clear change of the gap", "The data."),
     ],
@@ -216,7 +216,8 @@ def test_the_first_step_is_about_the_group_that_the_page_is_about():
 
 
 def test_a_group_that_is_unclear_is_said_to_be():
-    marks = part_of(groups_24(), Card).picture.marks
+    *marks, everybody = part_of(groups_24(), Card).picture.marks
+    assert everybody.name == "all rows"
     assert len(marks) == 7
     assert {mark.tail for mark in marks if mark.tone == "unc"} == {"unclear"}
 
@@ -319,7 +320,7 @@ def test_an_alarm_that_comes_later_than_its_change_says_why():
     assert f"Evidence adds up over periods, so the first alarm came in {timeline.first_alarm}" in (
         card.lead
     )
-    assert "Versions of the model began in 2026-06" in answers_of(timeline)["When did it begin?"]
+    assert "Version 2 began in 2026-06" in answers_of(timeline)["When did it begin?"]
 
 
 # --------------------------------------------------------------------------- every format

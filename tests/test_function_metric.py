@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
+from sklearn.metrics import average_precision_score
 
+import skbiasamp
 from skbiasamp.metrics import FunctionAuditor
 
 
@@ -129,3 +131,74 @@ def test_what_cannot_be_measured_has_no_interval_or_is_refused():
         result = auditor.audit(label, predicted, sensitive_features=group)
     assert np.isnan(result.low)
     assert result.verdict == "not measured"
+
+
+# --------------------------------------------------------------------------- runs and models
+
+
+def false_positives(y_true, y_pred, group):
+    return {name: y_pred[(group == name) & (y_true == 0)].mean() for name in ("f", "m")}
+
+
+def rise_of_runs(n=300, n_runs=4):
+    label, predicted, group = world(n)
+    rng = np.random.default_rng(5)
+    runs = [np.where(rng.random(n) < 0.1, 1 - predicted, predicted) for _ in range(n_runs)]
+    return label, group, runs
+
+
+def test_a_rate_of_each_group_over_runs_has_the_interval_of_the_papers():
+    label, group, runs = rise_of_runs()
+    auditor = FunctionAuditor(false_positives, percent=True)
+    result = auditor.audit_runs(label, runs, sensitive_features=group, method="runs")
+    rates = np.array([[*false_positives(label, run, group).values()] for run in runs])
+    low, high = stats.t.interval(0.95, 3, rates.mean(axis=0), stats.sem(rates))
+    assert result.table["group"].tolist() == ["f", "m"]
+    assert_allclose(result.table["amplification"], rates.mean(axis=0))
+    assert_allclose(result.table[["low", "high"]], np.c_[low, high])
+    of_mean = stats.t.interval(0.95, 3, rates.mean(), stats.sem(rates.mean(axis=1)))
+    assert_allclose([result.low, result.high], of_mean)
+
+
+def test_a_metric_of_scikit_learn_is_measured_over_runs_of_scores():
+    label, group, runs = rise_of_runs()
+    rng = np.random.default_rng(0)
+    scores = [np.clip(run * 0.4 + 0.5 * rng.random(len(run)), 0, 1) for run in runs]
+
+    def precision(y_true, y_score, group):
+        return average_precision_score(y_true, y_score)
+
+    auditor = FunctionAuditor(precision, percent=False)
+    result = auditor.audit_runs(label, scores, sensitive_features=group, method="runs")
+    each = [average_precision_score(label, score) for score in scores]
+    interval = stats.t.interval(0.95, 3, np.mean(each), stats.sem(each))
+    assert_allclose([result.value, result.low, result.high], [np.mean(each), *interval])
+
+
+def test_what_runs_share_is_their_covariance_over_rows():
+    label, group, runs = rise_of_runs()
+    auditor = FunctionAuditor(rise, percent=True)
+    result = auditor.audit_runs(label, runs, sensitive_features=group)
+    covariance = np.cov(np.array(runs) - label) / len(label)
+    shared = covariance[~np.eye(4, dtype=bool)].mean()
+    assert result.statistics["data_standard_error"] == pytest.approx(np.sqrt(shared))
+
+
+def test_models_are_compared_row_by_row():
+    label, group, (old, new, *_) = rise_of_runs()
+    auditor = FunctionAuditor(rise, percent=True)
+    models = {"old": old, "new": new}
+    row = (
+        auditor.compare(label, models, sensitive_features=group).table.set_index("model").loc["new"]
+    )
+    moved = new - old
+    assert row["difference"] == pytest.approx(moved.mean())
+    away = (moved - moved.mean()) ** 2
+    df = away.sum() ** 2 / (away**2).sum()
+    ends = stats.t.interval(0.95, df, moved.mean(), stats.sem(moved))
+    assert_allclose([row["difference_low"], row["difference_high"]], ends)
+    report = skbiasamp.compare(
+        label, {"old": [old, new], "new": [new, new]}, sensitive_features=group, auditor=auditor
+    )
+    table = report.results["function"].table.set_index("model")
+    assert table["value"]["old"] == pytest.approx((old + new - 2 * label).mean() / 2)

@@ -100,6 +100,60 @@ def test_pages_say_where_amplification_comes_from(run):
     assert (page["subgroups"].loc[page["subgroups"]["differs"], "value"] < 0).all()
 
 
+def test_mals_and_directional_amplification_have_other_signs_for_one_model(run):
+    page = run("six_metrics")
+    np.testing.assert_allclose(page["shortcomings"]["three groups"], [0, 8 / 45], atol=1e-12)
+    np.testing.assert_allclose(page["shortcomings"]["unequal groups"], [-0.6, 1 / 3])
+    assert "MALS reads 2 of 2 pairs against the association" in page["printed"]
+
+
+def test_a_chain_that_sharpens_prefers_no_group(run):
+    page = run("sharpening")
+    # The coefficient by its definition: mean distance of two people's votes, by twice their mean.
+    votes = np.array([[3, 0, 9, 0], [3, 3, 3, 3], [0, 12, 0, 0]])
+    apart = np.abs(votes[:, :, None] - votes[:, None]).mean(axis=(1, 2))
+    np.testing.assert_allclose(page["gini"](votes), apart / (2 * votes.mean(axis=1)))
+    clear = page["table"].assign(clear=lambda rows: rows["low"] > 0).set_index(["chain", "number"])
+    assert clear.xs("concentration", level="number")["clear"].all()
+    assert not clear.loc[("only sharpens", "preference"), "clear"].any()
+    assert clear.loc[("prefers women more", "preference"), "clear"].all()
+    # Of 1,000 other chains of 60 items: 3.6 %.
+    assert page["found"] == {"signs of other items": 6, "signs of the same votes": 74}
+
+
+def test_attackers_learn_from_as_many_rows_as_the_page_says():
+    """Without the audits, which the page prints beside the curves."""
+    page = page_of("attacker_rows").read_text("utf-8").partition("# Leakage with either")[0]
+    names = {}
+    exec(compile(page, "attacker_rows", "exec"), names)
+    linear, forest = (curve.to_numpy() for curve in names["curves"].values())
+    assert np.ptp(linear[1:]) < 1
+    assert np.diff(forest)[:3].min() > 1
+    assert abs(forest[-2:] - linear[-1]).max() < 1
+
+
+def test_trainings_differ_in_amplification_and_hardly_in_average_precision(run):
+    page = run("runs")
+    table = page["table"].set_index(["measure", "model", "method"])
+    precision = table.loc["average precision"]["value"].round(2)
+    assert precision.min() >= 0.84
+    assert precision.max() <= 0.87
+    linear, network, forest = (
+        table.loc[("BiasAmp A→T", name, "t"), "value"]
+        for name in ("linear model", "network", "random forest")
+    )
+    assert forest > 2 * linear
+    assert network / linear == pytest.approx(0.75, abs=0.04)
+    amplification, rates = (own.table.set_index("model") for own in page["report"].results.values())
+    assert amplification.loc["random forest", "difference_low"] > 0
+    assert amplification.loc["network", "difference_high"] < 0
+    assert rates.loc["network", "difference_low"] < 0 < rates.loc["network", "difference_high"]
+    # The papers' interval is part of the one that includes rows.
+    wide, papers = (table.xs(method, level="method") for method in ("t", "runs"))
+    assert (wide["low"] <= papers["low"]).all()
+    assert (wide["high"] >= papers["high"]).all()
+
+
 def test_metrics_of_incomes_disagree_as_the_page_says(run):
     page = run("why_incomes")
     report = page["report"]
@@ -161,6 +215,10 @@ def test_compas_amplifies_little_and_differs_much_in_errors(run):
     page = run("compas_thresholds")
     table = page["table"]
     assert table["A->T"].abs().max() < 0.067
+    assert round(table["A->T"].max(), 3) == 0.056  # as the replication page says
+    verdicts = [audit.verdict for audit in page["audits"].values()]
+    unclear = ["no clear effect"] * 2
+    assert verdicts == ["reduces", *["amplifies"] * 6, *unclear, "reduces", "reduces"]
     gap = table["African-American"] - table["Caucasian"]
     assert gap.loc[1:7].min() > 0.09
     assert (table["predicted"] - page["base_rate"]).abs().idxmin() == 4

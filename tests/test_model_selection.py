@@ -1208,6 +1208,31 @@ def test_a_fitted_classifier_keeps_its_fit(frozen):
         BaseRateThresholdClassifier(LogisticRegression(), cv="prefit").fit(NUMBERS, Y)
 
 
+def test_training_labels_give_the_rate_and_validation_rows_the_threshold():
+    """Of N validation rows, the Np with the highest scores are positive (Sec. 3.3)."""
+    train, validation = HALF
+    inner = LogisticRegression().fit(NUMBERS[train], Y[train])
+    words = np.array(["no", "yes"])
+    for labels, model in ((Y, inner), (words[Y], LogisticRegression().fit(NUMBERS, words[Y]))):
+        no, yes = np.unique(labels)
+        rare = np.r_[labels[train], np.repeat(no, 3 * N)]  # p is lower than in y
+        fitted = BaseRateThresholdClassifier(model, cv="prefit")
+        fitted.fit(NUMBERS[validation], labels[validation], y_train=rare)
+        p = (rare == yes).mean()
+        assert fitted.base_rates_ == pytest.approx(p)
+        score = model.predict_proba(NUMBERS[validation])[:, 1]
+        highest = np.argsort(-score)[: round(len(score) * p)]
+        positive = np.flatnonzero(fitted.predict(NUMBERS[validation]) == yes)
+        assert {*positive} == {*highest}
+    with pytest.raises(ValueError, match="y_train needs cv='prefit'"):
+        BaseRateThresholdClassifier(inner).fit(NUMBERS, Y, y_train=Y)
+    prefit = BaseRateThresholdClassifier(inner, cv="prefit")
+    with pytest.raises(ValueError, match="y_train holds 'no', which is no class of y: 0 and 1"):
+        prefit.fit(NUMBERS, Y, y_train=np.array(["no", "yes"]))
+    with pytest.raises(ValueError, match="y_train has 2 tasks, and y has 1"):
+        prefit.fit(NUMBERS, Y, y_train=np.eye(2, dtype=int))
+
+
 def test_one_weight_for_all_rows_may_be_a_fraction():
     inner = LogisticRegression().fit(NUMBERS, Y)
     half, whole = (BaseRateThresholdClassifier(inner, cv="prefit") for _ in range(2))

@@ -834,7 +834,7 @@ def test_the_threshold_finding_says_what_predicting_as_often_as_labelled_changes
     assert finding.numbers["value"] == pytest.approx(value)
     assert "Audit again with this threshold" in finding.action
     (without,) = (one for one in audit_at(scored, 0.8).findings if one.topic == "threshold")
-    assert "with the scores as y_score" in without.action
+    assert "with the scores (y_score)" in without.action
 
 
 def test_a_reversal_is_no_reduction():
@@ -848,7 +848,8 @@ def test_a_reversal_is_no_reduction():
     report = report_of(turned)
     assert report["directional A->T"].verdict == "reverses"
     (finding,) = (one for one in report.findings if one.topic == "reversal")
-    assert "directional A->T" in finding.text
+    assert "Another group is ahead in the predictions" in finding.text
+    assert "directional A->T" in finding.numbers["metrics"]
     assert "reversal" not in topics(report_of(AMPLIFIED))
 
 

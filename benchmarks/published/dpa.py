@@ -193,7 +193,8 @@ def dpa(slow):
     if slow:
         attackers["their network"] = MLPAttacker.preset("dpa")
     for attacker, settings in attackers.items():
-        for (kind, direction), row in trees["table"](5, settings).iterrows():
+        n_samples = 24 if settings == "exact" else 5
+        for (kind, direction), row in trees["table"](n_samples, settings).iterrows():
             number = published["DPA", kind, direction]
             why, share = "other trees on other samples", f"{100 * row['share']:.0f} %"
             if (kind, direction) == ("unbalanced", "T->A"):
@@ -205,7 +206,7 @@ def dpa(slow):
                 f"DPA {ARROWS[direction]}, {kind}, our trees, {attacker}",
                 number,
                 row["mean"],
-                f"± {row['spread']:.3f} over samples; {why}",
+                f"± {row['spread']:.3f} over {n_samples} samples; {why}",
             )
 
     step = page("relative_amplification")

@@ -9,7 +9,8 @@ labels, and with more it strengthens it.
 
 **Result:** error-rate differences react to one of these errors only, or to both in the same way.
 The two measures of amplification (last column) change sign. BiasAmp A→T is group → task: does the
-group shift the predicted task?
+group shift the predicted task? Here they agree. Where groups have other sizes they do not, and for
+one model below MALS is −0.60 and BiasAmp A→T +0.33.
 """
 
 # %%
@@ -21,6 +22,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
 from skbiasamp.metrics import directional_amplification, mals_amplification
 
 woman = np.repeat([True, False], 40)
@@ -83,3 +86,37 @@ for ax in axes[1]:
     ax.set_xlabel("share of women predicted as painters")
 figure.suptitle("An error that weakens a correlation (left of 0.75) or strengthens it (right)")
 plt.show()
+
+# %%
+# Two shortcomings of MALS
+# ------------------------
+# The paper (Sec. 3.2) has two examples in which MALS and BiasAmp A→T disagree. In the first, three
+# groups have 50, 50 and 30 rows. The model is right for A1, predicts 0 for all of A2, and 1 for all
+# of A3. MALS counts A1 alone, which has more than a third of the rows with label 1: it is 0.
+#
+# In the second, A1 has 90 rows and A2 has 30. One in three rows of A1 has label 1, and two in three
+# of A2. The model predicts 0 for all of A1, and 1 for all of A2: nothing amplifies more. But of the
+# rows with label 1, more are in A1, since A1 is larger. MALS takes this for an association of A1
+# with label 1, which the model reverses.
+
+columns = ["group", "task", "task_pred", "n"]
+examples = {
+    "three groups": [
+        ("A1", 0, 0, 10), ("A1", 1, 1, 40), ("A2", 0, 0, 40),
+        ("A2", 1, 0, 10), ("A3", 0, 1, 10), ("A3", 1, 1, 20),
+    ],
+    "unequal groups": [("A1", 0, 0, 60), ("A1", 1, 0, 30), ("A2", 0, 1, 10), ("A2", 1, 1, 20)],
+}  # fmt: skip
+shortcomings = {}
+for name, rows in examples.items():
+    counts = Contingency.from_counts(pd.DataFrame(rows, columns=columns))
+    auditors = MALSAuditor(reference="test"), DirectionalAuditor(reference="test")
+    shortcomings[name] = [auditor.audit(counts).published for auditor in auditors]
+print(pd.DataFrame(shortcomings, ["MALS", "BiasAmp A→T"]).T.round(4))
+
+# %%
+# The report of the second model says why MALS must not be trusted here:
+
+report = skbiasamp.audit(counts, random_state=0)
+(finding,) = (finding for finding in report.findings if finding.code == "SBA306")
+print(finding)

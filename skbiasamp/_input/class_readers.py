@@ -260,7 +260,7 @@ class DistinctTexts(Classes):
 
 _KEEP_OR_DROP = (
     "Leave these rows out ({missing='drop'}), or keep them as a group of their own "
-    "({missing='group'})."
+    "({missing='group'}). {skbiasamp.audit(missing='bounds')} says what they could change."
 )
 
 

@@ -17,6 +17,7 @@ AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 ADDS_MORE, ADDS_LESS = "adds more", "adds less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, NOT_MEASURED = "no clear effect", "not measured"
+HOLDS, DEPENDS = "holds", "depends on the unknown"  # of a verdict, beside rows without a group
 # The verdicts with a limit.
 WITHIN, OUTSIDE, INCONCLUSIVE = "within the limit", "outside the limit", "inconclusive"
 LIMITED = {"passed": WITHIN, "failed": OUTSIDE, INCONCLUSIVE: INCONCLUSIVE}  # of a gate's outcomes

@@ -59,8 +59,8 @@ def make_pair(
 ) -> AttackPair:
     """Return the attack on labels and the attack on predictions: each an input and a target.
 
-    `read` holds what the two attackers see in place of classes. On `validation` attackers of labels
-    choose their epoch.
+    `read` holds what the two attackers see in place of classes. On `validation` rows they choose
+    their epoch.
 
     Both attackers learn from the training rows if these have predictions too, and are cross-fitted
     on the test rows otherwise. Without a model, the attacker learns from the training labels if
@@ -106,8 +106,8 @@ def make_pair(
             n_folds=settings.cv,
             n=test.clusters.total,
         )
-    how: Any = {"train": training, "numbers": numbers}
-    on_data = make_attack(test, data, perturbed=flips, read=read[0], validation=validation, **how)
+    how: Any = {"train": training, "numbers": numbers, "validation": validation}
+    on_data = make_attack(test, data, perturbed=flips, read=read[0], **how)
     on_model = model and make_attack(test, model, read=read[1], **how)
     truth = truth_of(data.input if flips else data.target)
     pair = AttackPair(on_data, on_model, settings, perturbed, truth)

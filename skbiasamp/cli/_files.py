@@ -147,6 +147,7 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
         "y_train and sensitive_train": "--train",
         "the training data": "--train",
         "NumericAuditor": "--numeric",
+        "skbiasamp.audit(missing='bounds')": "skbiasamp audit --missing bounds",
         "LICAuditor": "--auditor skbiasamp:LICAuditor",
         "WordListLabeler": "--text and --labels",
     }

@@ -238,10 +238,10 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             default=[],
         ),
         "--missing": _one_of(
-            *("error", "drop", "group"),
+            *("error", "drop", "group", "bounds"),
             default="error",
-            text="rows without a sensitive feature: stop (default), leave them out, or make a "
-            "group",
+            text="rows without a sensitive feature: stop (default), leave them out, make a group, "
+            "or (audit) leave them out and say what they could change",
         ),
         "--min-rows": _value(
             'groups of fewer rows are one group together, "other (3 groups)" (default: every group '

@@ -27,8 +27,9 @@ def add_over(commands: Any) -> None:
     """Add the command to the parser."""
     shared = (
         "test --time --every --target --prediction --sensitive --sensitive-prediction --weight "
-        "--positive --reference --groups --missing --auditor --model-name --data-name --seed "
-        "--delimiter --encoding --decimal --bins --html --json --markdown --limit"
+        "--positive --favourable --reference --groups --missing --auditor --model-name "
+        "--data-name --seed --delimiter --encoding --decimal --bins --html --json --markdown "
+        "--limit"
     )
     own = {
         "test": {
@@ -72,7 +73,8 @@ def _over(options: argparse.Namespace) -> int:
     outputs = checked_outputs(options, paths)
     named = named_columns(options)
     how: dict[str, Any] = {
-        name: getattr(options, name) for name in ("auditor", "groups", "missing", "model_name")
+        name: getattr(options, name)
+        for name in ("auditor", "favourable", "groups", "missing", "model_name")
     }
     how |= {"pos_label": options.positive, "random_state": options.seed}
     how["data_name"] = options.data_name or ", ".join(options.test)
@@ -81,7 +83,7 @@ def _over(options: argparse.Namespace) -> int:
     how["reference"] = int(options.reference) if of_periods else options.reference
     how |= columns_by_role(named) | {"time": options.time}
     described: list[dict[str, Any]] = []
-    with speaking(names_of_options(named) | {"frame": "FILE"}):
+    with speaking(names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
         if counted:
             timeline = skbiasamp.audit_over(_counts(paths), **how)
         elif options.time is None:

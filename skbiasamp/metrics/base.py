@@ -306,7 +306,8 @@ class BaseAuditor(Declaration):
         -------
         result : AuditResult
             The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
-            value) and ``data_standard_error``: the error of the mean by the audited rows.
+            value) and ``data_standard_error``: the error of the mean by the audited rows. The
+            interval of the published value is Student's t over runs alone.
         """
         labels = {
             "sensitive_preds": sensitive_preds,

@@ -34,11 +34,7 @@ def compared(
     auditor._check_fitted()
     runs: dict[str, list[str]] = {}
     if not (is_contingency(y_true) or columns):
-        names = ("y_preds", "sensitive_preds")
-        check_models({name: labels[name] for name in names})
-        rows = labels["sensitive_features"] if y_true is None else y_true
-        runs, flat = _each_run(rows, {name: labels[name] for name in names})
-        labels = labels | flat
+        runs, labels = each_run(y_true, labels)
     cells = auditor.count_models(y_true, labels, columns)
     models = tuple(runs) or cells.models
     if not models:
@@ -67,10 +63,15 @@ def audited_runs(
     names = [f"run {i + 1}" for i in range(len(y_preds))]
     runs = {name: runs and {_RUN: runs} for name, runs in given.items()}
     cells = auditor.count_models(y_true, labels | _by_run({_RUN: names}, runs))
+    return mean_of_models(auditor, cells, method)
+
+
+def mean_of_models(auditor: Any, cells: Contingency, method: str = "t") -> AuditResult:
+    """Return the mean of the models of ordered cells, which are runs of one training."""
     measured: Runs = auditor._for_models(cells)._runs(cells)
     results = [*measured.results.values()]
-    rows, df_of_rows = measured.rows(names, ())
-    verdict_of = partial(measured.verdict, names)
+    rows, df_of_rows = measured.rows(cells.models, ())
+    verdict_of = partial(measured.verdict, cells.models)
     return mean_of_results(
         auditor, results, rows, method, measured.of_pairs(method), df_of_rows, verdict_of
     )
@@ -81,19 +82,22 @@ _DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
 _CHURN = ("model", "group", "n", "changed", "share", "p_value")
 
 
-def _each_run(rows: Any, given: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """Return the names of the runs of each procedure, and predictions by these names.
+def each_run(y_true: Any, labels: dict[str, Any]) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """Return the names of the runs of each procedure, and labels with predictions by these names.
 
-    `rows` are labels or groups of as many rows as every run predicts. There are no runs if every
-    model has one prediction a row.
+    There are no runs if every model has one prediction a row.
     """
+    given = {name: labels[name] for name in ("y_preds", "sensitive_preds")}
+    check_models(given)
+    # Labels or groups, of as many rows as every run predicts.
+    rows = labels["sensitive_features"] if y_true is None else y_true
     every = [models for models in given.values() if models is not None]
     n_runs = {
         model: {len(models[model]) if _are_runs(models[model], rows) else 0 for models in every}
         for model in every[0]
     }
     if not any(map(any, n_runs.values())):
-        return {}, {}
+        return {}, labels
     wrong = [model for model, sizes in n_runs.items() if len(sizes) > 1 or min(sizes) < 2]
     if wrong:
         raise InputError(
@@ -102,7 +106,7 @@ def _each_run(rows: Any, given: Mapping[str, Any]) -> tuple[dict[str, list[str]]
             seen=wrong[0],
         )
     names = {model: [f"{model} {i + 1}" for i in range(*n)] for model, n in n_runs.items()}
-    return names, _by_run(names, given)
+    return names, labels | _by_run(names, given)
 
 
 def _by_run(names: Mapping[str, list[str]], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,7 +240,7 @@ def compare_runs(
     """
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level}
     measured: Runs = auditor._runs(cells)
-    observed = [*auditor.columns][1]
+    observed = [*auditor.columns][-1]
     values = {
         name: np.array([measured.results[run].value for run in own]) for name, own in runs.items()
     }

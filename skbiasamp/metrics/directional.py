@@ -236,6 +236,14 @@ class DirectionalAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
 
+def compares_rows(auditor: Any) -> bool:
+    """Whether an auditor's value is how rates of groups change from labels to predictions."""
+    if not isinstance(auditor, DirectionalAuditor) or auditor.direction != "A->T":
+        return False
+    own = auditor._in_rows and auditor.sign is None
+    return own and auditor.formula == "change" and auditor.interval is not None
+
+
 def compares_tables(auditor: Any) -> bool:
     """Whether an auditor measures rates that are compared with those of training rows."""
     if not isinstance(auditor, DirectionalAuditor) or auditor.direction != "A->T":

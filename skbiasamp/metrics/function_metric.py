@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,10 +16,13 @@ from skbiasamp._input.options import PositionalOption
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import labels_of, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import degrees_of_freedom, interval
+from skbiasamp.inference.runs import Mean, mean_of_runs, shared_rows, shared_rows_of_difference
 from skbiasamp.metrics.base import BaseAuditor
-from skbiasamp.results import AuditResult, pair_table
+from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
+from skbiasamp.results import AuditResult, ComparisonResult, pair_table
 
 _MOST_BLOCKS = 500
 
@@ -27,8 +30,10 @@ _MOST_BLOCKS = 500
 class FunctionAuditor(BaseAuditor):
     """Audit a number that a function of labels, predictions and groups returns.
 
-    Use it for a metric that is no mean over pairs of rates. Derive `CooccurrenceAuditor` for one
-    that is: it has signs of training labels, verdicts with a direction, and comparisons of models.
+    Use it for a metric that is no mean over pairs of rates, such as an error rate or a metric of
+    scikit-learn, of a model, of several models or of runs of trainings. Derive
+    `CooccurrenceAuditor` for one that is: it has signs of training labels, and verdicts with a
+    direction.
 
     .. versionadded:: 0.3
 
@@ -79,6 +84,17 @@ class FunctionAuditor(BaseAuditor):
     1.0415
     >>> result.verdict
     'amplifies'
+
+    How far are the false positive rates of two groups apart, in three runs of a training?
+
+    >>> def difference(y_true, y_pred, group):
+    ...     wrong = [y_pred[(group == name) & (y_true == 0)].mean() for name in "mf"]
+    ...     return wrong[0] - wrong[1]
+    >>> runs = [predicted, hired, [1] * 25 + [0] * 75 + [1] * 55 + [0] * 45]
+    >>> auditor = FunctionAuditor(difference, percent=True)
+    >>> result = auditor.audit_runs(hired, runs, sensitive_features=sex, method="runs")
+    >>> round(result.value, 4), round(result.low, 4), round(result.high, 4)
+    (0.1, -0.1484, 0.3484)
     """
 
     metric = "function"
@@ -121,32 +137,41 @@ class FunctionAuditor(BaseAuditor):
             ) from error
 
     def _result(self, test: Contingency) -> AuditResult:
+        return self._result_of(test, self._measured(test))
+
+    def _measured(self, test: Contingency) -> _Numbers:
+        """Return the numbers of audited rows, their mean, and what blocks of rows add to them."""
         *rows, unit = _rows(test)
         numbers = self._numbers(*rows)
         if not numbers:
             raise InputError("function must return a number, or a mapping with one or more.")
         values = np.array([*numbers.values(), np.mean([*numbers.values()])])
+        moved = np.full((1, len(values)), np.nan)
+        if self.interval is not None:
+            moved = self._moved([*numbers], rows, unit)
+        return _Numbers(tuple(numbers), values, moved)
+
+    def _result_of(self, test: Contingency, numbers: _Numbers) -> AuditResult:
         level = None if self.interval is None else self.confidence_level
-        low = high = p_value = error = df = np.full(len(values), np.nan)
+        nan = np.full(len(numbers.values), np.nan)
+        low, high, p_value, error, df = nan, nan, nan, nan, nan
         if level is not None:
-            error, df = self._spread([*numbers], rows, unit)
-            low, high, p_value = interval(values, error, df, level)
+            error, df = numbers.spread()
+            low, high, p_value = interval(numbers.values, error, df, level)
             p_value = np.where(np.isnan(error), np.nan, p_value)
-        side = "above" if low[-1] > 0 else "below" if high[-1] < 0 else "includes 0"
-        names = tuple(numbers)
-        shape = len(names), 1
-        columns = {"amplification": values, "low": low, "high": high, "p_value": p_value}
+        shape = len(numbers.names), 1
+        columns = {"amplification": numbers.values, "low": low, "high": high, "p_value": p_value}
         of_names = {name: column[:-1].reshape(shape) for name, column in columns.items()}
         of_names["p_adjusted"] = adjust_p_values(of_names["p_value"], self.adjust)
         of_names["n"] = np.full(shape, test.total)
         return self._made(
             test,
-            value=float(values[-1]),
+            value=float(numbers.values[-1]),
             low=float(low[-1]),
             high=float(high[-1]),
             p_value=float(p_value[-1]),
-            verdict=self.kind.verdict("unknown" if math.isnan(low[-1]) else side, {}),
-            table=pair_table(names, ("(all)",), **of_names),
+            verdict=self._verdict(low[-1], high[-1]),
+            table=pair_table(numbers.names, ("(all)",), **of_names),
             statistics={
                 "standard_error": float(error[-1]),
                 "degrees_of_freedom": float(df[-1]),
@@ -155,13 +180,16 @@ class FunctionAuditor(BaseAuditor):
             else {},
         )
 
-    def _spread(self, names: list[Any], rows: list[Array], unit: Array) -> tuple[Array, Array]:
-        """Return standard errors and degrees of freedom of the numbers, and of their mean."""
+    def _verdict(self, low: float, high: float) -> str:
+        side = "above" if low > 0 else "below" if high < 0 else "includes 0"
+        return self.kind.verdict("unknown" if math.isnan(low) else side, {})
+
+    def _moved(self, names: list[Any], rows: list[Array], unit: Array) -> Array:
+        """Return what each block of rows adds to the numbers and their mean (the jackknife)."""
         n_units = int(unit.max()) + 1
         n_blocks = min(n_units, _MOST_BLOCKS)
-        nan = np.full(len(names) + 1, np.nan)
         if n_blocks < 2:
-            return nan, nan
+            return np.full((1, len(names) + 1), np.nan)
         # Blocks are random: parts of sorted rows would vary less than samples do.
         order = check_random_state(self.random_state or 0).permutation(n_units)
         block = (order % n_blocks)[unit]
@@ -172,7 +200,92 @@ class FunctionAuditor(BaseAuditor):
             each = [numbers.get(name, math.nan) for name in names]
             replicates.append([*each, float(np.mean(each))])
         away = np.array(replicates)
-        parts = (away - away.mean(axis=0)) ** 2 * (n_blocks - 1) / n_blocks
+        return np.asarray((away.mean(axis=0) - away) * math.sqrt((n_blocks - 1) / n_blocks))
+
+    # ------------------------------------------------------------------ models and runs
+
+    def _of_models(self, cells: Contingency) -> dict[str, tuple[_Numbers, AuditResult]]:
+        """Return the numbers of each model of ordered cells, by the same blocks, and its result."""
+        measured = {}
+        for model in cells.models:
+            rows = of_model(cells, model)
+            numbers = self._measured(rows)
+            measured[model] = numbers, self._result_of(rows, numbers)
+        names = {numbers.names for numbers, _ in measured.values()}
+        if len(names) > 1:
+            raise InputError("function must return the same names for every model.")
+        return measured
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        measured = self._of_models(cells)
+        level = self.confidence_level
+        first, before = measured[reference]
+
+        def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
+            own, result = measured[name]
+            gap = _Numbers(own.names, own.values - first.values, own.moved - first.moved)
+            value, (error, df) = gap.values, gap.spread()
+            low, high, p_value = interval(value, error, df, level)
+            columns = {
+                **result.table[["group", "task", "n"]],
+                "reference": before.table["amplification"],
+                "observed": result.table["amplification"],
+                "difference": value[:-1],
+                "amplification": value[:-1],
+                "low": low[:-1],
+                "high": high[:-1],
+                "p_value": p_value[:-1],
+                "p_adjusted": adjust_p_values(p_value[:-1], self.adjust),
+            }
+            return Mean(value[-1], low[-1], high[-1], p_value[-1]), columns
+
+        models = {name: numbers_of_model(result) for name, (_, result) in measured.items()}
+        return comparison_result(self, cells, reference, models, difference_of)
+
+    def _runs(self, cells: Contingency) -> Runs:
+        measured = self._of_models(cells)
+        numbers = {name: own for name, (own, _) in measured.items()}
+
+        def rows(names: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
+            moved = np.array([numbers[name].moved[:, -1] for name in (*names, *others)])
+            covariance, n = moved @ moved.T, len(names)
+            mean = moved[:n].mean(axis=0)
+            shared = shared_rows(covariance)
+            if others:
+                mean = mean - moved[n:].mean(axis=0)
+                shared = shared_rows_of_difference(covariance, n)
+            return shared, float(degrees_of_freedom((mean**2).sum(), (mean**4).sum()))
+
+        def of_pairs(method: str) -> dict[str, Array]:
+            values = np.array([own.values[:-1] for own in numbers.values()])
+            moved = np.array([own.moved[:, :-1] for own in numbers.values()])
+            shared = np.array([shared_rows(own @ own.T) for own in np.moveaxis(moved, 2, 0)])
+            mean = moved.mean(axis=0)
+            df = degrees_of_freedom((mean**2).sum(axis=0), (mean**4).sum(axis=0))
+            how: dict[str, Any] = {"confidence_level": self.confidence_level, "method": method}
+            mean_run = mean_of_runs(values, shared, df_of_rows=df, **how)
+            ends = {"low": mean_run.low, "high": mean_run.high, "p_value": mean_run.p_value}
+            return ends | {"p_adjusted": adjust_p_values(mean_run.p_value, self.adjust)}
+
+        return Runs(
+            results={name: result for name, (_, result) in measured.items()},
+            moved={name: own.values[:-1] for name, own in numbers.items()},
+            rows=rows,
+            verdict=lambda _, mean: self._verdict(float(mean.low), float(mean.high)),
+            of_pairs=of_pairs,
+        )
+
+
+class _Numbers(NamedTuple):
+    """Numbers of a function by their names, then their mean; `moved` is what blocks of rows add."""
+
+    names: tuple[Any, ...]
+    values: Array
+    moved: Array
+
+    def spread(self) -> tuple[Array, Array]:
+        """Return standard errors and degrees of freedom."""
+        parts = self.moved**2
         variance, fourth = parts.sum(axis=0), (parts**2).sum(axis=0)
         return np.sqrt(variance), degrees_of_freedom(variance, fourth)
 

@@ -10,14 +10,14 @@ from typing import Any, Self, cast
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import collected
 from skbiasamp.attackers.attack_run import AttackRun, make_pair, run_attack
 from skbiasamp.counts.cells import side_of, with_sides
-from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.draws import in_blocks
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
@@ -111,6 +111,42 @@ class LeakageAuditor(AttackAuditor):
     balanced: bool = Option(True, "boolean", after="equalize")
     fold: bool = Option(False, "boolean", after="balanced")
 
+    _of_epochs = cast("Contingency | None", None)
+
+    @rest_by_name
+    def fit(self, y_train: Any, *, validation: Contingency | None = None, **labels: Any) -> Self:
+        """Learn the training rows, and on which rows networks choose their epoch.
+
+        Parameters
+        ----------
+        y_train : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels of the training rows. A `Contingency` may hold training predictions too: labels
+            or scores such as logits. Both attackers then learn from the training rows.
+        validation : Contingency, default=None
+            Labels, predictions and groups of validation rows. An `MLPAttacker` with
+            `early_stopping` keeps the epoch that is best on them, as in the paper. None: it holds
+            out a share of the rows that it learns from.
+        **labels
+            `sensitive_features`, `sample_weight` and names of columns, as for
+            `DirectionalAuditor.fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted auditor.
+        """
+        counted = is_contingency(validation) and validation.has("task")
+        if validation is not None and not (counted and validation.has("task_pred")):
+            text = "{validation} must be a Contingency of labels and predictions; got {kind}."
+            kind = "labels alone" if counted else type(validation).__name__
+            raise InputTypeError(text, kind=kind)
+        super().fit(y_train, **labels)
+        self._of_epochs = validation
+        return self
+
+    def _validation(self, test: Contingency) -> Contingency | None:
+        return None if self._of_epochs is None else self._of_epochs.conform(test)
+
     @rest_by_name
     @filling
     def audit(
@@ -194,7 +230,9 @@ class LeakageAuditor(AttackAuditor):
         settings = replace(done.pair.settings, attacker=done.attackers[0], equalize=None, n_draws=1)
         with collected():  # the audit has warned about these labels
             labels = _labels_alone(test), _labels_alone(training)
-            pair = make_pair(*labels, settings, ("task", "group"), None)
+            chosen_on = self._validation(test)
+            rows = None if chosen_on is None else _labels_alone(chosen_on)
+            pair = make_pair(*labels, settings, ("task", "group"), None, validation=rows)
         quality = run_attack(pair, rng).qualities.data.mean()
         return {"statistics": {"dataset_leakage": float(quality)}}
 

@@ -117,7 +117,7 @@ class RatioBalancer(Sampler):
             quota = np.minimum(available, most[pairs.label_set[first]])
             self.n_upper_ = int(quota.sum())
         else:
-            quota, self.n_upper_ = _most_rows(available, pairs.within(group), member, self.alpha)
+            quota, self.n_upper_ = most_rows(available, pairs.within(group), member, self.alpha)
         kept = draw(pairs.cell, quota, rng)
         if by_set:
             tasks, counts = pairs.sets[0], pairs.counts_of_sets(kept)
@@ -134,7 +134,7 @@ class RatioBalancer(Sampler):
         return pd.DataFrame(self._counts, as_index(groups), as_index(tasks))
 
 
-def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> tuple[Array, int]:
+def most_rows(available: Array, within: Array, member: Array, alpha: float) -> tuple[Array, int]:
     """Return how many rows of each cell to keep, and an upper bound of their sum.
 
     The solution of a linear program has no more fractions than constraints.

@@ -104,10 +104,10 @@ class Memberships:
             )
 
 
-def check_rows(estimator: Any, X: Any, y: Any) -> Any:
+def check_rows(estimator: Any, X: Any, y: Any, *, allow_nd: bool = False) -> Any:
     """Return X as scikit-learn reads it; raise if it has no rows, or other rows than y.
 
-    Text and missing values pass: the next estimator may read them.
+    Text and missing values pass, and with `allow_nd` images: the next estimator may read them.
     """
     checked = checked_data(
         estimator,
@@ -116,6 +116,7 @@ def check_rows(estimator: Any, X: Any, y: Any) -> Any:
         dtype=None,
         ensure_all_finite=False,
         ensure_min_samples=2,
+        allow_nd=allow_nd,
     )
     check_lengths({"X": range(checked.shape[0]), "y": to_native(y, "y")})
     return checked

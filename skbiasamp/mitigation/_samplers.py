@@ -38,7 +38,7 @@ class Sampler(SensitiveColumns, WithOptions, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training data of any kind.
+            Training data of any kind; arrays of images may have more axes.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
@@ -50,7 +50,7 @@ class Sampler(SensitiveColumns, WithOptions, ABC):
         """
         self._validate_params()
         require_y(self, y)
-        check_rows(self, X, y)
+        check_rows(self, X, y, allow_nd=True)
         attribute = self._sensitive(X, sensitive_features, "fit_resample")
         rng = check_random_state(self.random_state)
         with progress("choosing rows"):
@@ -63,7 +63,7 @@ class Sampler(SensitiveColumns, WithOptions, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training data of any kind.
+            Training data of any kind; arrays of images may have more axes.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)

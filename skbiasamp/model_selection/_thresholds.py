@@ -9,6 +9,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError, quote, speaking
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
@@ -41,8 +42,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         The classifier: binary or multilabel, with ``predict_proba`` or ``decision_function``.
     cv : int, cross-validation splitter, iterable or "prefit", default=5
         Folds whose held-out scores give the thresholds; the classifier is then fitted on all rows.
-        "prefit": `estimator` is fitted already, and the rows passed to `fit` give the scores and
-        the base rates.
+        "prefit": `estimator` is fitted already, and the rows passed to `fit` give the scores. The
+        base rates are theirs, or those of `y_train`, as in the paper.
     n_jobs : int, default=None
         Number of folds that are trained in parallel.
 
@@ -67,7 +68,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     This is not a reliable mitigation, because a base rate that is right overall can be wrong in
     every group. In one published model, such a threshold for the predicted gender reduced MALS
     from 0.040 to 0.001 [1]_. On COMPAS, a logistic regression amplifies slightly more with it
-    (``examples/plot_base_rate_thresholds.py``).
+    (see the user guide, Decision thresholds).
 
     References
     ----------
@@ -88,10 +89,18 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     >>> model = BaseRateThresholdClassifier(LogisticRegression()).fit(skill, hired)
     >>> model.base_rates_, float(model.predict(skill).mean())
     (array([0.3]), 0.3)
+
+    Of a model that is fitted already, training labels give the base rate, and validation rows the
+    threshold:
+
+    >>> fitted = LogisticRegression().fit(skill, hired)
+    >>> model = BaseRateThresholdClassifier(fitted, cv="prefit")
+    >>> model.fit(skill[:40], hired[:40], y_train=hired).base_rates_
+    array([0.3])
     """
 
     # Weights are for the classifier inside, and thresholds follow it.
-    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
+    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED, "y_train": UNUSED}
 
     _two_classes = True
 
@@ -99,7 +108,9 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     cv: Any = Option(5, "cv_object", StrOptions({"prefit"}))
     n_jobs: int | None = Option(None, *N_JOBS)
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, y_train: Any = None, **params: Any
+    ) -> Self:
         """Fit the classifier and find its thresholds.
 
         Parameters
@@ -110,6 +121,9 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             Labels of two classes, or 0/1 indicator columns.
         sample_weight : array-like of shape (n_samples,), optional
             Weights for classifier, base rates and thresholds.
+        y_train : array-like of shape (n_train,) or (n_train, n_tasks), optional
+            The labels that a fitted classifier was trained on (``cv="prefit"``). They give the base
+            rates, and `X` and `y` are validation rows. None: `y` gives the base rates.
         **params : dict
             Metadata that the classifier inside has requested.
 
@@ -128,10 +142,11 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
                 self.estimator, X, y, cv=self.cv, params=inner, n_jobs=self.n_jobs
             )
         scores = self._columns(output)
-        if self._one_label:
-            labels = (labels == self.classes_[1])[:, None]
+        labels = self._indicators(labels)
         weight = check_sample_weight(inner.get("sample_weight"), labels, dtype=float)
         self.base_rates_ = np.average(labels, axis=0, weights=weight)
+        if y_train is not None:
+            self.base_rates_ = self._rates_of(y_train, labels.shape[1])
         self.thresholds_ = np.array(
             [_threshold(*pair, weight) for pair in zip(scores.T, self.base_rates_, strict=True)]
         )
@@ -147,6 +162,25 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         scores = self._columns(response(self.estimator_, X))
         positive = (scores >= self.thresholds_).astype(int)
         return self.classes_[positive[:, 0]] if self._one_label else positive
+
+    def _rates_of(self, y_train: Any, n_tasks: int) -> Array:
+        """Return the base rates of training labels, which a fitted classifier was trained on."""
+        if self.cv != "prefit":
+            raise InputError("{y_train} needs cv='prefit': otherwise y holds the training labels.")
+        with speaking(y_true="y_train"):
+            labels = binary_labels(y_train, several=True)
+        n_columns = 1 if labels.ndim == 1 else labels.shape[1]
+        if n_columns != n_tasks or (labels.ndim == 1) != self._one_label:
+            text = "{y_train} has {seen} tasks, and y has {n}. Pass labels of the same tasks."
+            raise InputError(text, seen=n_columns, n=n_tasks)
+        if self._one_label and (wrong := sorted({*labels.tolist()} - {*self.classes_.tolist()})):
+            text = "{y_train} holds {seen!r}, which is no class of y: {classes}."
+            raise InputError(text, seen=wrong[0], classes=quote(self.classes_.tolist()))
+        return np.asarray(self._indicators(labels).mean(axis=0))
+
+    def _indicators(self, labels: Array) -> Array:
+        """Return labels with a column for each task."""
+        return (labels == self.classes_[1])[:, None] if self._one_label else labels
 
     def _columns(self, output: Any) -> Array:
         """Return scores with a column for each task."""

@@ -26,7 +26,8 @@ from skbiasamp.monitoring._periods import (
     periods_of_counts,
     periods_of_rows,
 )
-from skbiasamp.monitoring._watch import pairs_table, period_table, varies, watched
+from skbiasamp.monitoring._watch import pairs_table, period_table, rates_table, varies, watched
+from skbiasamp.report._groups import outcome_names, outcomes_of
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
 from skbiasamp.report.request import Request
@@ -57,6 +58,7 @@ def audit_over(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    favourable: Any = None,
     alpha: float = 0.05,
     n_draws: int | None = None,
     strict: bool = False,
@@ -104,6 +106,8 @@ def audit_over(
         out and reports how many, "group" makes them a group of their own.
     pos_label : label, default=None
         The positive class of a binary label. None: the class that sorts last.
+    favourable : label or list of labels, default=None
+        The class that people want, or the tasks: the page then says who is worse off.
     alpha : float, default=0.05
         The largest chance of any false positive over the whole watch.
     n_draws : int, default=None
@@ -168,6 +172,7 @@ def audit_over(
         groups=groups,
         missing=missing,
         pos_label=pos_label,
+        favourable=favourable,
         random_state=random_state,
         model_name=model_name,
         data_name=data_name,
@@ -242,12 +247,19 @@ def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
     pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
+    if asked.favourable is not None:
+        wanted = outcomes_of(first, asked.favourable)
+        names = dict(zip(first.tasks, outcome_names(first, wanted), strict=True))
+        context["favourable"] = [
+            names[t] for t, is_one in zip(first.tasks, wanted, strict=True) if is_one is not None
+        ]
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
     return Timeline(
         metric=learned.metric,
         direction=learned.direction,
         periods=periods,
         pairs=pairs,
+        rates=rates_table(whole, results, later),
         reference={
             "name": span or "the rows passed as the reference",
             "periods": inside,

@@ -16,7 +16,8 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.draws import divided, resampled_like
 from skbiasamp.counts.merging import merged
 from skbiasamp.monitoring._sequential import Evidence, adjusted, evidence, normal_scores
-from skbiasamp.results.timeline import PAIR_COLUMNS, PERIOD_COLUMNS
+from skbiasamp.results import AuditResult
+from skbiasamp.results.timeline import PAIR_COLUMNS, PERIOD_COLUMNS, RATE_COLUMNS
 
 _HALF = 0.5  # of the error rate is the value's, the other half is shared by the pairs
 _ENOUGH = 99  # draws for a mean
@@ -138,6 +139,21 @@ def varies(
 
 
 # --------------------------------------------------------------------------- tables
+
+
+def rates_table(
+    whole: AuditResult, results: Mapping[str, AuditResult], later: Sequence[str]
+) -> pd.DataFrame:
+    """Return how often each group has each task: in the reference (no period), and later."""
+    own = [(None, whole), *((name, results[name]) for name in later if name in results)]
+    known = {"labelled": "base"} if whole.labelled else {}
+    known |= {"predicted": "observed"}
+    tables = []
+    are_rates = whole.kind.is_signed and whole.direction == "A->T" and whole.percent
+    for period, result in own if are_rates else []:
+        table = result.table[["group", "task", "n"]].assign(period=period, labelled=np.nan)
+        tables.append(table.assign(**{new: result.table[old] for new, old in known.items()}))
+    return pd.concat(tables)[list(RATE_COLUMNS)] if tables else pd.DataFrame(columns=RATE_COLUMNS)
 
 
 def period_table(

@@ -84,7 +84,8 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         ----------
         explanation : Explanation
             What `skbiasamp.explain` returned.
-        table : {"change", "decision", "strata", "conditional", "features"}, default=None
+        table : {"change", "decision", "strata", "conditional", "features", "predictors"}, \
+                default=None
             Which table. None: the decision, the strata, the features or the change, whichever comes
             first of those that are there.
         ax : matplotlib Axes, default=None
@@ -97,7 +98,9 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         display : WaterfallDisplay
         """
         check_kind(explanation, Explanation, "{explanation} must be what skbiasamp.explain returns")
-        known = [name for name in (*_ORDER, "conditional") if name in explanation.tables]
+        known = [
+            name for name in (*_ORDER, "conditional", "predictors") if name in explanation.tables
+        ]
         chosen = known[0] if table is None else table
         check_option("table", chosen, known)
         columns = explanation.context["given"] if chosen == "strata" else ()

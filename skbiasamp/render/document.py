@@ -91,6 +91,7 @@ class Mark:
     tone: str = "unc"
     tail: str = ""
     numbers: bool = True  # whether both ends are written
+    band: tuple[float, float] | None = None  # where the dot may be
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,42 @@ class Robust:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """What rows without a group may change, whichever groups they belong to.
+
+    Attributes
+    ----------
+    n : float
+        The rows without a group.
+    verdict : {"holds", "depends on the unknown", None}
+        Whether the verdict holds. None: the first metric has no bounds.
+    rows, turned_to : float and str
+        How few of the rows were found to turn the verdict if they are in some groups, and into
+        which. None: none were found, and only the bounds include 0.
+    lowest, highest : float
+        Bounds of the value.
+    low, high : float
+        The bounds, with the interval of the value around them.
+    gap_lowest, gap_highest : float
+        Bounds of the rate of predictions in the first of two groups less that in the second.
+    rates : tuple of (group, task, lowest, highest)
+        Bounds of the rates of predictions, with ``missing="bounds"``.
+    """
+
+    n: float
+    verdict: str | None = None
+    rows: float | None = None
+    turned_to: str | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    low: float | None = None
+    high: float | None = None
+    gap_lowest: float | None = None
+    gap_highest: float | None = None
+    rates: tuple[tuple[str, str, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Guesses:
     """How well attackers guess: from labels, from predictions, and without any."""
 
@@ -110,8 +146,26 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """How often a group is predicted a task in the reference, and later.
+
+    `labels` are how often it is labelled so; None without labels.
+    """
+
+    group: str
+    task: str
+    before: float
+    after: float
+    labels: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
 class Watch:
-    """What a watch over time tells: of the change and its alarm, of the reference and versions."""
+    """What a watch over time tells: of the change and its alarm, of the reference and versions.
+
+    `moved` are the rates of groups, the most changed first, if the metric compares rates. `gap` is
+    that of two groups in the predictions, and `labelled_gap` that in the labels.
+    """
 
     verdict: str
     onset: str | None
@@ -129,6 +183,10 @@ class Watch:
     versions: tuple[tuple[str, str], ...]
     periods: int
     span: str
+    moved: tuple[Moved, ...]
+    gap: Gap | None
+    labelled_gap: tuple[float, float] | None
+    who: Who | None
 
 
 @dataclass(frozen=True)
@@ -208,8 +266,14 @@ class Facts:
         The declared limit of the value, where the interval lies, and how many rows would decide.
     gap, worst, who : Gap, Change and Who
         The first numbers of a page.
+    everybody : tuple of float
+        The rate, or mean, of all rows before and after, if groups do not overlap.
+    labelled_gap : float
+        The gap in the labels, beside that of two models.
     changes : tuple of Change
         All pairs.
+    unknown : Unknown
+        What rows without a group may change.
     before, after : str
         What is compared: "labels" and "predictions", or "reference rows" and "these rows", or the
         names of two models.
@@ -250,6 +314,8 @@ class Facts:
     gap: Gap | None = None
     worst: Change | None = None
     who: Who | None = None
+    everybody: tuple[float, float] | None = None
+    labelled_gap: float | None = None
     guesses: Guesses | None = None
     robust: Robust | None = None
     changes: tuple[Change, ...] = ()
@@ -271,6 +337,8 @@ class Facts:
     accuracy: Accuracy | None = None
     n: float | None = None
     n_train: float | None = None
+    n_runs: int | None = None
     n_dropped: float | None = None
+    unknown: Unknown | None = None
     date: str | None = None
     caveats: tuple[Finding, ...] = ()

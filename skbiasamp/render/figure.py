@@ -8,7 +8,7 @@ from skbiasamp.render.document import Dumbbell
 
 # Colours of pages; each has one meaning.
 COLOURS = {"up": "#cf5a06", "down": "#1f6bb5", "rev": "#8a3200", "unc": "#727a84"}
-_INK = "#1b1f24"
+_INK, _BAND = "#1b1f24", "#d9dde2"
 
 
 def draw_dumbbell(picture: Dumbbell, ax: Any = None) -> Any:
@@ -24,6 +24,8 @@ def draw_dumbbell(picture: Dumbbell, ax: Any = None) -> Any:
     for y, mark in enumerate(marks):
         ends = [float(mark.before or 0.0), float(mark.after or 0.0)]
         ax.plot(ends, [y, y], color=COLOURS.get(mark.tone, _INK), linewidth=4, zorder=1)
+        if mark.band is not None:
+            ax.plot(mark.band, [y, y], color=_BAND, linewidth=14, solid_capstyle="butt", zorder=0)
         ax.scatter(ends[:1], [y], s=70, facecolor="white", edgecolor=_INK, linewidth=2, zorder=3)
         ax.scatter(ends[1:], [y], s=55, color=_INK, zorder=2)
     ax.set_yticks(range(len(marks)), [mark.name for mark in marks])

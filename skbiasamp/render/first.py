@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from skbiasamp._utils.formatting import (
+    DEPENDS,
     DIRECTION_OF,
     INCONCLUSIVE,
     NO_EFFECT,
@@ -146,6 +147,8 @@ def chips_of(facts: Facts) -> list[Chip]:
     for each in facts.columns:
         if each.verdict in DIRECTION_OF and facts.verdict == NO_EFFECT:
             chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
+    if facts.unknown is not None and facts.unknown.verdict == DEPENDS:
+        chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
     word = express("audit", "limit_chip", facts)
     outside = tone if tone != "unc" else "up"
     tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}
@@ -195,6 +198,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         large = [each for each in shown if (each.n or 0) >= _FEW]
         shown = large if len(large) > _FIRST + _LAST else shown
         shown, cut = [*shown[:_FIRST], *shown[-_LAST:]], _FIRST
+    bands = {rate[:2]: rate[2:] for rate in (facts.unknown.rates if facts.unknown else ())}
     many = len(shown) > _MOST_NUMBERS and facts.view in ("groups", "pairs")
     marks = [
         Mark(
@@ -204,11 +208,15 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
             _tone(each),
             _tail(each) if many else "",
             not many or each is facts.worst,
+            bands.get((each.group, each.task)),
         )
         for each in shown
     ]
+    if facts.everybody and facts.view == "groups":
+        marks.append(Mark(express("page", "everybody"), *facts.everybody, numbers=not many))
     tones = dict.fromkeys(each.effect for each in shown)
     key = [(sign, express("audit", "key", sign, facts)) for sign in ("before", "after")]
+    key += [("band", express("audit", "key", "band", facts))] * bool(bands)
     key += [
         (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
     ]
@@ -240,7 +248,7 @@ def by_harm(changes: Iterable[Change], facts: Facts) -> list[Change]:
             return sorted(changes, key=lambda each: -(each.after or 0.0))
         return sorted(changes, key=lambda each: (_is_small(each), -(each.change or 0.0)))
     sign = 1.0 if facts.who.favourable in facts.tasks else -1.0
-    if facts.view == "gap":
+    if facts.view == "gap" or express("audit", "by_level", facts):
         return sorted(changes, key=lambda each: sign * (each.after or 0.0))
     return sorted(changes, key=lambda each: (_is_small(each), sign * (each.change or 0.0)))
 
@@ -408,9 +416,8 @@ def _groups_table(facts: Facts) -> Table:
         for each in shown
     ]
     columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
-    return Table(
-        express("page", "all_groups"), express("page", "group"), columns, rows, len(rows), "groups"
-    )
+    caption = express("page", "all_groups", bool(express("audit", "by_level", facts)))
+    return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
 
 
 def headings_of(*names: str) -> tuple[str, ...]:
@@ -485,7 +492,7 @@ def parts_of(facts: Facts) -> Parts | None:
 
 def named_terms(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield what statisticians look for, by its name."""
-    for name in ("value", "published", "guesses", "gap", "signs", "rows"):
+    for name in ("value", "unknown", "published", "guesses", "gap", "signs", "rows"):
         text = express("page", f"stat_{name}", facts)
         if text:
             yield express("page", "stat_name", name), text

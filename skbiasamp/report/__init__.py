@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sized
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
+from skbiasamp._input.checks import MISSING_POLICIES, check_option
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.docstrings import filling
@@ -19,6 +21,7 @@ from skbiasamp.report._thresholds import threshold_tables
 from skbiasamp.report.auditors import (
     allowed,
     read_training,
+    readied,
     require_reference,
     run_each,
 )
@@ -27,6 +30,7 @@ from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
 from skbiasamp.report.request import Request
 from skbiasamp.report.strata import RowSource, without_strata
+from skbiasamp.report.unknown import Everyone, everyone_of, unknown_of
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
@@ -52,7 +56,7 @@ def audit(
     favourable: Any = None,
     limit: float | None = None,
     groups: Literal["intersection", "marginal", "indicator"] = "intersection",
-    missing: Literal["error", "drop", "group"] = "error",
+    missing: Literal["error", "drop", "group", "bounds"] = "error",
     min_rows: int | None = None,
     max_groups: int | None = None,
     random_state: Any = None,
@@ -106,7 +110,11 @@ def audit(
         The smallest effect that matters, in the unit of the metric. The verdict then says whether
         the effect lies within ±limit; declare it before you look. None: 0 is the only limit.
     %(groups)s
-    %(missing)s
+    missing : {"error", "drop", "group", "bounds"}, default="error"
+        How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
+        out and count them. "group": make them a group of their own. "bounds": leave them out, and
+        say what rates, impact ratios and the value could be if they belonged to any of the groups.
+        Except for "error", `report.unknown` says whether the verdict depends on them.
     min_rows : int, default=None
         Groups of fewer rows in training (without it, of those that are audited) are one group
         together: "other (3 groups)". None: every group stays.
@@ -189,7 +197,7 @@ def audit_frame(
     favourable: Any = None,
     limit: float | None = None,
     groups: Literal["intersection", "marginal", "indicator"] = "intersection",
-    missing: Literal["error", "drop", "group"] = "error",
+    missing: Literal["error", "drop", "group", "bounds"] = "error",
     min_rows: int | None = None,
     max_groups: int | None = None,
     threshold: float | None = None,
@@ -285,6 +293,7 @@ def _is_frame(value: Any) -> bool:
 def _audited(asked: Request) -> AuditReport:
     """Read and measure the rows that were asked for."""
     asked.check_columns()
+    check_option("missing", asked.missing, (*MISSING_POLICIES, "bounds"))
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
     how, columns, random_state = asked.how, asked.columns, asked.random_state
     source = RowSource(y_true, asked.of_rows | {"y_pred": asked.y_pred}, columns, how)
@@ -299,6 +308,9 @@ def _audited(asked: Request) -> AuditReport:
         n_weights = len(weights) if isinstance(weights, Sized) else None
         if "weight" in columns and test.whole:  # an engine runs the query again
             n_weights = n_rows(rows)
+    every = everyone_of(source, test) if asked.reads == "labels" else None
+    if every is not None and asked.missing == "bounds":
+        test = every.test
     _check_rows(test, train, asked)
     if own is None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
@@ -310,7 +322,7 @@ def _audited(asked: Request) -> AuditReport:
     results: dict[str, AuditResult] = run_each(
         "audit", chosen, random_state, lambda auditor, rows: auditor.audit(rows)
     )
-    tables = _tables_of_groups(asked, test, chosen)
+    tables = _tables_of_groups(asked, test, chosen, every)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
         scores = asked.score if y_score is None else chances
@@ -323,6 +335,10 @@ def _audited(asked: Request) -> AuditReport:
     context["not_measured"] = not_measured(test, scored, chosen=bool(own), reads=asked.reads)
     files = described_files(audited_files, training_files)
     report = AuditReport(results, context=context, data_files=files, **tables)
+    if every is not None and report.primary is not None:
+        auditor, learned, *_ = chosen[[*results].index(report.primary)]
+        auditor = readied(auditor, learned, random_state)
+        report = replace(report, unknown=unknown_of(every, auditor, results[report.primary]))
     if report.limit is not None and report.primary is not None:
         report.gate(report.limit, on=report.primary)  # raises if the limit is none of this metric
     audited = Audited(report, test, train, scored, n_weights, asked.reads)
@@ -330,10 +346,13 @@ def _audited(asked: Request) -> AuditReport:
     return report
 
 
-def _tables_of_groups(asked: Request, test: Contingency, chosen: list[Any]) -> dict[str, Any]:
+def _tables_of_groups(
+    asked: Request, test: Contingency, chosen: list[Any], every: Everyone | None
+) -> dict[str, Any]:
     """Return the tables of a report about groups, by their names."""
     are_labels, favourable = asked.reads == "labels", asked.favourable
-    groups, rates = describe_groups(test, labels=are_labels, favourable=favourable)
+    every = every if asked.missing == "bounds" else None
+    groups, rates = describe_groups(test, labels=are_labels, favourable=favourable, every=every)
     tables: dict[str, Any] = {"groups": groups, "rates": rates}
     # With one sensitive column, `rates` already holds these numbers.
     if are_labels and test.has("task_pred") and isinstance(test.groups[0], tuple):

@@ -15,7 +15,8 @@ from skbiasamp._utils.formatting import LIMITED
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.several_models import check_model, check_models, of_model
+from skbiasamp.counts.several_models import check_model, check_models, of_model, together
+from skbiasamp.metrics.comparing import compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
@@ -81,10 +82,11 @@ def compare(
         measure how far the new models move from it. Or a frame, query or path of files with all
         columns.
     y_preds : dict of str to array-like, frame, path or Contingency, default=None
-        The predictions of each model, by its name. Without `y_true`, each model may have rows of
-        its own, as generators do: a frame or path each, with `prediction` and `sensitive` naming
-        columns; or arrays, with a dict of arrays as `sensitive_features` (and `clusters`, such as
-        prompts). The reference is then `y_train`.
+        The predictions of each model, by its name. A list of arrays for each model: its runs, such
+        as trainings with other seeds, whose means are compared. Without `y_true`, each model may
+        have rows of its own, as generators do: a frame or path each, with `prediction` and
+        `sensitive` naming columns; or arrays, with a dict of arrays as `sensitive_features` (and
+        `clusters`, such as prompts). The reference is then `y_train`.
     %(sensitive_features)s
     sensitive_preds : dict of str to array-like, default=None
         The sensitive feature as predicted by each model. Adds direction T->A (task → group: does
@@ -192,20 +194,30 @@ def _compare(asked: Request) -> ComparisonReport:
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     if _have_own_rows(y_true, y_preds, asked.data, columns):
         return _of_own_rows(asked, train, training_files)
+    runs: dict[str, list[str]] = {}
+    data = asked.data
     if not (columns or is_contingency(y_true)):
         check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
+        runs, data = each_run(y_true, data)
     with opened_rows(y_true, columns) as (rows, audited_files):
-        cells = ordered(count_labels(rows, asked.data, columns, like=train, **how))
+        cells = ordered(count_labels(rows, data, columns, like=train, **how))
     if asked.reads == "labels":
         check_class(cells)
-    first, results = _compared(cells, train, asked)
+    first, results = _compared(cells, train, asked, runs)
     each = {model: of_model(cells, model) for model in cells.models}
     are_labels, favourable = asked.reads == "labels", asked.favourable
-    accuracy, rates = _described(each, first, labels=are_labels, favourable=favourable)
+    accuracy, rates = _described(
+        each, runs[first][0] if runs else first, labels=are_labels, favourable=favourable
+    )
+    if runs:
+        accuracy, rates = (_means_of_runs(table, runs, first) for table in (accuracy, rates))
+        each = {model: together(cells, names) for model, names in runs.items()}
     context = context_of(cells, train, asked.names, asked.call, reads=asked.reads)
     files = described_files(audited_files, training_files)
     if asked.reads == "labels" and any(own.soft("task_pred") for own in each.values()):
         context["probabilities"] = True
+    if runs:
+        context["n_runs"] = len(cells.models)
     report = ComparisonReport(results, accuracy, rates, context, files)
     return _with_declared(report, each, train, asked)
 
@@ -231,39 +243,68 @@ def _limit_verdicts(
     limit: float,
 ) -> dict[str, str]:
     """Return whether the value of each model lies within the limit, by the primary metric."""
-    chosen = allowed(next(iter(each.values()))) if asked.own is None else asked.own
+    rows = next(iter(each.values()))
+    chosen = allowed(of_model(rows, rows.models[0]) if rows.models else rows)
+    chosen = chosen if asked.own is None else asked.own
     at = [*report.results].index(report.primary)
     auditor, random_state = chosen[at], asked.random_state
     verdicts = {}
     for model, rows in each.items():
         with collected():
-            result = readied(auditor, train, random_state).audit(rows)
+            ready = readied(auditor, train, random_state)
+            result = mean_of_models(ready, rows) if rows.models else ready.audit(rows)
         (check,) = gate_of({model: result}, limit, on=None, one_sided=False).checks
         verdicts[model] = LIMITED.get(check.outcome, check.verdict)
     return verdicts
 
 
 def _compared(
-    cells: Contingency, train: Contingency | None, asked: Request
+    cells: Contingency, train: Contingency | None, asked: Request, runs: Mapping[str, list[str]]
 ) -> tuple[str, dict[str, ComparisonResult]]:
-    """Return the reference, and the comparisons by each auditor."""
-    models = cells.models
+    """Return the reference, and the comparisons by each auditor, of models or of their `runs`."""
+    models = tuple(runs) or cells.models
     if not models:
         raise InputError(
             "{y_true} holds the predictions of one model. Pass those of two or more, by name."
         )
     reference = models[0] if asked.reference is None else asked.reference
     first = check_model(reference, models, "reference")
-    reference_rows = of_model(cells, first)
+    reference_rows = of_model(cells, runs[first][0] if runs else first)
     require_reference(reference_rows, train, asked.own)
     chosen = allowed(reference_rows) if asked.own is None else asked.own
     every = [(auditor, train, cells, "") for auditor in chosen]
-    return first, run_each(
-        "comparison",
-        every,
-        asked.random_state,
-        lambda auditor, rows: auditor.compare(rows, reference=first),
-    )
+
+    def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
+        if runs:
+            return compare_runs(auditor._for_models(rows), rows, first, runs)
+        compared: ComparisonResult = auditor.compare(rows, reference=first)
+        return compared
+
+    return first, run_each("comparison", every, asked.random_state, measured)
+
+
+def _means_of_runs(
+    table: pd.DataFrame, runs: Mapping[str, list[str]], reference: str
+) -> pd.DataFrame:
+    """Return the rows of procedures, the `reference` first: means over the rows of their runs.
+
+    Numbers have no intervals: those of a run do not say how runs differ.
+    """
+    if table.empty:
+        return table
+    means = []
+    for model in (reference, *(model for model in runs if model != reference)):
+        own = [table[table["model"] == run].reset_index(drop=True) for run in runs[model]]
+        numbers = own[0].select_dtypes("number").columns
+        ends = [name for name in numbers if name.endswith(("_low", "_high"))]
+        mean = own[0].assign(model=model, **dict.fromkeys(ends, np.nan))
+        for name in numbers.difference([*ends, "task", "group"]):
+            mean[name] = np.mean([run[name] for run in own], axis=0)
+        means.append(mean)
+    table = pd.concat(means, ignore_index=True)
+    if "difference" in table:
+        table["difference"] = table["accuracy"] - table["accuracy"][0]
+    return table
 
 
 def _described(

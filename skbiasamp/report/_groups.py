@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, Array, NamedMissing, is_one
+from skbiasamp._input.checks import Array, NamedMissing, is_one
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.spelling import spelt
 from skbiasamp._utils.warnings import collected
@@ -21,6 +21,7 @@ from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
 from skbiasamp.report._row_sets import RowSets, Shares
 from skbiasamp.report.auditors import readied
+from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
 from skbiasamp.results import adjusted_verdict
 from skbiasamp.results.pair_tables import pair_names
 
@@ -36,7 +37,7 @@ class _TaskRows(NamedTuple):
     predicted: Array
 
 
-def _outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
+def outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
     """Return for each task whether people want it; None if that is unknown.
 
     If there are two classes, people may want the one that is no task.
@@ -71,9 +72,7 @@ def _are_known(categories: Sequence[Any], wanted: list[bool | None]) -> Array:
 
     Not of rows whose sensitive feature is missing.
     """
-    every = (name if isinstance(name, tuple) else (name,) for name in categories)
-    # A real category called as missing values are is a `NamedMissing`.
-    missing = [any(type(part) is str and part == MISSING for part in name) for name in every]
+    missing = [*map(is_unknown, categories)]
     return ~np.array(missing)[:, None] & [outcome is not None for outcome in wanted]
 
 
@@ -85,7 +84,7 @@ def _favoured(tasks: list[_TaskRows], wanted: list[bool | None]) -> list[_TaskRo
     ]
 
 
-def _outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
+def outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
     """Return the names of these outcomes: of two classes, the wanted one may be no task."""
     if False not in wanted:
         return test.tasks
@@ -126,9 +125,16 @@ def _selected_shares(tasks: list[_TaskRows]) -> Shares:
 
 
 def describe_groups(
-    test: Contingency, *, labels: bool = True, favourable: Any = None
+    test: Contingency,
+    *,
+    labels: bool = True,
+    favourable: Any = None,
+    every: Everyone | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return one row a group, and one row a pair of group and task; of texts only the first."""
+    """Return one row a group, and one row a pair of group and task; of texts only the first.
+
+    `every` are all rows, if those without a group give bounds of rates.
+    """
     if not labels:
         names = pd.Series(list(test.groups), dtype=object)
         by_group = pd.DataFrame({"group": names, "n": test.count("group")})
@@ -141,7 +147,7 @@ def describe_groups(
     groups: dict[str, Any] = {"group": list(test.groups), "n": n, "share": n / test.total}
     rates: dict[str, Array] = {"base_rate": base.share} if test.has("task") else {}
     if rated:
-        selected, wanted = _selected_shares(tasks), _outcomes_of(test, favourable)
+        selected, wanted = _selected_shares(tasks), outcomes_of(test, favourable)
         rates |= _share_columns("predicted_rate", selected)
         if test.has("task"):
             right = _together([sets.shares(true == pred) for sets, true, pred in tasks])
@@ -149,6 +155,7 @@ def describe_groups(
             groups |= _accuracies(test, right)
         outcomes = _selected_shares(_favoured(tasks, wanted)) if False in wanted else selected
         rates |= _impact_ratios(outcomes, "groups", _are_known(test.groups, wanted))
+        rates |= {} if every is None else every.rate_columns(wanted)
     pairs = zip(*product(test.groups, test.tasks), strict=True)
     names_of_pairs = dict(zip(("group", "task"), map(list, pairs), strict=True))
     numbers = {name: values.ravel() for name, values in rates.items()}
@@ -156,17 +163,18 @@ def describe_groups(
 
 
 def selection_table(
-    test: Contingency, *, min_share: float = 0.0, favourable: Any = None
+    test: Contingency, *, min_share: float = 0.0, favourable: Any = None, bounds: bool = False
 ) -> pd.DataFrame:
     """Return one row for each category of each sensitive column, and of all columns together.
 
-    What is selected are the predictions, or the labels of rows that have nothing else.
+    What is selected are the predictions, or the labels of rows that have nothing else. `bounds`:
+    what rates could be if rows without a category belonged to any.
     """
     side: SideName = "task_pred" if test.has("task_pred") else "task"
     if _is_summed(test, side):
         return pd.DataFrame()
-    wanted = _outcomes_of(test, favourable)
-    outcomes, names = _favoured(_rows_by_task(test, side), wanted), _outcome_names(test, wanted)
+    wanted = outcomes_of(test, favourable)
+    outcomes, names = _favoured(_rows_by_task(test, side), wanted), outcome_names(test, wanted)
     parts = []
     for by, categories, into in _columns_of_groups(test):
         tasks = _merged(outcomes, into)
@@ -177,6 +185,7 @@ def selection_table(
         numbers |= _share_columns("selection_rate", shares) | {"counted": counted}
         numbers |= _difference_columns("selection_rate", shares, counted)
         numbers |= _impact_ratios(shares, "categories", counted)
+        numbers |= _bounds(categories, shares, counted) if bounds else {}
         if test.has("task") and test.has("task_pred"):
             numbers |= _error_columns(tasks, counted)
         of_pairs = pair_names(tuple(categories), names)
@@ -294,6 +303,18 @@ def _impact_ratios(shares: Shares, sets: str, counted: Array) -> dict[str, Array
         "impact_ratio_high": high,
         "impact_ratio_interval": interval,
     }
+
+
+def _bounds(categories: list[Any], shares: Shares, counted: Array) -> dict[str, Array]:
+    """Return bounds of rates and impact ratios; NaN of unknown categories."""
+    known = ~np.array([*map(is_unknown, categories)])
+    names = tuple(name for name, own in zip(categories, known, strict=True) if own)
+    rates = Rates(agreement(categories, names), shares.n, shares.selected)
+    columns = rates.columns("selection_rate") | rates.ratios(counted[known])
+    none = {name: np.full(counted.shape, np.nan) for name in columns}
+    for name, values in columns.items():
+        none[name][known] = values
+    return none
 
 
 def _accuracies(test: Contingency, right: Shares) -> dict[str, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
 from skbiasamp.report.evidence import context_of
 from skbiasamp.report.request import Request
+from skbiasamp.report.unknown import is_unknown
 from skbiasamp.results import SelectionRates
 
 SCORES = "share of rows above the median score"
@@ -40,6 +41,7 @@ def selection_rates(
     favourable: Any = None,
     max_groups: int | None = None,
     threshold: float | None = None,
+    missing: Literal["group", "bounds"] = "group",
     prediction: str | None = None,
     sensitive: str | list[str] | None = None,
     target: str | None = None,
@@ -84,6 +86,10 @@ def selection_rates(
         rows on average.
     threshold : float, default=None
         Turns scores in `y_pred` into labels: a row is selected if its score is at least this.
+    missing : {"group", "bounds"}, default="group"
+        How rows with a missing sensitive feature are handled. "group": they count as unknown, and
+        are in no impact ratio. "bounds": the table also says what rates and impact ratios could be
+        if these rows belonged to any of the categories that agree with what is known of them.
     prediction, sensitive, target, weight, cluster : column name or list
         Columns of predictions or scores, sensitive features, labels, weights and clusters, if
         `y_pred` is a frame or a path.
@@ -131,6 +137,7 @@ def selection_rates(
     columns = asked.columns
     how: dict[str, Any] = {**asked.how, "missing": "group", "pos_label": None}
     check_option("scores", scores, (True, False))
+    check_option("missing", missing, ("group", "bounds"))
     if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
         raise InputError("{min_share} must be 0 or more and below 1; got {seen!r}.", seen=min_share)
     inputs = asked.data | {"y_true": y_true}
@@ -174,7 +181,8 @@ def selection_rates(
     context = context_of(test, None, asked.names, asked.call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
-    table = selection_table(test, min_share=min_share, favourable=favourable)
+    bounds = missing == "bounds" and any(map(is_unknown, test.groups))
+    table = selection_table(test, min_share=min_share, favourable=favourable, bounds=bounds)
     return SelectionRates(table, context)
 
 

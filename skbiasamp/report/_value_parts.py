@@ -18,7 +18,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Labels, Members
 from skbiasamp.counts.cells import labels_of
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.influence import degrees_of_freedom, interval, unit_sums
@@ -75,6 +75,30 @@ def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array
     within = np.maximum(last - first, 0)
     near = np.divide(within, inside, out=np.zeros(len(inside)), where=inside > 0)[level]
     return rounded, near / (weight @ near)
+
+
+def changes_of_predictors(
+    cells: Contingency, base: Association | None, *, centre: bool = True
+) -> dict[str, Association]:
+    """Return what predicted tasks and predicted groups add to the shares of groups in a task.
+
+    One predictor takes the place of its label, then the other: the mean of both orders. With a
+    `base`, of training labels, the rest is how the labels of these rows differ from it.
+    """
+
+    def share(group: SideName, task: SideName) -> Association:
+        known = associate(cells, group, given=task)
+        return known if centre else known.without_centre()
+
+    labels, both = share("group", "task"), share("group_pred", "task_pred")
+    tasks, groups = share("group", "task_pred"), share("group_pred", "task")
+    parts = {
+        "task predictor": (tasks - labels + both - groups) * 0.5,
+        "group predictor": (groups - labels + both - tasks) * 0.5,
+    }
+    if base is not None:
+        parts["labels"] = labels - (base if centre else base.without_centre())
+    return parts
 
 
 def change_of_stratum(cells: Contingency, inside: Array) -> Association:

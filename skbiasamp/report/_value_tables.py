@@ -24,7 +24,7 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.association import Association
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.influence import covariances_of
+from skbiasamp.inference.influence import covariances_of, interval
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, Signs, estimate
 from skbiasamp.report._value_parts import (
@@ -33,6 +33,7 @@ from skbiasamp.report._value_parts import (
     StrataRows,
     change_of_stratum,
     changes_of_decisions,
+    changes_of_predictors,
     dense_numbers,
     mean_of,
 )
@@ -104,6 +105,34 @@ def of_change(whole: Whole, tasks: Names) -> dict[str, pd.DataFrame]:
         for row in whole.published(i if len(tasks) > 1 else None)
     ]
     return {"change": pd.DataFrame(whole.published()), "change_by_task": pd.DataFrame(rows)}
+
+
+def of_predictors(whole: Whole, cells: Contingency) -> dict[str, pd.DataFrame]:
+    """Return what the predictors of the task and of the group add to MALS, and to each pair."""
+    pairs = whole.pairs
+    base = pairs.labelled if pairs.signs.source is None else None  # of training labels
+    changes = changes_of_predictors(cells, base)
+    parts = {
+        name: _ends_of(part)
+        for name, part in changes_of_predictors(cells, base, centre=False).items()
+    }
+    counted = np.argwhere((np.asarray(pairs.sign) > 0) & ~np.isnan(pairs.change.value))
+    rows = [
+        {
+            "group": pairs.groups[a],
+            "task": pairs.tasks[t],
+            "part": name,
+            **{k: v[a, t] for k, v in part.items()},
+        }
+        for a, t in counted
+        for name, part in parts.items()
+    ]
+    return {"predictors": whole.table(changes), "predictors_by_pair": pd.DataFrame(rows)}
+
+
+def _ends_of(part: Association) -> dict[str, Array]:
+    low, high, _ = interval(part.value, part.sd, part.units(), LEVEL)
+    return {"value": part.value, "low": low, "high": high}
 
 
 def of_decision(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,8 @@ from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.association import associate
 from skbiasamp.inference.value import Signs
-from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.metrics.inputs import require_predictions, row_by_row
+from skbiasamp.metrics import DirectionalAuditor, MALSAuditor
+from skbiasamp.metrics.inputs import count_labels, require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.report._subgroups import assess_subgroups, subgroups_of
 from skbiasamp.report._value_parts import StrataRows, StrataSums
@@ -37,6 +37,7 @@ from skbiasamp.report._value_tables import (
     of_change,
     of_decision,
     of_features,
+    of_predictors,
     of_strata,
 )
 from skbiasamp.report.auditors import read_training, require_reference
@@ -56,6 +57,7 @@ def explain(
     y_pred: Any = None,
     *,
     sensitive_features: Any = None,
+    sensitive_pred: Any = None,
     y_score: Any = None,
     given: Any = None,
     attributions: Any = None,
@@ -69,6 +71,7 @@ def explain(
     target: str | list[str] | None = None,
     prediction: str | list[str] | None = None,
     sensitive: str | list[str] | None = None,
+    sensitive_prediction: str | list[str] | None = None,
     score: str | list[str] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
@@ -88,6 +91,9 @@ def explain(
     y_pred : array-like, default=None
         Predicted labels. Without `y_score` they may be probabilities.
     %(sensitive_features)s
+    sensitive_pred : array-like, default=None
+        The group that the model predicts. It adds `predictors`: what the predictor of the task and
+        that of the group add to MALS.
     y_score : array-like, default=None
         Probabilities of the tasks, which the predicted labels were made from. They add `decision`:
         what the scores amplify, and what turning them into decisions adds.
@@ -114,6 +120,8 @@ def explain(
     target, prediction, sensitive, score, weight, cluster : column name or list
         Columns of labels, predictions, sensitive features, probabilities, weights and clusters, if
         `y_true` is a frame or a path.
+    sensitive_prediction : column name or list
+        Columns of predicted groups, likewise.
 
     Returns
     -------
@@ -150,6 +158,7 @@ def explain(
         y_true,
         y_pred,
         sensitive_features=sensitive_features,
+        sensitive_pred=sensitive_pred,
         y_score=y_score,
         given=given,
         attributions=attributions,
@@ -163,6 +172,7 @@ def explain(
         target=target,
         prediction=prediction,
         sensitive=sensitive,
+        sensitive_prediction=sensitive_prediction,
         score=score,
         weight=weight,
         cluster=cluster,
@@ -176,7 +186,22 @@ def explain(
     scores = score if y_score is None else y_score
     rest = given, scores, attributions, random_state, asked.call
     with asked.speaking():
-        return explained(source, train, *rest, alone=True)
+        predictors = _predictors_of(asked, train)
+        return explained(source, train, *rest, alone=True, more=predictors)
+
+
+def _predictors_of(asked: Request, train: Contingency | None) -> dict[str, Any]:
+    """Return what the predictors of the task and of the group add to MALS, if both are known."""
+    y_true = asked.y_true
+    counted = is_contingency(y_true) and asked.given is None and y_true.has("group_pred")
+    if asked.sensitive_pred is None and "sensitive_prediction" not in asked.columns and not counted:
+        return {}
+    labels = asked.of_rows | {"y_pred": asked.y_pred, "sensitive_pred": asked.sensitive_pred}
+    test = count_labels(y_true, labels, asked.columns, like=train, **asked.how)
+    require_reference(test, train)
+    require_predictions(test, ("task_pred", "group_pred"), what="An explanation of MALS")
+    auditor = _auditor_of(train, MALSAuditor)
+    return of_predictors(_whole_of(auditor, test, test), test)
 
 
 def explained(
@@ -189,10 +214,12 @@ def explained(
     call: str,
     *,
     alone: bool = False,
+    more: Mapping[str, Any] | None = None,
 ) -> Explanation:
     """Explain the value of rows: arrays, columns of a frame or of files, or a contingency.
 
     An explanation that stands alone has no findings: it refuses scores of the other class.
+    `more` are tables of another metric.
     """
     models = None
     if attributions is not None and (source.columns or is_contingency(source.y_true)):
@@ -220,7 +247,7 @@ def explained(
         tables["features"] = _with_proxies(features, values, groups, generator(random_state))
     context = context_of(divided.cells, train, {}, call) | {"sensitive": divided.columns}
     context |= {"given": divided.given, "confidence_level": LEVEL}
-    explanation = Explanation(whole.audit, **tables, context=context)
+    explanation = Explanation(whole.audit, **tables, **(more or {}), context=context)
     object.__setattr__(explanation, "_search", partial(_subgroups_of, source, train))
     return explanation
 
@@ -286,10 +313,10 @@ def _subgroups_of(
     return table[first].sort_values("value", ascending=False, ignore_index=True)
 
 
-def _auditor_of(train: Contingency | None) -> Any:
+def _auditor_of(train: Contingency | None, metric: Any = DirectionalAuditor) -> Any:
     """Return the auditor of the value, which knows the training labels if there are any."""
     reference = "test" if train is None else "train"
-    auditor = DirectionalAuditor(reference=reference, confidence_level=LEVEL)
+    auditor = metric(reference=reference, confidence_level=LEVEL)
     return auditor if train is None else auditor.fit(train)
 
 

@@ -82,17 +82,18 @@ class Request:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What belongs to each row beside labels: of one model, or of several."""
-        several = self.y_preds is not None or self.sensitive_preds is not None
-        ends = "s" * several
-        return self.of_rows | {
-            name + ends: getattr(self, name + ends) for name in ("y_pred", "sensitive_pred")
-        }
+        """What belongs to each row beside labels: with the predictions of one model, or several."""
+        if self.y_preds is None and self.sensitive_preds is None:
+            return self.of_rows | {"y_pred": self.y_pred, "sensitive_pred": self.sensitive_pred}
+        preds = {"y_preds": self.y_preds, "sensitive_preds": self.sensitive_preds}
+        return self.of_rows | preds
 
     @property
     def how(self) -> dict[str, Any]:
         """How rows are read."""
         how = {name: getattr(self, name) for name in _HOW}
+        if self.missing == "bounds":  # what rows without a group may change is asked afterwards
+            how["missing"] = "drop"
         return how if self.reads == "labels" else how | {self.reads: True}
 
     @property

@@ -145,7 +145,8 @@ def _without_missing(fine: Contingency, strata: Names, missing: str) -> Continge
     if missing == "error":
         raise InputError(
             "{sensitive_features} has missing values in {where}. Leave these rows out "
-            "({missing='drop'}), or keep them as a group of their own ({missing='group'}).",
+            "({missing='drop'}), or keep them as a group of their own ({missing='group'}). "
+            "{skbiasamp.audit(missing='bounds')} says what they could change.",
             where=rows_of(known.n_dropped),
         )
     return known

@@ -48,6 +48,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         gap=_gap(value, low, high, changes) if view == "gap" and result.percent else None,
         worst=worst,
         who=who_of(changes, tasks, favourable) if view in ("gap", "groups", "tasks") else None,
+        labelled_gap=_labelled_gap(result, changes, known) if view == "gap" else None,
         guesses=_guesses(result, model),
         changes=changes,
         before=name_of(result.reference),
@@ -61,6 +62,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         models=models_of(result),
         n=as_json(result.n_samples),
         n_train=known.get("n_train"),
+        n_runs=known.get("n_runs"),
         n_dropped=known.get("n_dropped") or None,
         changed=as_json(row["changed"]),
         date=(known.get("date") or "").partition(" ")[0] or None,
@@ -107,6 +109,21 @@ def _effect(row: Mapping[str, Any]) -> str:
     if not (low > 0 or high < 0):
         return "unclear"
     return "grows" if (row.get("amplification") or 0.0) > 0 else "shrinks"
+
+
+def _labelled_gap(
+    result: Any, changes: tuple[Change, ...], context: Mapping[str, Any]
+) -> float | None:
+    """Return the gap in the labels that models of the same rows are compared with."""
+    first, other = ahead_first(changes, 3)
+    columns = context.get("group_columns") or result.group_columns
+    rates = {group_name(row["group"], columns): row.get("base") for row in records(result.pairs)}
+    before, after = rates.get(first.group), rates.get(other.group)
+    known = result.percent and context.get("labelled", True)
+    if before is None or after is None or not known:
+        return None
+    gap = float(round(before, 3) - round(after, 3))
+    return gap if gap * ((first.before or 0.0) - (other.before or 0.0)) >= 0 else None
 
 
 def _gap(value: float, low: float, high: float, changes: tuple[Change, ...]) -> Gap:
@@ -187,8 +204,7 @@ def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:
     if verdict == words.REVERSES:
         yield _found("SBA501", **names)
     elif verdict == words.NO_DIFFERENCE:
-        labels = report.context.get("data_kind") != "texts"
-        yield _found("SBA502", labels=labels, **names)
+        yield _found("SBA502", **names)
     row = {row["model"]: row for row in report._accuracies}.get(model, {})
     least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
     way = words.DIRECTION_OF.get(verdict, 0)

@@ -31,6 +31,7 @@ from skbiasamp.render.facts import (
     Guesses,
     Model,
     Robust,
+    Unknown,
     Who,
 )
 from skbiasamp.results._json import as_json, records
@@ -74,6 +75,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         gap=_gap(result, view, changes, worst),
         worst=worst,
         who=who,
+        everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
         robust=_robust(result, columns),
         changes=changes,
@@ -105,7 +107,7 @@ def report_facts(report: Any) -> Facts:
     facts = result_facts(report[report.primary], report.context)
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
         facts = replace(facts, changes=_of_rates(report))
-    limited: dict[str, Any] = {}
+    limited: dict[str, Any] = {"unknown": _unknown(report)}
     if report.limit is not None:
         (check,) = report.gate(report.limit, on=report.primary).checks
         limited = {
@@ -126,6 +128,22 @@ def report_facts(report: Any) -> Facts:
         caveats=tuple(report.findings),
         **limited,
     )
+
+
+def _unknown(report: Any) -> Unknown | None:
+    """Return what rows without a group may change, with bounds of rates if there are some."""
+    if report.unknown is None or "predicted_rate_lowest" not in report.rates:
+        return report.unknown
+    columns, ends = report.context["group_columns"], ("lowest", "highest")
+    rates = tuple(
+        (
+            group_name(row["group"], columns),
+            task_name(row["task"], report.context),
+            *(row[f"predicted_rate_{end}"] for end in ends),
+        )
+        for row in records(report.rates)
+    )
+    return replace(report.unknown, rates=rates)
 
 
 def reference_labels(result: Any) -> str:
@@ -212,11 +230,11 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
         low, high = result.low, result.high
     if not (low > 0 or high < 0):
         return "unclear"
+    ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
     if result.verdict == ADDS or row.get("direction_clear") is False:
-        return "added"
+        return "shrinks" if abs(ahead + change) < abs(ahead) else "added"
     if (row.get("sign") or 0) * change > 0:
         return "grows"
-    ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
     return "reverses" if ahead * (ahead + change) < 0 else "shrinks"
 
 
@@ -329,6 +347,21 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
     growth = sign * (after - before)
     return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+
+
+def _everybody(
+    result: Any, view: str, changes: Sequence[Change], worst: Change | None
+) -> tuple[float, float] | None:
+    """Return the rate of all rows before and after, if every row is in one group."""
+    rows = [each for each in changes if worst is not None and each.task == worst.task]
+    total = sum(each.n or 0 for each in rows)
+    if view not in ("gap", "groups") or not math.isclose(total, result.n_samples, rel_tol=1e-9):
+        return None
+    before, after = (
+        sum((each.n or 0) * (getattr(each, side) or 0.0) for each in rows) / total
+        for side in ("before", "after")
+    )
+    return before, after
 
 
 def ahead_first(changes: Sequence[Change], places: int) -> list[Change]:

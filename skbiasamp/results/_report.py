@@ -13,7 +13,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import ADDS, AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Facts, Finding
+from skbiasamp.render.facts import Facts, Finding, Unknown
 from skbiasamp.render.figure import draw_dumbbell
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
@@ -137,6 +137,10 @@ class AuditReport(Report[AuditResult]):
         One row for each group and threshold of `curve`, and one without threshold for all rows:
         how many rows above it have the label (``labelled``), and how many have not (``others``).
         Empty if there are more than 20 groups.
+    unknown : Unknown or None
+        Whether the verdict holds whichever groups the rows without a group belong to, and bounds of
+        the value. None if every row has a group. With ``missing="bounds"``, `rates` has columns
+        ``_lowest`` and ``_highest`` of rates and impact ratios.
     findings : list of Finding
         What to know before these numbers are used.
     context : dict
@@ -175,6 +179,7 @@ class AuditReport(Report[AuditResult]):
     explanation: Explanation | None = None
     curve: pd.DataFrame = field(default_factory=pd.DataFrame)
     passed: pd.DataFrame = field(default_factory=pd.DataFrame)
+    unknown: Unknown | None = None
 
     @property
     def primary(self) -> str | None:
@@ -263,7 +268,9 @@ class AuditReport(Report[AuditResult]):
             {**as_json(finding), "text": finding.text, "action": finding.action}
             for finding in self.findings
         ]
-        return super().to_dict() | {"findings": findings}
+        content = super().to_dict() | {"findings": findings}
+        del content["unknown"]  # facts hold it
+        return content
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.

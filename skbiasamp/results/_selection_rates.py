@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import group_of, name_of, number, rate, task_of
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
@@ -46,7 +47,10 @@ class SelectionRates(Paged):
         ``impact_ratio`` with intervals (``_low``, ``_high``), and error rates if labels were
         given. ``impact_ratio_interval`` says what the interval of a ratio holds for: all categories
         of the column together. ``counted`` is False for categories that are left out of the
-        ratios: unknown ones, and those with fewer rows than ``min_share``.
+        ratios: unknown ones, and those with fewer rows than ``min_share``. With
+        ``missing="bounds"``, ``_lowest`` and ``_highest`` are bounds of rates and ratios if unknown
+        rows belonged to any category, and ``impact_ratio_turned_by`` is how few of them move a
+        ratio across 0.8.
     context : dict
         Date, versions, and what was counted.
 
@@ -100,6 +104,7 @@ class SelectionRates(Paged):
             ]
         else:
             opening.append(Text("No impact ratio lies below 0.8."))
+        opening += [Text(text) for text in _unknown(rows)]
         return document_of(
             context,
             "Selection rates and impact ratios",
@@ -191,9 +196,11 @@ def _table(
 
     rates = ("Rows", "Share of rows", "Selected", "Selection rate", "Impact ratio")
     errors = ("True positive rate", "False positive rate") * ("true_positive_rate" in rows[0])
+    rule: Cells = {"Four-fifths rule": _four_fifths}
+    rule |= {"Bounds": _bounds} if "impact_ratio_lowest" in rows[0] else {}
     return estimates_table(
         rows,
-        table_columns(*rates, {"Four-fifths rule": _four_fifths}, *errors),
+        table_columns(*rates, rule, *errors),
         named,
         _RATIO,
         id=table_id,
@@ -228,6 +235,31 @@ def _four_fifths(row: Mapping[str, Any]) -> Cell:
     side = "below" if value < FOUR_FIFTHS else "not below"
     unsure = low is not None and high is not None and low < FOUR_FIFTHS <= high
     return Cell(side, value, "interval includes 0.8" * unsure)
+
+
+def _bounds(row: Mapping[str, Any]) -> Cell:
+    """Say where an impact ratio lies if unknown rows belong to any category."""
+    low, high, rows = (row[f"impact_ratio_{end}"] for end in ("lowest", "highest", "turned_by"))
+    if low is None or high is None:
+        return Cell("–")
+    turned = "" if rows is None else f"{count(rows)} rows turn it"
+    return Cell(f"{low:.2f} to {high:.2f}", low, turned)
+
+
+def _unknown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say whether rows without a category could move impact ratios across four fifths."""
+    if not any("impact_ratio_lowest" in row for row in rows):
+        lost = any(MISSING in group_of(row["category"]) for row in rows)
+        return ["Rows without a category are in no ratio: missing='bounds' bounds them."] * lost
+    turned = [row for row in rows if row["impact_ratio_turned_by"] is not None]
+    if not turned:
+        return ["The findings hold whichever categories the unknown rows belong to."]
+    least = min(turned, key=lambda row: row["impact_ratio_turned_by"])
+    which = f"{name_of(least['by'])}: {group_of(least['category'])}"
+    return [
+        f"{len(turned)} of {len(rows)} findings depend on the unknown. With "
+        f"{count(least['impact_ratio_turned_by'])} such rows, one ratio crosses 0.8 ({which})."
+    ]
 
 
 def _differences(rows: list[dict[str, Any]]) -> Section:

@@ -74,6 +74,13 @@ class Explanation(Paged, Stored):
         association in the labels. It sums to that difference; for two groups, to half of it.
         `predicts_group` is how well the feature predicts the group alone, and `proxy` whether it
         does so at all.
+    predictors : DataFrame or None
+        What the *task predictor* and the *group predictor* add to MALS, if the model predicts the
+        group too: one of them takes the place of its label, then the other, and both orders are
+        averaged. *labels* is how the labels of these rows differ from those of training.
+    predictors_by_pair : DataFrame or None
+        The same parts of each pair that MALS counts. They sum to the change of the group's share,
+        as the paper defines it.
     findings : list of str
         What limits the explanation, or needs attention.
     context : dict
@@ -103,6 +110,8 @@ class Explanation(Paged, Stored):
     gaps: pd.DataFrame | None = None
     rates: pd.DataFrame | None = None
     features: pd.DataFrame | None = None
+    predictors: pd.DataFrame | None = None
+    predictors_by_pair: pd.DataFrame | None = None
     findings: list[str] = field(default_factory=list)
     context: dict[str, Any] = field(default_factory=dict)
     # What `subgroups` calls. It has the rows, which are not written.
@@ -225,7 +234,7 @@ def reversal(
     )
 
 
-_TABLES = ("change", "decision", "strata", "conditional", "gaps", "features")
+_TABLES = ("change", "decision", "strata", "conditional", "gaps", "features", "predictors")
 # What a part, or a part of a table, is. `{more}` says in which direction.
 _MEANINGS = {
     "change": "The predictions associate group and task {more} the labels do.",
@@ -244,6 +253,9 @@ _MEANINGS = {
     "no overlap": "In these strata a group has no rows.",
     "strata": "These rows add this part.",
     "features": "Through this feature the scores differ between groups.{proxy}",
+    "task predictor": "Predicted tasks associate group and task {more} labelled tasks do.",
+    "group predictor": "Predicted groups associate group and task {more} labelled groups do.",
+    "labels": "The labels of these rows associate group and task {more} those of training do.",
 }
 _NOISE = 1e-12
 # Parts of the published value that change no association, and so cannot amplify.
@@ -253,6 +265,7 @@ SUMS = {
     "change": "published value",
     "features": "difference of the scores",
     "conditional": "value within strata",
+    "predictors": "value of MALS",
 }
 _MOST_PARTS, _MOST_SENTENCES = 6, 5  # on the page of an audit
 _CAUTION = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,14 @@ from skbiasamp.render.document import (
     Chart,
     Chip,
     Document,
+    Dumbbell,
+    GapBar,
+    Mark,
     Section,
     Table,
     Text,
 )
-from skbiasamp.render.facts import Watch
+from skbiasamp.render.facts import Gap, Moved, Watch, Who
 from skbiasamp.render.first import answers_of, tone_of
 from skbiasamp.render.periods import typical
 from skbiasamp.render.words import express
@@ -61,6 +64,7 @@ PERIOD_COLUMNS = (
     *("cause", "onset", "role", "version"),
 )
 PAIR_COLUMNS = ("period", "group", "task", "value", "n", *_CHANGE, "onset")
+RATE_COLUMNS = ("period", "group", "task", "n", "labelled", "predicted")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +86,9 @@ class Timeline(Paged, OfMetric):
         One row a period, as `to_frame` returns it.
     pairs : DataFrame
         One row for each period and pair of group and task.
+    rates : DataFrame
+        How often each group is labelled and predicted each task, in the reference (without a
+        period) and in each later period. It has no rows if the metric compares something else.
     reference : dict
         What periods are compared with: its ``name``, ``periods``, ``value``, ``low``, ``high`` and
         number of rows ``n``.
@@ -133,12 +140,13 @@ class Timeline(Paged, OfMetric):
     ('alarm', '2026-04')
     """
 
-    _last = ("verdict", "first_alarm", "onset", "sentence", "periods", "pairs")
+    _last = ("verdict", "first_alarm", "onset", "sentence", "periods", "pairs", "rates")
 
     metric: str
     direction: str | None
     periods: pd.DataFrame
     pairs: pd.DataFrame
+    rates: pd.DataFrame
     reference: Mapping[str, Any]
     alpha: float
     confidence_level: float | None
@@ -180,8 +188,11 @@ class Timeline(Paged, OfMetric):
             return []
         causes = ["the value"] if bool(self._watched["cause"].str.contains("value").any()) else []
         pairs = self.pairs[self.pairs["alarm"].astype(bool)] if len(self.pairs) else self.pairs
+        several = len(self.pairs) > 0 and self.pairs["task"].nunique() > 1
         for group, task in dict.fromkeys(zip(pairs["group"], pairs["task"], strict=True)):
-            causes.append(f"{group_of(group, self.group_columns)} and '{task_of(task)}'")
+            columns = self.group_columns if isinstance(group, tuple) else ()
+            name = group_of(group, columns)
+            causes.append(f"{name} and “{task_of(task)}”" if several else name)
         return causes
 
     @property
@@ -209,6 +220,16 @@ class Timeline(Paged, OfMetric):
             for column in ("value", "expected")
         )
         names = [str(period) for period in self.periods["period"]]
+        moved = self._moved(since["period"] if len(since) else known["period"])
+        gap = labelled = None
+        if len(moved) == 2 and moved[0].task == moved[1].task:
+            first, other = sorted(moved, key=lambda each: -each.after)
+            before, after = first.before - other.before, first.after - other.after
+            growth = abs(after) - abs(before)
+            gap = Gap(first.group, other.group, before, after, growth, None, None)
+            if first.labels and other.labels:
+                a, b = (x - y for x, y in zip(first.labels, other.labels, strict=True))
+                labelled = a, b
         return Watch(
             self.verdict,
             self.onset,
@@ -226,7 +247,41 @@ class Timeline(Paged, OfMetric):
             tuple((period, name_of(version)) for period, version in self.version_changes),
             len(names),
             f"{names[0]} to {names[-1]}",
+            moved,
+            gap,
+            labelled,
+            self._who(moved),
         )
+
+    def _who(self, moved: Sequence[Moved]) -> Who | None:
+        """Return the group that gets what people want least often, if that is known."""
+        tasks = list(dict.fromkeys(each.task for each in moved))
+        for favourable in map(name_of, self.context.get("favourable", ())):
+            # Of two classes, the one that people want may be no task.
+            is_task = favourable in tasks
+            own = [each for each in moved if each.task == favourable or not is_task]
+            if own:
+                worst = min(own, key=lambda each: each.after if is_task else -each.after)
+                rates = (worst.before, worst.after)
+                before, after = rates if is_task else (1 - rate for rate in rates)
+                return Who(worst.group, favourable, before, after, after < before)
+        return None
+
+    def _moved(self, periods: Iterable[Any]) -> tuple[Moved, ...]:
+        """Return the rates of groups in the reference and in some periods, the most moved first."""
+        moved = []
+        for (group, task), rows in self.rates.groupby(["group", "task"], sort=False):
+            before = rows[rows["period"].isna()]
+            after = rows[rows["period"].isin(list(periods)) & (rows["n"] > 0)]
+            if not len(after) or before["predicted"].isna().any():
+                continue
+            labelled, predicted = (
+                (float(before[name].iloc[0]), float(np.average(after[name], weights=after["n"])))
+                for name in ("labelled", "predicted")
+            )
+            known = None if math.isnan(sum(labelled)) else labelled
+            moved.append(Moved(name_of(group), task_of(task), *predicted, known))
+        return tuple(sorted(moved, key=_distance, reverse=True))
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
         """Return one row a period, or one for each period and pair of group and task.
@@ -263,10 +318,16 @@ class Timeline(Paged, OfMetric):
             self.context,
             express("over", "title_of_page"),
             [
-                Section(express("page", "report"), [_card(self, facts, periods)], "first"),
+                Section(express("page", "report"), [_card(self, facts)], "first"),
+                Section(express("over", "picture"), [_chart(self, facts, periods)], "value"),
                 Section(express("page", "next"), [_steps(facts.verdict)], "next", only="page"),
                 Section(express("over", "which"), _pairs(self), "pairs", only="page"),
-                Section(express("over", "every"), [_periods(periods)], "periods", only="page"),
+                Section(
+                    express("over", "every"),
+                    [_periods(periods), Text(express("over", "periods_text"), quiet=True)],
+                    "periods",
+                    only="page",
+                ),
                 Section(
                     express("over", "notes"),
                     [Bullets(noted[:_MOST_NOTES] or [Text(express("over", "nothing"))])],
@@ -284,23 +345,62 @@ class Timeline(Paged, OfMetric):
         )
 
 
+def _distance(moved: Moved) -> float:
+    """Return how far predictions moved from the labels."""
+    before, after = moved.labels or (0.0, 0.0)
+    return abs((moved.after - after) - (moved.before - before))
+
+
 _MOST = 3
+_MOST_GROUPS = 8
 _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
 
 
-def _card(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Card:
-    """Return the first screen of a watch."""
-    empty = facts.reference_value is None or all(row["value"] is None for row in periods)
-    chart = Chart(
-        express("over", "chart", timeline.confidence_level),
+def _chart(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Chart | None:
+    """Return the value over time, if any period has one."""
+    if facts.reference_value is None or all(row["value"] is None for row in periods):
+        return None
+    return Chart(
+        express("over", "chart", timeline.confidence_level, timeline.kind.is_signed),
         timeline.sentence,
         periods,
-        facts.reference_value or 0.0,
+        facts.reference_value,
         facts.onset,
         facts.versions,
     )
+
+
+def _rates(facts: Watch) -> Dumbbell | None:
+    """Return how often groups are predicted a task, in the reference and later."""
+    own = [each for each in facts.moved if each.task == facts.moved[0].task][:_MOST_GROUPS]
+    if not own:
+        return None
+    own.sort(key=lambda each: -each.after)
+    tone = tone_of(facts.verdict) if facts.gap and facts.gap.growth > 0 else "unc"
+    gaps: list[GapBar] = []
+    if facts.gap:
+        (a, b), (c, d) = (sorted(getattr(each, key) for each in own) for key in ("before", "after"))
+        kept = (max(a, c), min(b, d)) if facts.gap.before > 0 and max(a, c) < min(b, d) else None
+        gaps = [
+            GapBar(express("over", "gap", "before", facts), a, b, ""),
+            GapBar(express("over", "gap", "after", facts), c, d, "", kept, tone),
+        ]
+    return Dumbbell(
+        express("over", "rates", facts),
+        [Mark(each.group, each.before, each.after, tone) for each in own],
+        Axis(0.0, 1.0, percent=True),
+        (express("over", "side", "before", facts), express("over", "side", "after", facts)),
+        [(side, express("over", "side", side, facts)) for side in ("before", "after")],
+        gaps=gaps,
+    )
+
+
+def _card(timeline: Timeline, facts: Watch) -> Card:
+    """Return the first screen of a watch."""
     answers = answers_of(facts, "over")
+    if facts.who:
+        answers[0] = replace(answers[0], question=express("over", "question", "worse"))
     if step := express("over", "step", facts.verdict, 0, 1):
         answers.append(Answer(express("over", "question", "first"), "", step))
     return Card(
@@ -308,7 +408,7 @@ def _card(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Ca
         [Chip(facts.verdict.capitalize(), tone_of(facts.verdict))],
         express("over", "lead", facts),
         answers,
-        None if empty else chart,
+        _rates(facts),
         express("over", "scope", facts),
         (timeline.context.get("date") or "").partition(" ")[0],
     )

@@ -32,6 +32,7 @@ const WORDS = {
   " If these are groups, pass --max-groups \\d+\\.": " Cut numbers into groups, or leave a column out.",
   " \\(pandas.cut, KBinsDiscretizer\\)": "",
   "--missing drop": "“leave these rows out”", "--missing group": "“a group of their own”",
+  "--missing bounds": "“leave these rows out, and say what they could change”",
   "--missing": "rows without a value", "--groups marginal": "“each column on its own”",
   "--groups": "several columns", "--bins": "cutting",
   "--target": "the label", "--prediction": "the prediction", "--sensitive": "sensitive columns:",

@@ -1,0 +1,161 @@
+"""From the papers to the code: each section, formula, table and figure, and what has it here."""
+
+import re
+from typing import NamedTuple
+
+from parts import markdown
+
+from published.inventory import EXPLAINED, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
+
+DOCS = "docs/"
+PAGE = """\
+# From the paper to the code
+
+For each section, formula, table and figure of the papers, this page names what has it in skbiasamp,
+an example, and the status. The words of the status are those of [Replication](replication.md),
+which gives the reasons. A formula or method is *same* if it is as the paper describes it; tests
+compare formulas with NumPy and with the published values.
+
+Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
+task shifts the predicted group.
+
+{papers}
+"""
+
+
+class Part(NamedTuple):
+    """A section or formula of a paper, and its name and example here."""
+
+    paper: str
+    where: str
+    what: str
+    name: str
+    example: str
+    status: str = SAME
+
+
+PARTS = (
+    Part(W, "Sec. 3.2, Eq. 1", "BiasAmp_MALS", "MALSAuditor", "docs/metrics.md"),
+    Part(W, "Sec. 3.2", "shortcomings of MALS", "MALSAuditor, DirectionalAuditor",
+         "benchmarks/papers/shortcomings.py"),
+    Part(W, "Sec. 3.3", "which predictor drives a pair", "explain", "docs/why.md"),
+    Part(W, "Sec. 3.3", "threshold that keeps the base rate", "BaseRateThresholdClassifier",
+         "docs/scikit-learn.md"),
+    Part(W, "Sec. 3.3", "amplification over all thresholds", "model_selection.amplification_curve",
+         "examples/audit/plot_compas_thresholds.py"),
+    Part(W, "Sec. 4", "BiasAmp→, A→T and T→A", "DirectionalAuditor", "docs/metrics.md"),
+    Part(W, "Sec. 4", "results for each pair", "results.AuditResult", "docs/groups.md"),
+    Part(W, "Sec. 4.1", "masks of people", "mitigation.RegionMask", "benchmarks/papers/masks.py"),
+    Part(W, "Sec. 5.2", "intervals over runs of training", "DirectionalAuditor.audit_runs",
+         "examples/models/plot_runs.py"),
+    Part(W, "Sec. 5.2", "FPR difference, average precision", "metrics.FunctionAuditor",
+         "examples/models/plot_runs.py"),
+    Part(W, "Sec. 5.3", "base correlations of your own", "DirectionalAuditor",
+         "benchmarks/papers/base_correlations.py"),
+    Part(W, "Sec. 5.3, A.3", "probabilities as predictions", "DirectionalAuditor",
+         "benchmarks/papers/base_correlations.py"),
+    Part(W, "footnote 1, Sec. 2", "the arrow is no claim about causes", "explain", "docs/arrow.md"),
+    Part(D, "Sec. 3.1", "leakage amplification", "LeakageAuditor", "docs/metrics.md"),
+    Part(D, "Sec. 4.1", "DPA, A→T and T→A", "DPAAuditor", "docs/metrics.md"),
+    Part(D, "Sec. 4.1", "equally accurate labels", "DPAAuditor", "docs/metrics.md"),
+    Part(D, "Sec. 4.2", "without normalisation", "DPAAuditor",
+         "benchmarks/papers/attacker_robustness.py"),
+    Part(D, "Sec. 5.1", "the paper's attacker", "attackers.MLPAttacker", "docs/metrics.md"),
+    Part(D, "Sec. 5.2", "attribution score", "mitigation.RegionMask", "docs/mitigation.md"),
+    Part(D, "Sec. 7.2", "when to use which metric", "DPAAuditor, DirectionalAuditor",
+         "docs/metrics.md"),
+    Part(D, "App. A", "Multi→ has no sign", "MultiAttributeAuditor", "docs/metrics.md"),
+    Part(D, "App. B", "inverse of the RMSE", "DPAAuditor",
+         "benchmarks/papers/attacker_robustness.py"),
+    Part(B, "Sec. 3", "dataset leakage λ_D, λ_D(a)", "metrics.dataset_leakage",
+         "benchmarks/papers/leakage_imsitu.py"),
+    Part(B, "Sec. 3, Eq. 1", "model leakage λ_M, bias amplification Δ", "LeakageAuditor",
+         "docs/metrics.md"),
+    Part(B, "Sec. 4.1", "attacker, logits, snapshot best on the dev set",
+         "LeakageAuditor, attackers.MLPAttacker", "docs/recipes.md"),
+    Part(B, "Sec. 4.2, Eq. 2", "splits with a ratio α", "mitigation.RatioBalancer",
+         "docs/mitigation.md"),
+    Part(B, "Sec. 5.1", "adversarial training, mask of images", "mitigation.AdversarialClassifier",
+         "benchmarks/papers/adversarial.py"),
+    Part(B, "Sec. 5.3", "blur, blackout", "mitigation.RegionMask", "docs/mitigation.md"),
+    Part(B, "Sec. 5.3", "randomization", "mitigation.NoiseRandomizer",
+         "examples/mitigation/plot_mitigations_compas.py"),
+    Part(Z, "Multi_MALS, Multi→", "sets of attributes", "MultiAttributeAuditor",
+         "docs/metrics.md"),
+    Part(Z, "mitigations", "oversampling", "mitigation.GroupOverSampler", "docs/mitigation.md"),
+    Part(Z, "mitigations", "RBA; here the group is given, and the label alone is decided",
+         "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py", EXPLAINED),
+    Part(Z, "mitigations", "adversary", "mitigation.AdversarialClassifier", "docs/mitigation.md"),
+    Part(Z, "mitigations", "domain-independent training", "mitigation.DomainIndependentClassifier",
+         "examples/mitigation/plot_mitigations_compas.py"),
+    Part(Z, "mitigations", "data repair", "mitigation.DataRepair",
+         "examples/mitigation/plot_mitigations_compas.py"),
+    Part(R, "Sec. 4", "RBA; here the group is given, and the label alone is decided",
+         "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py", EXPLAINED),
+    Part(H, "Sec. 3", "LIC", "LICAuditor", "docs/text.md"),
+)  # fmt: skip
+# What has a table or figure, by what its content is about; the first that fits.
+NAMES = {
+    "six metrics|shortcomings": "DirectionalAuditor, MALSAuditor",
+    "oven|keyboard|threshold \\(MALS": "MALSAuditor",
+    "masked people": "DirectionalAuditor, mitigation.RegionMask",
+    "captions of Equalizer": "DirectionalAuditor",
+    "CelebA: arch": "DirectionalAuditor.audit_runs",
+    "pronouns": "DirectionalAuditor",
+    "COMPAS by": "model_selection.amplification_curve",
+    "properties of five": "DPAAuditor",
+    "relative differences": "DPAAuditor, LeakageAuditor",
+    "counts of": "datasets.load_compas_counts",
+    "BiasAmp→ and": "DirectionalAuditor, MultiAttributeAuditor",
+    "DPA|hiring|heat maps": "DPAAuditor",
+    "attackers of": "attackers.MLPAttacker",
+    "men and women": "datasets.fetch_imsitu_annotations",
+    "λ_D|leakage of labels": "metrics.dataset_leakage",
+    "λ_M|Δ|F1 against": "LeakageAuditor",
+    "reductions by": "mitigation.AdversarialClassifier",
+    "sets of attributes": "MultiAttributeAuditor",
+    "LIC": "LICAuditor",
+    "other metrics|ratio, error": "DirectionalAuditor",
+    "RBA": "MALSAuditor",
+}
+
+
+def parts():
+    """Return the parts of papers: formulas and sections, then tables and figures."""
+    shown = []
+    for item in INVENTORY:
+        named = (name for about, name in NAMES.items() if re.search(about, item.content))
+        file = re.search(r"`([\w/]+\.(?:py|md))`", item.why)
+        name = next(named, "")
+        example = file[1] if file else "benchmarks/results/replication.md"
+        if item.word == NEEDS and not (file or item.code):
+            name = example = ""
+        shown.append(Part(item.paper, item.where, item.content, name, example, item.word))
+    return [*PARTS, *shown]
+
+
+def link(example):
+    """Return a link to a page of the docs, a script or a file of results."""
+    if example.startswith("examples/"):
+        return f"{{doc}}`auto_{example.removesuffix('.py')}`"
+    if example.startswith(DOCS):
+        return f"[{example.removeprefix(DOCS)}]({example.removeprefix(DOCS)})"
+    return f"[{example.rpartition('/')[2]}](../{example})" if example else "–"
+
+
+def paper_code():
+    """Return the page of the docs."""
+    sections = []
+    for paper in (W, D, B, Z, R, H):
+        rows = [
+            (part.where, part.what, name_of(part), link(part.example), part.status)
+            for part in parts()
+            if part.paper == paper
+        ]
+        table = markdown(["where", "what", "name", "example", "status"], rows)
+        sections.append(f"## {paper}\n\n{table}")
+    return PAGE.format(papers="\n\n".join(sections))
+
+
+def name_of(part):
+    return ", ".join(f"`{name}`" for name in part.name.split(", ")) if part.name else "–"

@@ -1,0 +1,341 @@
+"""Rows without a group: bounds beside the enumeration of all groups that they may belong to."""
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import erf
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp.report.unknown import Everyone
+
+COLUMNS = [("f", "x"), ("f", "y"), ("m", "x")], [("f", None), (None, "x"), (None, None)]
+
+
+def divided(n, k):
+    """Return all ways to divide n rows among k groups."""
+    cuts = combinations_with_replacement(range(n + 1), k - 1)
+    return [np.diff((0, *cut, n)) for cut in cuts]
+
+
+def table(seed):
+    """Return rows of two or three groups, or of two columns, with counts by name and kind."""
+    rng = np.random.default_rng(seed)
+    names, unknown = ([("a",), ("b",)], [(None,)])
+    if seed % 3:
+        names, unknown = ([("a",), ("b",), ("c",)], [(None,)]) if seed % 3 == 1 else COLUMNS
+    size = rng.choice([6, 12, 40])
+    known = np.array([rng.multinomial(size, rng.dirichlet(np.ones(4))) for _ in names])
+    most = {2: 4, 3: 3}[len(names)] if len(unknown) == 1 else 2
+    lost = np.array([rng.integers(0, most, 4) for _ in unknown])
+    while np.prod(lost + 1.0) > 40 or not lost.any():
+        lost = rng.integers(0, 2, lost.shape)
+    return names, known, unknown, lost
+
+
+def completions(names, known, unknown, lost):
+    """Return the tables (groups × kinds) of all ways to give the lost rows a group."""
+    parts = []
+    for name, kinds in zip(unknown, lost, strict=True):
+        able = [all(p in (None, q) for p, q in zip(name, other, strict=True)) for other in names]
+        groups = np.flatnonzero(able)
+        for kind, n in enumerate(kinds):
+            each = []
+            for rows in divided(int(n), len(groups)):
+                each.append(np.zeros_like(known))
+                each[-1][groups, kind] = rows
+            parts.append(each)
+    return np.array([known + sum(chosen) for chosen in product(*parts)])
+
+
+def rows_of(names, counts):
+    """Return groups, labels and predictions of the rows of a table."""
+    rows = [
+        (*name, kind // 2, kind % 2)
+        for name, kinds in zip(names, counts, strict=True)
+        for kind, n in enumerate(kinds)
+        for _ in range(n)
+    ]
+    *groups, label, predicted = zip(*rows, strict=True)
+    return label, predicted, pd.DataFrame(dict(enumerate(groups)), dtype=object)
+
+
+def counted(names, counts, missing):
+    label, predicted, groups = rows_of(names, counts)
+    return Contingency.from_labels(label, predicted, sensitive_features=groups, missing=missing)
+
+
+def values_by_hand(tables):
+    """Return the value of tables (tables × groups × kinds) from what each row adds (METRICS)."""
+    n, total = tables.sum(axis=2), tables.sum(axis=(1, 2))
+    label, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    value = 0.0
+    for a in range(tables.shape[1]):
+        inside = np.arange(tables.shape[1])[None, :, None] == a
+        lever = 1 / np.sqrt(1 - np.minimum(1 / n[:, a], 0.5))
+        influence, rate = [], []
+        for kind in (label, predicted):
+            own = tables[:, a] @ kind / n[:, a]
+            whole = tables.sum(axis=1) @ kind / total
+            rate.append(own - whole)
+            moved = inside * (kind - own[:, None, None]) * (lever / n[:, a])[:, None, None]
+            influence.append(moved - (kind - whole[:, None, None]) / total[:, None, None])
+        jackknife = total / (total - 1)
+        variance = jackknife * (tables * influence[0] ** 2).sum(axis=(1, 2))
+        shared = tables * influence[0] * (influence[1] - influence[0])
+        shared = jackknife * shared.sum(axis=(1, 2))
+        sd = np.sqrt(variance + 1 / n[:, a] ** 2)
+        z, change = rate[0] / sd, rate[1] - rate[0]
+        part = erf(z) * change - 2 / np.sqrt(np.pi) * np.exp(-(z**2)) * shared / sd
+        value = value + np.where(variance > 1e-12, part, 0.0)
+    return value / tables.shape[1]
+
+
+def everyone(names, known, unknown, lost):
+    every = [*names, *unknown], np.vstack([known, lost])
+    return Everyone(*(counted(*every, missing) for missing in ("group", "drop")))
+
+
+def test_bounds_are_those_of_all_completions():
+    too_wide, ratios_too_wide = [], []
+    for seed in range(300):
+        names, known, unknown, lost = table(seed)
+        if not known.sum(axis=1).all():
+            continue
+        all_of_them = completions(names, known, unknown, lost)
+        every = everyone(names, known, unknown, lost)
+        n = all_of_them.sum(axis=2)
+        rates = all_of_them[:, :, [1, 3]].sum(axis=2) / n
+        bounds = every.rates(1, 3)
+        np.testing.assert_allclose(bounds.lowest[:, 0], rates.min(axis=0), atol=1e-12)
+        np.testing.assert_allclose(bounds.highest[:, 0], rates.max(axis=0), atol=1e-12)
+        gap = rates[:, 0] - rates[:, 1]
+        assert np.isclose(bounds.lowest[0, 0] - bounds.highest[1, 0], gap.min())
+        assert np.isclose(bounds.highest[0, 0] - bounds.lowest[1, 0], gap.max())
+        defined = rates.max(axis=1) > 0
+        ratios = rates[defined] / rates[defined].max(axis=1, keepdims=True)
+        if len(ratios):
+            columns = bounds.ratios(np.ones((len(names), 1), dtype=bool))
+            lowest, highest = (
+                columns[f"impact_ratio_{end}"][:, 0] for end in ("lowest", "highest")
+            )
+            np.testing.assert_allclose(lowest, ratios.min(axis=0), atol=1e-9)
+            if len(unknown) == 1:
+                np.testing.assert_allclose(highest, ratios.max(axis=0), atol=1e-9)
+            assert (highest >= ratios.max(axis=0) - 1e-9).all()
+            ratios_too_wide.append((highest - ratios.max(axis=0)).max())
+        values = values_by_hand(all_of_them)
+        low, high = every.value_bounds()
+        assert low <= values.min() + 1e-9
+        assert high >= values.max() - 1e-9
+        too_wide.append(high - low - np.ptp(values))
+    assert len(too_wide) > 250
+    assert np.median(too_wide) < 0.001
+    assert max(too_wide) < 0.03
+    assert np.mean(np.array(ratios_too_wide) > 1e-9) < 0.05
+    assert max(ratios_too_wide) < 0.15
+
+
+@pytest.mark.parametrize(("steps", "most"), [(2, 0.03), (4, 0.01)])
+def test_bounds_that_look_at_few_numbers_of_rows_hold_too(monkeypatch, steps, most):
+    monkeypatch.setattr("skbiasamp.report.unknown._STEPS", ((steps, np.inf),))
+    too_wide = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        names = [("a",), ("b",), ("c",)][: 2 + seed % 2]
+        known = rng.multinomial(60, rng.dirichlet(np.full(4, 3.0)), size=len(names))
+        lost = rng.integers(4, 9 if len(names) == 2 else 6, 4)
+        lost[rng.permutation(4)[: 2 * (len(names) - 2)]] = 0
+        values = values_by_hand(completions(names, known + 1, [(None,)], [lost]))
+        low, high = everyone(names, known + 1, [(None,)], [lost]).value_bounds()
+        assert low <= values.min() + 1e-12
+        assert high >= values.max() - 1e-12
+        too_wide.append(high - low - np.ptp(values))
+    assert 0 < np.median(too_wide) < most
+
+
+def test_signs_of_training_are_not_read_again():
+    names, known, lost = [("a",), ("b",)], np.array([[9, 2, 3, 8], [5, 4, 6, 5]]), [[2, 1, 3, 2]]
+    trained = DirectionalAuditor().fit([1, 0, 0, 1], sensitive_features=list("aabb"))
+    trained.fit([1, 1, 0, 0, 1, 0], sensitive_features=list("aaabbb"))
+    every = everyone(names, known, [(None,)], lost)
+    every.signs = np.array([[1.0], [-1.0]])
+    values = [
+        trained.score(*rows_of(names, each)[:2], sensitive_features=rows_of(names, each)[2][0])
+        for each in completions(names, known, [(None,)], lost)
+    ]
+    np.testing.assert_allclose(every.value_bounds(), (min(values), max(values)), atol=1e-12)
+
+
+def verdict_of(cells):
+    return DirectionalAuditor(reference="test").audit(cells).verdict
+
+
+@pytest.mark.parametrize(
+    ("known", "lost"),
+    [
+        ([[14, 1, 1, 14], [20, 1, 6, 3]], [1, 3, 2, 1]),
+        ([[16, 1, 5, 18], [12, 7, 1, 10]], [1, 2, 2, 1]),
+        ([[18, 4, 0, 12], [22, 0, 4, 8]], [2, 2, 2, 2]),
+        ([[18, 4, 0, 12], [22, 0, 9, 8]], [1, 1, 1, 1]),
+    ],
+)
+def test_so_few_rows_turn_a_verdict(known, lost):
+    """Beside all ways to put some of the rows into groups; the others are left out."""
+    names, known = [("a",), ("b",)], np.array(known)
+    every = everyone(names, known, [(None,)], [lost])
+    before = verdict_of(every.test)
+    fewest = None
+    ways = product(*(divided(n, 3) for n in lost))
+    for way in sorted(ways, key=lambda each: sum(rows[:2].sum() for rows in each)):
+        some = known + np.array([rows[:2] for rows in way]).T
+        if verdict_of(counted(names, some, "drop")) != before:
+            fewest = sum(rows[:2].sum() for rows in way)
+            break
+    turned = every.turned(verdict_of)
+    assert (None if turned is None else turned[0]) == fewest
+
+
+def turns_by_hand(n, k, zeros, ones, group):
+    """Return how few rows move an impact ratio to the other side of four fifths."""
+    below = k[group] / n[group] < 0.8 * max(k / n)
+    best = np.inf
+    for without, having in product(divided(zeros, len(n) + 1), divided(ones, len(n) + 1)):
+        rows = without[:-1].sum() + having[:-1].sum()
+        rates = (k + having[:-1]) / (n + without[:-1] + having[:-1])
+        if (rates[group] < 0.8 * max(rates) - 1e-12) != below:
+            best = min(best, rows)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_so_few_rows_turn_four_fifths(seed):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(10, 25, 3)
+    k, zeros, ones = rng.binomial(n, 0.5), *rng.integers(0, 7, 2)
+    k[0] += k.max() == 0
+    groups = np.repeat(["a", "b", "c", None], [*n, zeros + ones])
+    counts = [(own, n_own - own) for own, n_own in zip(k, n, strict=True)] + [(ones, zeros)]
+    predicted = np.concatenate([np.repeat([1, 0], pair) for pair in counts])
+    groups = np.where(groups == "None", None, groups)
+    rates = skbiasamp.selection_rates(predicted, sensitive_features=groups, missing="bounds")
+    table = rates.table.set_index("category")
+    for i, name in enumerate("abc"):
+        turned = turns_by_hand(n, k, zeros, ones, i)
+        if zeros + ones:
+            row = table.loc[name]
+            lies_across = row["impact_ratio_lowest"] < 0.8 <= row["impact_ratio_highest"]
+            assert lies_across == np.isfinite(turned)
+            assert not lies_across or row["impact_ratio_turned_by"] == turned
+        else:
+            assert "impact_ratio_turned_by" not in table
+
+
+# --------------------------------------------------------------------------- what is said
+
+
+def people(n=1500, share=0.1, seed=1):
+    rng = np.random.default_rng(seed)
+    men = rng.random(n) < 0.5
+    label = rng.random(n) < np.where(men, 0.45, 0.35)
+    drawn = rng.random(n) < np.where(men, 0.7, 0.2)
+    sex = np.where(men, "man", "woman").astype(object)
+    sex[rng.random(n) < share] = None
+    frame = pd.DataFrame({"hired": label * 1, "sex": sex})
+    return frame.assign(predicted=np.where(rng.random(n) < 0.15, drawn, label) * 1)
+
+
+def audited(frame, missing, **options):
+    how = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "favourable": 1}
+    return skbiasamp.audit_frame(frame, missing=missing, random_state=0, **how | options)
+
+
+def test_the_first_screen_says_whether_the_verdict_depends_on_the_unknown():
+    frame = people()
+    n = frame["sex"].isna().sum()
+    for missing in ("bounds", "drop", "group"):
+        report = audited(frame, missing)
+        unknown = report.unknown
+        assert (unknown.n, unknown.verdict) == (n, "depends on the unknown")
+        said = f"The verdict depends on the unknown: {unknown.rows:.0f} of them can turn it into"
+        for text in (report.verdict, str(report), report.to_markdown(), report.to_html()):
+            assert said in " ".join(text.replace("\xa0", " ").split())
+        assert ("band" in report.to_html().partition("</style>")[2]) == (missing == "bounds")
+        assert report.to_dict()["facts"]["unknown"]["rows"] == unknown.rows
+    assert unknown.low < unknown.lowest < report.value < unknown.highest < unknown.high
+    few = audited(frame.drop(frame.index[frame["sex"].isna()][3:]), "bounds")
+    assert few.unknown.verdict == "holds"
+    assert "3 rows have no group and are left out. The verdict holds whichever" in few.verdict
+
+
+def test_bounds_stand_beside_the_rates_and_leave_the_audit_as_it_is():
+    frame = people()
+    report, dropped = audited(frame, "bounds"), audited(frame, "drop")
+    pd.testing.assert_frame_equal(report.rates[dropped.rates.columns], dropped.rates)
+    pd.testing.assert_frame_equal(report.summary, dropped.summary)
+    lost = frame["sex"].isna()
+    for _, row in report.rates.iterrows():
+        own, ones = frame[frame["sex"] == row["group"]], frame.loc[lost, "predicted"].sum()
+        n, k = len(own), own["predicted"].sum()
+        assert np.isclose(row["predicted_rate_lowest"], k / (n + lost.sum() - ones))
+        assert np.isclose(row["predicted_rate_highest"], (k + ones) / (n + ones))
+    assert all(mark.band for mark in report.to_document().picture.marks)
+    assert "Bounds" in str(report)
+    whole = audited(frame.dropna(), "bounds")
+    assert whole.unknown is None
+    assert "predicted_rate_lowest" not in whole.rates
+
+
+def test_a_row_is_only_in_groups_that_agree_with_what_is_known_of_it():
+    frame = people()
+    frame["race"] = np.where(np.arange(len(frame)) % 3, "x", "y")
+    frame.loc[::7, "race"] = None
+    report = audited(frame, "bounds", sensitive=["sex", "race"])
+    for _, row in report.rates.iterrows():
+        sex, race = row["group"]
+        able = frame["sex"].isin([sex, None]) & frame["race"].isin([race, None])
+        own = able & (frame["sex"] == sex) & (frame["race"] == race)
+        zeros = (able & ~own & (frame["predicted"] == 0)).sum()
+        rate = frame.loc[own, "predicted"].sum() / (own.sum() + zeros)
+        assert np.isclose(row["predicted_rate_lowest"], rate)
+
+
+@pytest.mark.parametrize("missing", ["error", "bonds"])
+def test_errors_name_the_bounds(missing):
+    with pytest.raises(ValueError, match="'bounds'"):
+        audited(people(), missing)
+
+
+def test_counts_and_the_command_have_bounds(tmp_path, capsys):
+    from skbiasamp.cli import main
+
+    frame = people()
+    cells = Contingency.from_labels(
+        frame["hired"], frame["predicted"], sensitive_features=frame["sex"], missing="group"
+    )
+    counted_report = skbiasamp.audit(cells, missing="bounds", favourable=1, random_state=0)
+    assert counted_report.unknown == audited(frame, "bounds").unknown
+    assert set(counted_report.groups["group"]) == {"man", "woman"}
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    names = ["--target", "hired", "--prediction", "predicted", "--sensitive", "sex"]
+    assert main(["audit", str(tmp_path / "people.csv"), *names, "--missing", "bounds"]) == 0
+    assert "depends on the unknown" in " ".join(capsys.readouterr().out.split())
+    assert main(["audit", str(tmp_path / "people.csv"), *names]) == 2
+    assert "skbiasamp audit --missing bounds says" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("of", ["weights", "clusters", "scores"])
+def test_what_has_no_bounds_of_the_value_has_those_of_rates(of):
+    frame = people()
+    options = {
+        "weights": {"sample_weight": np.full(len(frame), 0.5)},
+        "clusters": {"clusters": np.arange(len(frame)) // 2},
+        "scores": {},
+    }[of]
+    predicted = frame["predicted"] * (0.8 if of == "scores" else 1)
+    how = {"sensitive_features": frame["sex"], "missing": "bounds", "random_state": 0}
+    report = skbiasamp.audit(frame["hired"], predicted, **how, **options)
+    assert report.unknown.lowest is None
+    assert (report.rates["predicted_rate_lowest"] < report.rates["predicted_rate"]).all()
