@@ -326,6 +326,15 @@ def test_counts_and_the_command_have_bounds(tmp_path, capsys):
     assert "skbiasamp audit --missing bounds says" in capsys.readouterr().err
 
 
+def test_one_group_beside_rows_without_one_has_no_bounds():
+    sex = np.array(["f", None] * 50, dtype=object)
+    label = np.repeat([1, 0], 50)
+    report = skbiasamp.audit(label, label[::-1], sensitive_features=sex, missing="group")
+    assert report.unknown is None
+    with pytest.raises(ValueError, match="one group only"):
+        skbiasamp.audit(label, label, sensitive_features=sex, missing="bounds")
+
+
 @pytest.mark.parametrize("of", ["weights", "clusters", "scores"])
 def test_what_has_no_bounds_of_the_value_has_those_of_rates(of):
     frame = people()

@@ -346,7 +346,7 @@ def everyone_of(source: RowSource, test: Contingency, *, asked: bool) -> Everyon
         known = [name for name, own in zip(test.groups, lost, strict=True) if not own]
         n, test = test.count("group")[lost].sum(), test.select(groups=known)
         test.n_dropped += n
-    return Everyone(cells, test)
+    return Everyone(cells, test) if (test.count("group") > 0).sum() > 1 else None
 
 
 def unknown_of(every: Everyone, auditor: Any, result: AuditResult) -> Unknown:
