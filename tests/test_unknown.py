@@ -180,6 +180,8 @@ def verdict_of(cells):
         ([[16, 1, 5, 18], [12, 7, 1, 10]], [1, 2, 2, 1]),
         ([[18, 4, 0, 12], [22, 0, 4, 8]], [2, 2, 2, 2]),
         ([[18, 4, 0, 12], [22, 0, 9, 8]], [1, 1, 1, 1]),
+        # The change of a pair is what turns it, not the value.
+        ([[10, 0, 2, 31], [11, 0, 9, 16]], [1, 2, 0, 2]),
     ],
 )
 def test_so_few_rows_turn_a_verdict(known, lost):
