@@ -224,6 +224,20 @@ def test_three_sensitive_columns_with_missing_values(page):
     check_same_numbers(page, made)
 
 
+def test_rows_without_a_group_have_bounds(page):
+    table = rows(1200)
+    table.loc[::12, "sex"] = None
+    table.to_csv("people.csv", index=False)
+    drop(page, "people.csv")
+    choose(page)
+    page.select_option("#missing", "bounds")
+    made = report(page)
+    check_same_numbers(page, made)
+    assert made["facts"]["unknown"]["n"] == 100
+    text = page.frame_locator("#report").locator("main").inner_text()
+    assert "if rows without a group belong to any" in text
+
+
 def test_scores_ask_for_their_threshold(page):
     table = rows()
     rng = np.random.default_rng(2)
