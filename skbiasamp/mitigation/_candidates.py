@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._utils.compat import has_method
+from skbiasamp.compose.sensitive import parameter_of, routes
 from skbiasamp.compose.wrapper import ClassifierWrapper
 from skbiasamp.mitigation._balance import RatioBalancer
 from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
@@ -31,6 +32,13 @@ from skbiasamp.model_selection import BaseRateThresholdClassifier
 _FOLDS, _ITERATIONS = 3, 5
 
 
+def needs_group(estimator: Any) -> bool:
+    """Return whether a classifier needs the group at prediction, passed or as a column."""
+    if not getattr(estimator, "by_group", True) or getattr(estimator, "joint", False):
+        return False  # one threshold for all, or predicted groups
+    return routes(estimator, "predict") or parameter_of(estimator, "predict") is not None
+
+
 def auto_candidates(
     estimator: Any, y: Any, limit: float, scoring: Any = "accuracy"
 ) -> dict[str, Any]:
@@ -43,42 +51,38 @@ def auto_candidates(
     kind = type_of_target(labels)
     mitigations: dict[str, Any] = {}
     if sampler is None:
-        mitigations |= {
-            "RatioBalancer": (RatioBalancer(), model),
-            "RatioBalancer, alpha=2": (RatioBalancer(alpha=2), model),
-            "DataRepair": (DataRepair(), model),
-            "DataRepair, min_share=0.8": (DataRepair(min_share=0.8), model),
+        samplers = {
+            "RatioBalancer": RatioBalancer(),
+            "RatioBalancer, alpha=2": RatioBalancer(alpha=2),
+            "DataRepair": DataRepair(),
+            "DataRepair, min_share=0.8": DataRepair(min_share=0.8),
+            "GroupOverSampler": GroupOverSampler(),
         }
         if kind == "multilabel-indicator":
-            mitigations["RatioBalancer, sets=True"] = (
-                RatioBalancer(sets=True, unpaired="drop"),
-                model,
-            )
-        mitigations["GroupOverSampler"] = (GroupOverSampler(), model)
+            samplers["RatioBalancer, sets=True"] = RatioBalancer(sets=True, unpaired="drop")
+        mitigations |= {name: (sampler, model) for name, sampler in samplers.items()}
     if has_method(model, "predict_proba"):
+        apart = DomainIndependentClassifier(model, calibration=None)
         mitigations |= {
-            "DomainIndependent": DomainIndependentClassifier(model, calibration=None),
-            "DomainIndependent, group_prior=training": DomainIndependentClassifier(
-                model, calibration=None, group_prior="training"
+            "DomainIndependent": apart,
+            "DomainIndependent, group_prior=training": clone(apart).set_params(
+                group_prior="training"
             ),
             "CorpusConstraint": CorpusConstraintClassifier(model),
             "CorpusConstraint, margin=0.01": CorpusConstraintClassifier(model, margin=0.01),
             "Mixed with RatioBalancer": MixedClassifier(model, cv=_FOLDS),
-            "Mixed with DomainIndependent": MixedClassifier(
-                model, DomainIndependentClassifier(model, calibration=None), cv=_FOLDS
-            ),
+            "Mixed with DomainIndependent": MixedClassifier(model, apart, cv=_FOLDS),
         }
     if kind == "binary":
         # Half the limit, so that an interval has room within it. Another metric than theirs, which
         # is a share, may have a limit above 1.
         scoring = scoring if _scores_decisions(scoring, np.unique(labels)) else "accuracy"
-        options: dict[str, Any] = {"limit": min(limit / 2, 0.5), "scoring": scoring, "cv": _FOLDS}
-        mitigations |= {
-            "AmplificationThreshold": AmplificationThresholdClassifier(model, **options),
-            "AmplificationThreshold, by_group=True": AmplificationThresholdClassifier(
-                model, by_group=True, **options
-            ),
-        }
+        one = AmplificationThresholdClassifier(
+            model, limit=min(limit / 2, 0.5), scoring=scoring, cv=_FOLDS
+        )
+        mitigations["AmplificationThreshold"] = one
+        by_group = clone(one).set_params(by_group=True)
+        mitigations["AmplificationThreshold, by_group=True"] = by_group
     if kind in ("binary", "multilabel-indicator"):
         mitigations["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)
     if kind == "binary" and set(np.unique(labels)) == {0, 1} and find_spec("fairlearn"):
@@ -101,17 +105,15 @@ def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
 
     balanced = "balanced_" * (scoring == "balanced_accuracy")
     options = {"predict_method": "auto", "objective": f"{balanced}accuracy_score"}
-    mitigations = {
-        "ThresholdOptimizer": ThresholdOptimizer(
-            estimator=model, constraints="demographic_parity", **options
-        ),
-        "ThresholdOptimizer, equalized odds": ThresholdOptimizer(
-            estimator=model, constraints="equalized_odds", **options
-        ),
-    }
+    parity, odds = (
+        ThresholdOptimizer(estimator=model, constraints=constraints, **options)
+        for constraints in ("demographic_parity", "equalized_odds")
+    )
     # Their own constraints remove differences that the labels have.
     model, constraint = WeightsAsRows(model), AmplificationParity(difference_bound=0.005)
-    return mitigations | {
+    return {
+        "ThresholdOptimizer": parity,
+        "ThresholdOptimizer, equalized odds": odds,
         "ExponentiatedGradient": ExponentiatedGradient(model, constraint, max_iter=_ITERATIONS),
         "GridSearch": GridSearch(model, constraint, grid_size=_ITERATIONS),
     }
