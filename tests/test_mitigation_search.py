@@ -25,7 +25,7 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     search,
 )
-from skbiasamp.mitigation._candidates import auto_candidates
+from skbiasamp.mitigation._search import auto_candidates
 
 
 def people(n, seed):
@@ -178,6 +178,67 @@ def test_one_fold_has_no_rows_that_did_not_choose(people_and_predictions):
     result = search(Told(0), X, y, candidates={"good": Told(1)}, cv=[split], **given)
     assert (result.best, result.validated, result.improved) == ("good", {}, True)
     assert "+0.0014). It is within the limit of 0.1. It does not lower accuracy." in result.sentence
+
+
+def people_of_two_columns(*columns, n=2500):
+    """Return columns as predictions, labels, sex and race.
+
+    A column is how many predictions of women and men of race a and b are changed to 1, or to 0.
+    """
+    rng = np.random.default_rng(0)
+    cells = [(sex, race) for sex in "fm" for race in "ab"]
+    sex, race = np.repeat(cells, n, axis=0).T
+    ones = [0.4, 0.4, 0.6, 0.6]
+    y = np.concatenate([rng.permutation(np.arange(n) < share * n) for share in ones]).astype(int)
+    predicted = np.repeat(y[:, None], len(columns), axis=1)
+    for i, moves in enumerate(columns):
+        for cell, move in zip(cells, moves, strict=True):
+            rows = np.flatnonzero((sex == cell[0]) & (race == cell[1]) & (y == (move < 0)))
+            predicted[rng.choice(rows, abs(move), replace=False), i] = int(move > 0)
+    return predicted, y, pd.Series(sex, name="sex"), pd.Series(race, name="race")
+
+
+def test_a_candidate_that_makes_another_group_worse_is_out():
+    # All columns but the first are fair to each sex: by .1, by race; by .12, by a crossing.
+    X, y, sex, race = people_of_two_columns(
+        (-125, -125, 125, 125),
+        (250, -250, 250, -250),
+        (300, -300, -300, 300),
+        (375, 375, 375, 375),
+    )
+    candidates = {"by race": Told(1), "crossing": Told(2), "fair": Told(3)}
+    given = {"sensitive_features": sex, "candidates": candidates, "random_state": 0}
+    assert search(Told(0), X, y, **given).best == "by race"
+    result = search(Told(0), X, y, also=race, **given)
+    assert result.best == "fair"
+    table = result.table.set_index("candidate")
+    assert table["status"].to_dict() == {
+        "fair": "within the limit",
+        "none": "outside the limit",
+        "by race": "worse elsewhere",
+        "crossing": "worse elsewhere",
+    }
+    assert table["worse_for"].str.match("race = |sex = ").sum() == 2
+    also = result.also.set_index(["candidate", "columns", "group"]).sort_index()
+    for i, name in enumerate(candidates):
+        moved = X[:, [0, i + 1]] - y[:, None]
+        for (own, columns, group), row in also.loc[[name]].iterrows():
+            rows = race == group[-1]
+            if columns == "sex × race":
+                rows &= sex == group[6]
+            expected = moved[rows].mean(axis=0) - moved.mean(axis=0)
+            assert_allclose([row["before"], row["after"]], expected)
+            change = abs(expected[1]) - abs(expected[0])
+            assert row["change_low"] < row["change"] < row["change_high"]
+            assert row["change"] == pytest.approx(change)
+            assert own == name
+    # By hand: race a gets .1 more than its labels say, and nobody did before.
+    assert also.loc[("by race", "race", "race = a"), "after"] == pytest.approx(0.1)
+    assert also.loc[("crossing", "race"), "change_low"].max() < 0
+    assert also.loc[("crossing", "sex × race"), "change_low"].min() > 0.02
+    text = "2 candidates make a group of the other columns clearly worse."
+    assert f"It makes no group of the other columns clearly worse. {text}" in result.sentence
+    assert "worse elsewhere: race = a" in result.to_markdown()
 
 
 def test_sizes_are_compared_not_values(people_and_predictions):

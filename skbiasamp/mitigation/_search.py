@@ -7,21 +7,27 @@ import math
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from itertools import combinations
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import combinations, product
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy import stats
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring, f1_score, make_scorer
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
+from skbiasamp._input.checks import check_group_limit
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
 from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
@@ -29,10 +35,20 @@ from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
-from skbiasamp.compose.sensitive import check_frame
+from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
+from skbiasamp.compose.wrapper import ClassifierWrapper
 from skbiasamp.metrics.functions import lacks
-from skbiasamp.mitigation._candidates import auto_candidates, needs_group
+from skbiasamp.mitigation._balance import RatioBalancer
+from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
+from skbiasamp.mitigation._domains import DomainIndependentClassifier
+from skbiasamp.mitigation._mixture import MixedClassifier
+from skbiasamp.mitigation._operating import score_of
 from skbiasamp.mitigation._pairs import input_errors
+from skbiasamp.mitigation._parity import AmplificationParity
+from skbiasamp.mitigation._repair import DataRepair
+from skbiasamp.mitigation._samplers import GroupOverSampler
+from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
+from skbiasamp.model_selection import BaseRateThresholdClassifier
 from skbiasamp.model_selection.folds import (
     STRATIFY,
     check_lacks,
@@ -49,6 +65,8 @@ from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier
 from skbiasamp.results.gate import Limit
 from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED, WORSE, MitigationSearch
 
+# Folds and iterations of candidates that train several models, so that a search takes minutes.
+_FOLDS, _ITERATIONS = 3, 5
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
 _PLACES = [WITHIN, INCONCLUSIVE, OUTSIDE, WORSE, STOPPED, FAILED]
 _VALUE = ["value", "low", "high"]
@@ -225,22 +243,11 @@ default=None
     rng = check_random_state(random_state)
     strata = fold_strata(stratify, y, sensitive_features)
     splits, seed = splits_of(cv, X, strata, groups, rng), rng.randint(2**31 - 1)
-    metrics: dict[str, tuple[Any, Any]] = {
-        name: (fitted_auditor(own, rng, y, sensitive_features), None) for name, own in named.items()
-    }
-    decides = next(iter(metrics.values()))[0]
+    whole = {key: fitted_auditor(own, rng, y, sensitive_features) for key, own in named.items()}
+    level = next(iter(whole.values())).confidence_level
     crossings = {} if also is None else _crossings(read)
-    if crossings and decides.direction == "T->A":
-        raise InputError(
-            "{also} has no predicted groups, and the first {auditor} needs them. Pass an auditor "
-            "with direction='A->T' first."
-        )
-    with speaking(sensitive_features="also"):
-        for name, columns in crossings.items():
-            metric = clone(decides).set_params(groups="intersection")
-            metrics[name] = (fitted_auditor(metric, rng, y, columns), columns)
     data = RowData(X, sensitive_features)
-    trial = _Trial(data, y, metrics, sensitive_estimator, scoring, limit, splits, seed)
+    trial = _Trial(data, y, whole, sensitive_estimator, scoring, limit, splits, seed)
     calls = [(name, *pair) for name, pair in parts.items()]
     tried = side_by_side(trial.run, calls, n_jobs=n_jobs, what="mitigations", total=len(calls))
     runs = dict(zip(parts, tried, strict=True))
@@ -251,27 +258,13 @@ default=None
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warn(text, FitFailedWarning)
-    pooled = {name: of_held_out(metric, splits) for name, (metric, _) in metrics.items()}
-    ranking = _Ranking(pooled, list(scoring), list(crossings), limit, decides.confidence_level)
-    ranked = ranking.promised(folds, ends)
-    table = ranked.table.rename_axis("candidate").reset_index()
-    table["needs_group"] = table["candidate"].map(needs)
-    best = table["candidate"].iloc[0] if table["status"].iloc[0] == WITHIN else None
-    if best is not None:
-        runs[best].warned.issue()
-    return MitigationSearch(
-        table=table,
-        measures=ranked.measures,
-        scores=list(scoring),
-        amplifications=list(named),
-        limit=limit,
-        confidence_level=decides.confidence_level,
-        best=best,
-        models={name: run.model for name, run in runs.items() if run.model is not None},
-        validated=ranked.validated,
-        comparisons=ranked.comparisons,
-        also=ranked.also,
-    )
+    pooled = {name: of_held_out(metric, splits) for name, metric in whole.items()}
+    result = _Ranking(pooled, list(scoring), crossings, limit, level).promised(folds, ends)
+    result.table["needs_group"] = result.table["candidate"].map(needs)
+    result.models.update({name: run.model for name, run in runs.items() if not run.end})
+    if result.best is not None:
+        runs[result.best].warned.issue()
+    return result
 
 
 # --------------------------------------------------------------------------- what is asked for
@@ -309,18 +302,132 @@ def _parts(candidates: Any, estimator: Any) -> dict[str, tuple[Any, Any]]:
     return parts
 
 
-def _crossings(read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return other columns, and all crossings of them and the sensitive feature, by name."""
+def _crossings(read: Mapping[str, Any]) -> dict[str, pd.Categorical]:
+    """Return each row's group by other columns, and by crossings with the sensitive feature."""
     columns: dict[str, Any] = {}
-    for role, unnamed in (("also", "other"), ("sensitive_features", "group")):
+    for role, unnamed in (("also", "other column"), ("sensitive_features", "sensitive feature")):
         own = {
             name if isinstance(name, str) else f"{unnamed} {name or ''}".strip(): np.asarray(column)
             for name, column in columns_of(read[role])
         }
+        with speaking(sensitive_features=role, max_groups=fewer_groups):
+            for column in own.values():
+                check_group_limit(len(pd.unique(column)), len(column), None, 1)
         columns = own | columns
-    every = [names for n in range(len(columns)) for names in combinations(columns, n + 1)]
-    new = [names for names in every if not set(names) <= set(own)]
-    return {" × ".join(names): pd.DataFrame({key: columns[key] for key in names}) for names in new}
+    rows, crossings = pd.DataFrame(columns), {}
+    every = [[*names] for n in range(len(columns)) for names in combinations(columns, n + 1)]
+    for names in (names for names in every if not set(names) <= set(own)):
+        groups = rows.groupby(names, dropna=False)
+        known = groups.size().reset_index()[names].to_numpy(object)
+        named = [", ".join(map("{} = {}".format, names, group)) for group in known]
+        crossings[" × ".join(names)] = pd.Categorical(np.array(named)[groups.ngroup()])
+    return crossings
+
+
+# --------------------------------------------------------------------------- candidates
+
+
+def needs_group(estimator: Any) -> bool:
+    """Return whether a classifier needs the group at prediction, passed or as a column."""
+    if not getattr(estimator, "by_group", True) or getattr(estimator, "joint", False):
+        return False  # one threshold for all, or predicted groups
+    return routes(estimator, "predict") or parameter_of(estimator, "predict") is not None
+
+
+def auto_candidates(
+    estimator: Any, y: Any, limit: float, scoring: Any = "accuracy"
+) -> dict[str, Any]:
+    """Return mitigations around a classifier by name: those that fit the labels.
+
+    Thresholds are the best by `scoring`, if it scores labels.
+    """
+    sampler, model = estimator if isinstance(estimator, tuple) else (None, estimator)
+    labels = to_native(y, "y")
+    kind = type_of_target(labels)
+    mitigations: dict[str, Any] = {}
+    if sampler is None:
+        samplers = {
+            "RatioBalancer": RatioBalancer(),
+            "RatioBalancer, alpha=2": RatioBalancer(alpha=2),
+            "DataRepair": DataRepair(),
+            "DataRepair, min_share=0.8": DataRepair(min_share=0.8),
+            "GroupOverSampler": GroupOverSampler(),
+        }
+        if kind == "multilabel-indicator":
+            samplers["RatioBalancer, sets=True"] = RatioBalancer(sets=True, unpaired="drop")
+        mitigations |= {name: (sampler, model) for name, sampler in samplers.items()}
+    if has_method(model, "predict_proba"):
+        apart = DomainIndependentClassifier(model, calibration=None)
+        mitigations |= {
+            "DomainIndependent": apart,
+            "DomainIndependent, group_prior=training": clone(apart).set_params(
+                group_prior="training"
+            ),
+            "CorpusConstraint": CorpusConstraintClassifier(model),
+            "CorpusConstraint, margin=0.01": CorpusConstraintClassifier(model, margin=0.01),
+            "Mixed with RatioBalancer": MixedClassifier(model, cv=_FOLDS),
+            "Mixed with DomainIndependent": MixedClassifier(model, apart, cv=_FOLDS),
+        }
+    if kind == "binary":
+        # Half the limit, so that an interval has room within it. Another metric than theirs, which
+        # is a share, may have a limit above 1.
+        try:
+            score_of(scoring, np.unique(labels))(np.ones(4))
+        except (AttributeError, TypeError, ValueError):  # it scores no labels with weights
+            scoring = "accuracy"
+        one = AmplificationThresholdClassifier(
+            model, limit=min(limit / 2, 0.5), scoring=scoring, cv=_FOLDS
+        )
+        mitigations["AmplificationThreshold"] = one
+        by_group = clone(one).set_params(by_group=True)
+        mitigations["AmplificationThreshold, by_group=True"] = by_group
+    if kind in ("binary", "multilabel-indicator"):
+        mitigations["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)
+    if kind == "binary" and set(np.unique(labels)) == {0, 1} and find_spec("fairlearn"):
+        mitigations |= _of_fairlearn(model, scoring)
+    return mitigations
+
+
+def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    balanced = "balanced_" * (scoring == "balanced_accuracy")
+    options = {"predict_method": "auto", "objective": f"{balanced}accuracy_score"}
+    parity, odds = (
+        ThresholdOptimizer(estimator=model, constraints=constraints, **options)
+        for constraints in ("demographic_parity", "equalized_odds")
+    )
+    # Their own constraints remove differences that the labels have.
+    model, constraint = WeightsAsRows(model), AmplificationParity(difference_bound=0.005)
+    return {
+        "ThresholdOptimizer": parity,
+        "ThresholdOptimizer, equalized odds": odds,
+        "ExponentiatedGradient": ExponentiatedGradient(model, constraint, max_iter=_ITERATIONS),
+        "GridSearch": GridSearch(model, constraint, grid_size=_ITERATIONS),
+    }
+
+
+class WeightsAsRows(ClassifierWrapper):
+    """A classifier that gets weighted rows as copies, as many as the weights say.
+
+    Any classifier and pipeline learns from copies. Weights take scikit-learn's boosting five times
+    as long.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit the classifier on as many rows as there are."""
+        reached, n = np.asarray(sample_weight).cumsum(), len(sample_weight)
+        rows = np.searchsorted(reached, (np.arange(n) + 0.5) / n * reached[-1])
+        labels = np.asarray(y)[rows]
+        # Small weights may leave only one of two classes.
+        model = self.estimator if np.ptp(labels) else DummyClassifier(strategy="prior")
+        with config_context(enable_metadata_routing=False):
+            self.estimator_ = clone(model).fit(_safe_indexing(X, rows), labels)
+        return self
 
 
 # --------------------------------------------------------------------------- what is tried
@@ -329,8 +436,9 @@ def _crossings(read: Mapping[str, Any]) -> dict[str, Any]:
 class _Fold(NamedTuple):
     """What a model did on one fold."""
 
+    rows: Any  # those that it was audited on
     values: dict[str, float]  # scores, amplifications, numbers of rows and seconds
-    held_out: dict[str, dict[str, Any]]  # labels and predictions, by amplification
+    held_out: dict[str, Any]  # labels and predictions
     lacks: str  # to be measured
 
 
@@ -348,7 +456,7 @@ class _Trial(NamedTuple):
 
     data: RowData
     y: Any
-    metrics: dict[str, tuple[Any, Any]]  # auditors of all rows, and other columns or None
+    metrics: dict[str, Any]  # auditors of all rows
     sensitive_estimator: Any
     scoring: dict[str, Any]
     limit: float | None
@@ -381,9 +489,8 @@ class _Trial(NamedTuple):
         """Return whether the first fold is surely outside the limit."""
         if self.limit is None or len(folds) > 1 or folds[0].lacks:
             return False
-        name, (decides, _) = next(iter(self.metrics.items()))
-        sure = copy.copy(decides).set_params(confidence_level=_SURE)
-        result = sure.audit(**folds[0].held_out[name])
+        sure = copy.copy(next(iter(self.metrics.values()))).set_params(confidence_level=_SURE)
+        result = sure.audit(**folds[0].held_out)
         return bool(result.low > self.limit or result.high < -self.limit)
 
     def try_fold(self, model: RowClassifier, at: int) -> _Fold:
@@ -397,38 +504,21 @@ class _Trial(NamedTuple):
             audited.set_params(sensitive_estimator=clone(model).set_params(**of_group))
         rng = np.random.RandomState(self.seed + at)  # the same for all candidates
         # Folds have no intervals; folds together give one.
-        own = [metric for metric, columns in self.metrics.values() if columns is None]
-        auditors = [clone(metric).set_params(interval=None) for metric in own]
+        auditors = [clone(metric).set_params(interval=None) for metric in self.metrics.values()]
         (run,) = run_folds(audited, rows, [[split]], [auditors], rng, scoring=self.scoring)
-        ((fitted, labels),) = run.held_out
-        values = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}
-        held_out, lacking = {}, ""
+        ((fitted, held_out),) = run.held_out
+        values, lacking = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}, ""
         with collected():  # the comparison says once which pairs are uncertain
-            for key, (metric, columns) in self.metrics.items():
-                held_out[key] = labels
-                if columns is not None:
-                    groups = {"sensitive_features": columns.iloc[split[1]], "sensitive_pred": None}
-                    held_out[key] = labels | groups
-                    values[key] = metric.score(**held_out[key])
-                    continue
-                lack = lacks(fitted.auditors_[key], metric.count_audited(**labels))
-                values[key] = math.nan if lack else fitted.auditors_[key].audit(**labels).value
+            for key, metric in fitted.auditors_.items():
+                lack = lacks(metric, self.metrics[key].count_audited(**held_out))
+                values[key] = math.nan if lack else metric.audit(**held_out).value
                 lacking = lacking or lack
         values |= {"n_train": len(split[0]), "n_test": len(split[1])}
-        return _Fold(values | {"seconds": time.perf_counter() - start}, held_out, lacking)
+        values["seconds"] = time.perf_counter() - start
+        return _Fold(split[1], values, held_out, lacking)
 
 
 # --------------------------------------------------------------------------- who wins
-
-
-class _Ranked(NamedTuple):
-    """A row for each candidate, the best first, and what it is made of."""
-
-    table: pd.DataFrame
-    measures: pd.DataFrame
-    comparisons: dict[str, Any]
-    also: pd.DataFrame
-    validated: dict[str, float]
 
 
 class _Ranking(NamedTuple):
@@ -436,84 +526,86 @@ class _Ranking(NamedTuple):
 
     metrics: dict[str, Any]  # auditors of all rows, by the name of their measure
     scores: list[str]
-    also: list[str]  # metrics of other columns and crossings
+    crossings: dict[str, pd.Categorical]  # groups of all rows, by columns
     limit: float | None
     confidence_level: float
 
-    def promised(self, folds: dict[str, list[_Fold]], ends: Mapping[str, str]) -> _Ranked:
+    def promised(self, folds: dict[str, list[_Fold]], ends: Mapping[str, str]) -> MitigationSearch:
         """Rank candidates; the numbers of the first are from rows that did not choose it.
 
         In each fold, they are of the candidate that ranks first on the other folds.
         """
-        ranked, n_folds = self.of(folds, ends), len(folds[BASELINE])
-        name, status = ranked.table.index[0], ranked.table["status"].iloc[0]
-        if status != WITHIN or name == BASELINE or n_folds == 1:
-            return ranked
-        deciding = [next(iter(self.metrics)), *self.also]
-        rule = self._replace(metrics={key: self.metrics[key] for key in deciding})
+        result, n_folds = self.of(folds, ends), len(folds[BASELINE])
+        if result.best in (None, BASELINE) or n_folds == 1:
+            return result
+        rule, name = self._replace(metrics=dict([*self.metrics.items()][:1])), result.best
         kept, chosen = {key: own for key, own in folds.items() if key not in ends}, []
         with collected():  # the ranking by all folds has said it
             for at in range(n_folds):
                 others = {key: own[:at] + own[at + 1 :] for key, own in kept.items()}
-                chosen.append(kept[rule.of(others, {}).table.index[0]][at])
+                chosen.append(kept[rule.of(others, {}).table["candidate"].iloc[0]][at])
             promise = rule.of({BASELINE: kept[BASELINE], name: chosen}, {})
-        row = promise.table.loc[name].drop("seconds")
-        ranked.table.loc[name, row.index] = row
-        also = ranked.also[ranked.also["candidate"] != name]
-        also = pd.concat([promise.also, also], ignore_index=True)
-        numbers = row.drop(["worse_for", "status"]).astype(float).to_dict()
-        return ranked._replace(also=also, validated=numbers)
+        row = promise.table.set_index("candidate").loc[name].drop("seconds")
+        result.table.loc[0, row.index] = row
+        numbers: Any = row.drop(["worse_for", "status"]).astype(float).to_dict()
+        also = pd.concat([promise.also, result.also[result.also["candidate"] != name]])
+        return replace(result, also=also.reset_index(drop=True), validated=numbers)
 
-    def of(self, folds: dict[str, list[_Fold]], ends: Mapping[str, str]) -> _Ranked:
+    def of(self, folds: dict[str, list[_Fold]], ends: Mapping[str, str]) -> MitigationSearch:
         """Rank candidates; `ends` says why some were not trained on all folds."""
         kept = {name: own for name, own in folds.items() if name not in ends}
         # A model by itself is compared with itself.
         models = kept if len(kept) > 1 else kept | {"none again": kept[BASELINE]}
-        comparisons = {}
-        for measure, metric in self.metrics.items():
-            labels = {key: [fold.held_out[measure] for fold in own] for key, own in models.items()}
-            comparisons[measure] = pooled_comparison(metric, labels, BASELINE)
-        columns = list(folds[BASELINE][0].values)
-        by_fold = {
-            name: pd.DataFrame([fold.values for fold in own], columns=columns, dtype=float)
-            for name, own in folds.items()
+        held_out = {name: [fold.held_out for fold in own] for name, own in models.items()}
+        comparisons = {
+            measure: pooled_comparison(metric, held_out, BASELINE)
+            for measure, metric in self.metrics.items()
         }
-        tables = {key: own.table.set_index("model") for key, own in comparisons.items()}
-        first, named = next(iter(tables.values())), [name for name in kept if name != BASELINE]
-        measures = self._measures(by_fold)
+        first = next(iter(comparisons.values())).table.set_index("model")
+        measures, also = self._measures(folds), self._also(kept)
         measures["rows_changed"] = measures["mitigation"].map(first["changed"].fillna(0))
         measures["error"] = measures["mitigation"].map(ends)
-        other = [self._sizes(tables[key], key, by_fold).loc[named] for key in self.also]
-        also = pd.concat([pd.DataFrame(columns=["columns", *_VALUE, *_CHANGE]), *other])
-        also = also.infer_objects().rename_axis("candidate").reset_index()
-        table = self._sizes(first, "", by_fold).drop(columns="columns").reindex(list(folds))
+        table = self._sizes(first).reindex(list(folds))
         score = measures[measures["measure"] == self.scores[0]].set_index("mitigation")
         table[self.scores[0]] = score["value"]
         table["loss"] = -score["change"]
         table[["loss_low", "loss_high"]] = -score[["change_high", "change_low"]]
-        table["seconds"] = [own["seconds"].mean() for own in by_fold.values()]
+        seconds = [[fold.values["seconds"] for fold in own] for own in folds.values()]
+        table["seconds"] = [np.mean(own) if own else np.nan for own in seconds]
         clear = also[also["change_low"] > 0].sort_values("change")
-        table["worse_for"] = clear.groupby("candidate")["columns"].last()
+        table["worse_for"] = clear.groupby("candidate")["group"].last()
         limit = math.nan if self.limit is None else self.limit
         table["status"] = INCONCLUSIVE
         table.loc[table["low"].gt(-limit) & table["high"].lt(limit), "status"] = WITHIN
         table.loc[table["low"].gt(limit) | table["high"].lt(-limit), "status"] = OUTSIDE
         table.loc[table["worse_for"].notna(), "status"] = WORSE
-        table.loc[list(ends), "status"] = [
-            end if end == STOPPED else FAILED for end in ends.values()
-        ]
+        table.loc[list(ends), "status"] = FAILED
+        table.loc[[name for name, end in ends.items() if end == STOPPED], "status"] = STOPPED
         cost = table["loss"].clip(lower=0).where(table["status"] == WITHIN, 0)
         places = table["status"].map(_PLACES.index)
         order = np.lexsort((table["value"].abs(), table.index != BASELINE, cost, places))
-        return _Ranked(table.iloc[order], measures, comparisons if named else {}, also, {})
+        return MitigationSearch(
+            table=table.iloc[order].rename_axis("candidate").reset_index(),
+            measures=measures,
+            scores=self.scores,
+            amplifications=list(self.metrics),
+            limit=self.limit,
+            confidence_level=self.confidence_level,
+            comparisons=comparisons if models is kept else {},
+            also=also,
+        )
 
-    def _measures(self, by_fold: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    def _measures(self, folds: Mapping[str, list[_Fold]]) -> pd.DataFrame:
         """Return a row for each candidate and measure."""
-        rows = []
-        for name, table in by_fold.items():
+        rows, columns = [], list(folds[BASELINE][0].values)
+        tables = {
+            name: pd.DataFrame([fold.values for fold in own], columns=columns, dtype=float)
+            for name, own in folds.items()
+        }
+        for name, table in tables.items():
             for measure in [*self.scores, *self.metrics]:
                 row: dict[str, Any] = {"mitigation": name, "measure": measure}
-                change = table[measure] - by_fold[BASELINE][measure]
+                change = table[measure] - tables[BASELINE][measure]
                 for keys, numbers in ((_VALUE, table[measure]), (_CHANGE, change)):
                     single = table.assign(repeat=0, number=numbers)
                     over = over_folds(single, "number", self.confidence_level)
@@ -521,31 +613,80 @@ class _Ranking(NamedTuple):
                 rows.append(row)
         return pd.DataFrame(rows)
 
-    def _sizes(
-        self, table: pd.DataFrame, also: str, by_fold: Mapping[str, pd.DataFrame]
-    ) -> pd.DataFrame:
+    def _sizes(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return values of models, and how their sizes change from the model as it is.
 
-        Intervals hold for all candidates together. Those of another column hold for all columns
-        together, and cover other training rows and seeds: each fold has its own.
+        Intervals of changes hold for all candidates together.
         """
-        n = max(len(table) - 1, 1) * (len(self.also) if also else 1)
-        normal, wide = -ndtri((1 - self.confidence_level) / 2 / np.array([1, n]))
+        tests = np.array([1, max(len(table) - 1, 1)])
+        normal, wide = stats.norm.isf((1 - self.confidence_level) / 2 / tests)
         error = (table["high"] - table["low"]) / 2 / normal
         paired = (table["difference_high"] - table["difference_low"]) / 2 / normal
         before, total = table["value"][BASELINE], error**2 + error[BASELINE] ** 2
         side, ends = (-1 if before < 0 else 1), []
         for sign in (1, -1):  # a size is the larger of a value and its negative
             change = sign * table["value"] - side * before
-            variance = (total - sign * side * (total - paired**2)).clip(lower=0)
-            if also:
-                first = by_fold[BASELINE]
-                folds = {key: sign * own[also] - side * first[also] for key, own in by_fold.items()}
-                more = (pd.DataFrame(folds).var() - len(first) * variance).clip(lower=0).fillna(0)
-                # Folds share training rows (Nadeau and Bengio).
-                shared = 1 / len(first) + first["n_test"].mean() / first["n_train"].mean()
-                variance += more * shared
-            reach = wide * np.sqrt(variance)
+            reach = wide * np.sqrt((total - sign * side * (total - paired**2)).clip(lower=0))
             ends.append(pd.concat([change, change - reach, change + reach], axis=1, keys=_CHANGE))
-        sizes = table[_VALUE].join(np.maximum(*ends).drop(BASELINE))
-        return sizes.assign(columns=also)
+        changes: Any = np.maximum(*ends)
+        return table[_VALUE].join(changes.drop(BASELINE))
+
+    def _also(self, folds: dict[str, list[_Fold]]) -> pd.DataFrame:
+        """Return how far groups of other columns are from their labels, and how that changes.
+
+        Intervals of changes hold for all groups and candidates together.
+        """
+        names = ["candidate", "columns", "group", "task", "before", "after", *_CHANGE]
+        shifts, first = {name: _shifts(own) for name, own in folds.items()}, folds[BASELINE]
+        candidates = [name for name in folds if name != BASELINE]
+        n_groups = sum(len(groups.categories) for groups in self.crossings.values())
+        n_tests = max(n_groups * len(candidates) * shifts[BASELINE].shape[1], 1)
+        tail, tables = (1 - self.confidence_level) / 2 / n_tests, [pd.DataFrame(columns=names)]
+        for columns, groups in self.crossings.items():
+            for name, task in product(candidates, shifts[BASELINE].columns.tolist()):
+                moved = {"before": shifts[BASELINE][task], "after": shifts[name][task]}
+                table = _changes(pd.DataFrame(moved), groups, first, tail)
+                tables.append(
+                    table.assign(candidate=name, columns=columns, task=[task] * len(table))
+                )
+        return pd.concat(tables, ignore_index=True).infer_objects()
+
+
+def _shifts(folds: list[_Fold]) -> pd.DataFrame:
+    """Return predictions minus labels: rows × tasks."""
+    y, predicted = (
+        np.concatenate([np.asarray(to_native(fold.held_out[key], "y")) for fold in folds])
+        for key in ("y_true", "y_pred")
+    )
+    if y.ndim == 2:
+        return pd.DataFrame(predicted.astype(float) - y)
+    classes = np.unique(y)
+    tasks = (classes[-1:] if len(classes) == 2 else classes).tolist()
+    return pd.DataFrame({task: (predicted == task) * 1.0 - (y == task) for task in tasks})
+
+
+def _changes(moved: pd.DataFrame, groups: Any, folds: list[_Fold], tail: float) -> pd.DataFrame:
+    """Return how far each group is from its labels, compared with all rows, before and after.
+
+    And how the size of that changes. Its variance is that of rows, with one more that changed, and
+    what folds vary beyond that: each has other training rows and another seed.
+    """
+    group = groups[np.concatenate([fold.rows for fold in folds])]
+    fold = np.repeat(range(len(folds)), [len(fold.rows) for fold in folds])
+    by_fold = moved.groupby([fold, group], observed=True).mean()
+    by_fold = by_fold.sub(moved.groupby(fold).mean(), level=0)
+    table = moved.groupby(group, observed=True).mean() - moved.mean()
+    signs = 1 - 2 * (table < 0)
+    sizes: Any = moved * signs.loc[group].to_numpy()
+    by_group = (sizes["after"] - sizes["before"]).groupby(group, observed=True)
+    n, size = by_group.size(), table.abs()
+    variance = (1 - n / len(moved)) * (by_group.var() + 1 / (n - 1)) / n
+    changed = by_fold.mul(signs, level=1)
+    spread = (changed["after"] - changed["before"]).groupby(level=1, observed=True).var()
+    more = (spread - len(folds) * variance).clip(lower=0).fillna(0)
+    # Folds share training rows (Nadeau and Bengio).
+    variance += more * (1 / len(folds) + len(moved) / len(folds) / folds[0].values["n_train"])
+    reach = stats.t.isf(tail, n - 1) * np.sqrt(variance)
+    change = size["after"] - size["before"]
+    table[_CHANGE] = pd.concat([change, change - reach, change + reach], axis=1)
+    return table.rename_axis("group").reset_index()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import metric_name, name_of, number
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
@@ -31,10 +32,16 @@ from skbiasamp.results._shown import Paged
 BASELINE = "none"  # the name of the model as it is
 STOPPED, FAILED, WORSE = "stopped early", "failed", "worse elsewhere"
 _NUMBERS = ("value", "low", "high")
-_COLUMN: Cells = {"Column": lambda row: Cell(row["columns"])}
+_CHANGE = {"change": "value", "change_low": "low", "change_high": "high"}
 _SIZES: Cells = {
     "Amplification": with_interval("value", number, ("low", "high")),
     "Change of its size": with_interval("change", number),
+}
+_GROUPS: Cells = {
+    "Change of its size": with_interval("value", number, ("low", "high")),
+    "Group": lambda row: Cell(row["group"]),
+    "Before": shown("before"),
+    "After": shown("after"),
 }
 _COSTS: Cells = {
     "Status": lambda row: Cell(": ".join(filter(None, (row["status"], row["worse_for"])))),
@@ -59,18 +66,17 @@ class MitigationSearch(Paged):
         ``change``, ``change_low``, ``change_high``: change of the size of the amplification, with
         an interval that holds for all candidates together; the score; ``loss``, ``loss_low``,
         ``loss_high``: what it loses of the score on the same folds; ``seconds`` to train and audit
-        one fold; ``worse_for``: the other column or crossing that it makes clearly worse, by most;
+        one fold; ``worse_for``: the group of other columns that it makes worse, the worst of them;
         ``status``: "within the limit", "inconclusive", "outside the limit" (the interval is outside
         on either side), "worse elsewhere", "stopped early" or "failed"; ``needs_group``: whether it
         needs the sensitive feature to predict. The first row, unless it is "none", is from rows
         that did not choose it.
     measures : DataFrame
-        One row for each candidate and measure, other columns included. ``mitigation``;
-        ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence interval;
-        ``change``, ``change_low``, ``change_high``: difference from "none" on the same folds and
-        its confidence interval; ``rows_changed``: share of held-out rows whose prediction differs
-        from that of "none", missing if it was not trained on all folds; ``error``: why it was not,
-        missing if it was.
+        One row for each candidate and measure. ``mitigation``; ``measure``; ``value``, ``low``,
+        ``high``: mean over folds and its confidence interval; ``change``, ``change_low``,
+        ``change_high``: difference from "none" on the same folds and its confidence interval;
+        ``rows_changed``: share of held-out rows whose prediction differs from that of "none",
+        missing if it was not trained on all folds; ``error``: why it was not, missing if it was.
     scores, amplifications : list of str
         Names of the measures that are scores, and of those that are amplifications. The first of
         each decides.
@@ -78,8 +84,6 @@ class MitigationSearch(Paged):
         The limit of the amplification.
     confidence_level : float
         Level of the intervals.
-    best : str or None
-        Name of the winner. None: no candidate is within the limit, or there is no limit.
     models : dict of str to classifier
         The candidates that were trained on all folds, fitted on all rows: the runners-up, too.
     validated : dict of str to float
@@ -88,13 +92,14 @@ class MitigationSearch(Paged):
         the limit, or with one fold.
     comparisons : dict of str to ComparisonResult
         The held-out predictions of all candidates on the same rows and resamples, by the auditor's
-        name, or that of the other column or crossing. Empty if nothing but "none" was trained on
-        all folds.
+        name. Empty if nothing but "none" was trained on all folds.
     also : DataFrame
-        One row for each candidate and other column or crossing: ``candidate``, ``columns``,
-        ``value``, ``low``, ``high``, ``change``, ``change_low``, ``change_high``, as in `table`.
-        The interval of the change also covers other training rows and seeds. Rows of the winner are
-        from rows that did not choose it.
+        One row for each candidate and group of other columns: ``candidate``; ``columns``, such as
+        "sex × race"; ``group``; ``task``; ``before``, ``after``: how far the rate of predictions is
+        above that of labels, compared with all rows, for the model as it is and for the candidate;
+        ``change``, ``change_low``, ``change_high``: change of its size, with an interval that holds
+        for all groups and candidates together. Rows of the winner are from rows that did not choose
+        it.
 
     Examples
     --------
@@ -129,11 +134,16 @@ class MitigationSearch(Paged):
     amplifications: list[str]
     limit: float | None
     confidence_level: float
-    best: str | None
     models: dict[str, Any] = field(default_factory=dict)
     validated: dict[str, float] = field(default_factory=dict)
     comparisons: dict[str, ComparisonResult] = field(default_factory=dict)
     also: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def best(self) -> str | None:
+        """Name of the winner. None: no candidate is within the limit, or there is no limit."""
+        first = self.table.iloc[0]
+        return str(first["candidate"]) if first["status"] == words.WITHIN else None
 
     @property
     def best_(self) -> Any:
@@ -146,14 +156,12 @@ class MitigationSearch(Paged):
 
         Rows say so that did not choose it; of one fold, an interval for all candidates together.
         """
-        return self.best is not None and bool(self._row(self.best)["change_high"] < 0)
+        return self.best is not None and bool(self.table["change_high"].iloc[0] < 0)
 
     @property
     def sentence(self) -> str:
         """What the search found."""
-        first, *_ = records(self.table)
-        counts = self.table["status"].value_counts()
-        return express("search", "sentence", self, self._row(BASELINE), first, counts)
+        return express("search", "sentence", self, records(self.table))
 
     @property
     def _papers(self) -> list[str]:
@@ -174,31 +182,26 @@ class MitigationSearch(Paged):
             [],
             self._picture(rows, score),
         )
-        worse = self.also["change_low"] > 0
-        elsewhere = records(self.also[worse | (self.also["candidate"] == self.best)])
+        ends = records(self.measures.drop_duplicates("mitigation"))
+        notes = filter(None, (express("search", "note", row) for row in ends))
+        also = self.also.rename(columns=_CHANGE).sort_values("value", ascending=False)
+        also = also[(also["low"] > 0) | (also["candidate"] == self.best)]
+        elsewhere = records(also.drop_duplicates(["candidate", "columns"]))
         cells = _SIZES | {score: shown(score, partial(number, form=".3f"))} | _COSTS
         pairs = Section(express("search", "pairs"), [self._pairs()], "pairs", only="page")
         limits = Bullets.of(express("search", f"limit_{i}") for i in (1, 2, 3, 4))
         return Document(
             express("search", "title_of_page"),
             [
-                Section(express("page", "report"), [card, *map(Text, self._notes())], "first"),
+                Section(express("page", "report"), [card, *map(Text, notes)], "first"),
                 self._section("candidates", rows, cells),
-                self._section("also", elsewhere, _COLUMN | _SIZES, only="page"),
+                self._section("also", elsewhere, _GROUPS, only="page"),
                 pairs,
                 Section(express("search", "limits"), [limits], "limits", only="page", folded=True),
             ],
         )
 
-    def _row(self, name: str) -> dict[str, Any]:
-        row: Any = self.table.set_index("candidate").loc[name].to_dict()
-        return dict(row)
-
-    def _notes(self) -> list[str]:
-        ends = records(self.measures.drop_duplicates("mitigation"))
-        return [*filter(None, (express("search", "note", row) for row in ends))]
-
-    def _section(self, id: str, rows: list[Any], cells: Cells, **options: Any) -> Section:
+    def _section(self, id: str, rows: list[Any], cells: Cells, only: str = "") -> Section:
         ends = [row[name] for row in rows for name in _NUMBERS]
         table = estimates_table(
             rows,
@@ -210,10 +213,10 @@ class MitigationSearch(Paged):
             id=f"{id}-table",
             caption=express("search", f"{id}_table", self),
             first="Candidate",
-            marks="Amplification",
+            marks=next(iter(cells)),
             axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
         )
-        return Section(express("search", id), [table if rows else None], id, **options)
+        return Section(express("search", id), [table if rows else None], id, only)
 
     def _picture(self, rows: list[dict[str, Any]], score: str) -> Scatter | None:
         points = [
@@ -228,6 +231,6 @@ class MitigationSearch(Paged):
     def _pairs(self) -> Table | None:
         """Return the rates of each pair before and after."""
         compared = self.comparisons.get(self.amplifications[0])
-        if compared is None or self.best is None or self.best == BASELINE or compared.pairs.empty:
+        if compared is None or self.best in (None, BASELINE) or compared.pairs.empty:
             return None
-        return changed_pairs("pairs-table", compared, self.best)
+        return changed_pairs("pairs-table", compared, str(self.best))
