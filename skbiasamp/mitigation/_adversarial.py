@@ -7,14 +7,14 @@ adversary weight of 0 it is the network trained alone.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise, repeat
 from math import prod
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -257,14 +257,12 @@ class AdversarialClassifier(
                     step.advance()
         self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
-        tensors = [tensor for net in networks.every for tensor in net.state_dict().values()]
-        if not all(torch.isfinite(tensor).all() for tensor in tensors):
+        every = torch.nn.ModuleList(networks.every).cpu().eval()
+        if not all(torch.isfinite(tensor).all() for tensor in every.state_dict().values()):
             raise InputError(
                 "Training diverged: the networks have weights that are not finite. Lower "
                 "{learning_rate} or {adversary_weight}, or scale {X} (StandardScaler)."
             )
-        for network in networks.every:
-            network.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
         self.adversary_, self.layer_ = networks.adversary, networks.layer
         self._n_features_out = n_seen
@@ -358,8 +356,7 @@ class AdversarialClassifier(
             over seeds), ``std`` over seeds, and ``seeds``.
         """
         check_count("seeds", seeds)
-        if auditor is None:
-            auditor = LeakageAuditor(equalize="f1", n_draws=3)
+        leakage = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
         attribute = self._sensitive(X, sensitive_features, "path")
         values, rows = np.ravel(as_numbers(weights, "weights")).tolist(), []
         with progress("adversarial training", seeds * len(values)) as step:
@@ -367,15 +364,15 @@ class AdversarialClassifier(
                 X_train, X_test, y_train, y_test, train, test = train_test_split(
                     X, y, attribute, test_size=test_size, random_state=seed
                 )
-                measure = clone(auditor).set_params(interval=None, random_state=seed)
+                measure = clone(leakage).set_params(interval=None, random_state=seed)
                 for weight in values:
                     trained = clone(self).set_params(adversary_weight=weight, random_state=seed)
                     passed = train if self.sensitive is None else None
                     trained.fit(X_train, y_train, sensitive_features=passed)
                     logits = trained.decision_function(X_test)
-                    leakage = measure.score(y_test, logits, sensitive_features=test)
-                    rows.append((weight, "accuracy", trained.score(X_test, y_test)))
-                    rows.append((weight, "leakage", leakage))
+                    leaks = measure.score(y_test, logits, sensitive_features=test)
+                    accuracy = trained.score(X_test, y_test)
+                    rows += [(weight, "accuracy", accuracy), (weight, "leakage", leaks)]
                     step.advance()
         frame = pd.DataFrame(rows, columns=["weight", "measure", "value"])
         values_of = frame.groupby(["weight", "measure"], sort=False)["value"]
@@ -396,27 +393,22 @@ class AdversarialClassifier(
         hides = self.sensitive is not None or attribute is not None or self.adversary_weight > 0
         features = self._hide(X)
         with self._noting(X):
-            least = 2 if hides else 1  # a row of each group
+            least = 1 + hides  # a row of each group
             inputs, y = self._numbers(features, y, multi_output=True, ensure_min_samples=least)
         if hides:
             attribute = to_native(self._sensitive(X, attribute, "fit"), "sensitive_features")
             check_lengths({"X": inputs, "sensitive_features": attribute})
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        weight = check_sample_weight(
-            sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = check_sample_weight(sample_weight, inputs, dtype=float, ensure_non_negative=True)
         with np.errstate(over="ignore"):
             check_total(float(weight.sum()))
         rows = np.flatnonzero(weight)
         self.classes_, target, self._one_label = read_classes(y[rows])
         group, self.groups_ = None, ()
         if hides:
-            group, self.groups_ = read_members(
-                self.classes_[target] if self._one_label else target,
-                take_rows(attribute, rows),
-                within_classes=self.balance == "class",
-            )
+            labels = self.classes_[target] if self._one_label else target
+            group, self.groups_ = read_members(labels, take_rows(attribute, rows), self.balance)
         self._shape = inputs.shape[1:]
         return TrainingRows(inputs[rows], target, group, weight[rows], device)
 
@@ -459,14 +451,13 @@ class AdversarialClassifier(
         return np.concatenate(outputs)
 
 
-def read_classes(y: Array) -> tuple[Array, Array, bool]:
+def read_classes(y: Any) -> tuple[Array, Array, bool]:
     """Return classes or positions of tasks, codes or an indicator matrix, and if it is codes."""
     with input_errors():
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y")
     if kind == "multilabel-indicator":
-        given: Any = y
-        target = (given.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
+        target = (y.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
         return np.arange(target.shape[1]), target, False
     if kind not in ("binary", "multiclass"):
         raise InputError(
@@ -476,11 +467,11 @@ def read_classes(y: Array) -> tuple[Array, Array, bool]:
     return classes, target.reshape(-1), True
 
 
-def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Array, Names]:
+def read_members(y: Array, attribute: Any, balance: str) -> tuple[Array, Names]:
     """Return codes and names of groups; warn or raise if a class reveals them."""
     pairs = read_pairs(y, attribute)
     pairs.require_classes()
-    if within_classes:
+    if balance == "class":
         if not pairs.one_label:
             raise InputError(
                 "{balance='class'} balances groups within classes, and {y} is multilabel: pass "
@@ -502,8 +493,7 @@ def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Arr
 # --------------------------------------------------------------------------- networks
 
 
-@dataclass(eq=False)
-class Networks:
+class Networks(NamedTuple):
     """The predictor, the mask before it or None, and the adversary of a layer, or None.
 
     Without a layer, the adversary sees the masked inputs.
@@ -592,7 +582,7 @@ def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple
             adversary = partial(default_adversary, standardised=layer is not None)
         with seeded(seed):
             adversary = make_module("adversary", adversary, n_seen, rows.n_groups)
-        networks.adversary = adversary.to(device)
+        networks = networks._replace(adversary=adversary.to(device))
     return networks, n_seen
 
 
@@ -608,10 +598,8 @@ def linear_layers(*widths: int) -> list[Any]:
 def default_predictor(n_inputs: int, n_outputs: int, *, hidden: Sequence[int]) -> Any:
     """Return hidden layers, named encoder, and a linear head."""
     nn = import_torch().nn
-    net = nn.Sequential()
-    net.add_module("encoder", nn.Sequential(*linear_layers(n_inputs, *hidden), nn.ReLU()))
-    net.add_module("head", nn.Linear(hidden[-1], n_outputs))
-    return net
+    encoder = nn.Sequential(*linear_layers(n_inputs, *hidden), nn.ReLU())
+    return nn.Sequential(OrderedDict(encoder=encoder, head=nn.Linear(hidden[-1], n_outputs)))
 
 
 def default_adversary(n_inputs: int, n_groups: int, *, standardised: bool = True) -> Any:
@@ -647,13 +635,13 @@ class TrainingRows:
         self, inputs: Array, target: Array, codes: Array | None, weight: Array, device: Any
     ) -> None:
         torch, n = import_torch(), len(inputs)
-        columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
-        columns += [] if codes is None else [codes.reshape(n, 1)]
+        groups = np.zeros(n, int) if codes is None else codes
+        columns = [inputs.reshape(n, -1), target.reshape(n, -1), groups.reshape(n, 1)]
         code = distinct_inputs(np.hstack(columns).astype(np.float32))[1]
         first, total = np.unique(code, return_index=True)[1], np.bincount(code, weight)
         self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
         self.target = torch.as_tensor(target[first], device=device)
-        self.codes = np.zeros(len(first), int) if codes is None else codes[first]
+        self.codes = groups[first]
         self.group: Any = None if codes is None else torch.as_tensor(self.codes, device=device)
         self.n_groups, self.weight = int(self.codes.max()) + 1, total / total.sum()
         whole = bool((weight == np.rint(weight)).all())
@@ -679,58 +667,40 @@ class Training:
         self.batch_size = int(settings.batch_size)  # small integers of NumPy overflow
         self.steps = max(1, rows.n_rows // self.batch_size)
         adam, rate = import_torch().optim.Adam, settings.learning_rate
-        self.weights = [
-            weights
-            for network in networks.learners
-            for weights in network.parameters()
-            if weights.requires_grad  # the user may have frozen some
-        ]
+        learned = import_torch().nn.ModuleList(networks.learners).parameters()
+        self.weights = [weights for weights in learned if weights.requires_grad]
         if not self.weights:
             raise InputError("All parameters of {module} are frozen, so that it learns nothing.")
         self.optimizer = adam(self.weights, rate)
         if networks.adversary is not None:
             self.adversary_optimizer = adam(networks.adversary.parameters(), rate)
             self.balance = rows.balanced(within_classes=settings.balance == "class")
-
-    @property
-    def phases(self) -> list[str]:
-        """The phase of each epoch."""
-        settings, adversary = self.settings, self.networks.adversary
         # Alone, too: only an adversary that has learned something is worth hiding from.
-        alone = 0 if adversary is None else settings.adversary_epochs
-        names = ("predictor", "adversary", "alternating")
-        return list(np.repeat(names, (settings.pretrain_epochs, alone, settings.max_epochs)))
+        alone = 0 if networks.adversary is None else settings.adversary_epochs
+        epochs = (settings.pretrain_epochs, alone, settings.max_epochs)
+        self.phases = np.repeat(["predictor", "adversary", "alternating"], epochs).tolist()
 
     def epoch(self, phase: str) -> tuple[str, float, float]:
         """Train for an epoch; return its phase, loss and the adversary's loss."""
-        settings, alone = self.settings, phase == "adversary"
-        turns = 1 if alone else settings.adversary_steps
-        if phase == "predictor" or self.networks.adversary is None:
-            turns = 0
+        rows, settings, alone = self.rows, self.settings, phase == "adversary"
+        turns = {"predictor": 0, "adversary": 1}.get(phase, settings.adversary_steps)
+        turns = 0 if self.networks.adversary is None else turns
         # The network's random numbers do not depend on the adversary.
-        batches = repeat(None, self.steps) if alone else self._batches()
-        adversary_batches = self._adversary_batches(turns) if turns else iter(())
+        whole = (np.zeros_like(rows.weight), rows.n_rows, self.steps, self.rng)
+        batches = repeat(None, self.steps) if alone else self._drawn(rows.weight, *whole)
+        balanced: Any = iter(())
+        if turns:
+            weight, n = rows.weight * self.balance, -(-self.batch_size // rows.n_groups)
+            steps = turns * self.steps
+            balanced = self._drawn(weight, rows.codes, steps * n, steps, self.adversary_rng)
         losses: list[Any] = []
         adversary_losses: list[Any] = []
         for batch in batches:
-            for adversary_batch in islice(adversary_batches, turns):
+            for adversary_batch in islice(balanced, turns):
                 adversary_losses.append(self._step_adversary(*adversary_batch))
             if batch is not None:
                 losses.append(self._step(*batch, settings.adversary_weight if turns else 0))
         return phase, _mean(losses), _mean(adversary_losses)
-
-    def _batches(self) -> Iterator[tuple[Array, Array]]:
-        """Return rows and weights of an epoch's steps."""
-        rows = self.rows
-        all_alike = np.zeros_like(rows.weight)
-        return self._drawn(rows.weight, all_alike, rows.n_rows, self.steps, self.rng)
-
-    def _adversary_batches(self, n_epochs: int) -> Iterator[tuple[Array, Array]]:
-        """Return rows and weights in which groups are equal, of one epoch or several."""
-        rows, steps = self.rows, n_epochs * self.steps
-        n = steps * -(-self.batch_size // rows.n_groups)
-        weight = rows.weight * self.balance
-        return self._drawn(weight, rows.codes, n, steps, self.adversary_rng)
 
     def _drawn(
         self, weight: Array, codes: Any, n: int, steps: int, rng: np.random.Generator
