@@ -485,7 +485,7 @@ def parts_of(facts: Facts) -> Parts | None:
 
 def named_terms(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield what statisticians look for, by its name."""
-    for name in ("value", "published", "guesses", "gap", "signs", "rows"):
+    for name in ("value", "published", "guesses", "gap", "trained", "signs", "rows"):
         text = express("page", f"stat_{name}", facts)
         if text:
             yield express("page", "stat_name", name), text
