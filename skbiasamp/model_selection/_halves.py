@@ -16,9 +16,6 @@ from skbiasamp.model_selection.folds import Repeat, splits_of
 from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import AuditResult
 
-# What of the variance between splits is noise of models that means over folds do not have.
-_NOISE = 0.25
-
 
 def cut_in_halves(
     n: int, X: Any, strata: Any, groups: Any, rng: np.random.RandomState
@@ -124,14 +121,19 @@ def spread_of(numbers: Array) -> Spread:
     """Return the variances of numbers of the whole sample, by those of its halves.
 
     Splits that are not measured are left out. Means of both halves have the same rows in each
-    split: they differ by what single models add, of which means over folds have less.
+    split: they differ only by noise of single models, of which means over folds have less. It
+    counts in full if it is little, and by half if it is all there is (measured for linear models,
+    trees and boosting: benchmarks/evidence.py).
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        each = (numbers[:, 0] - numbers[:, 1]) ** 2 / 4
-        known = ~np.isnan(each)
+        known = ~np.isnan(numbers).any(axis=1)
         n = known.sum(axis=0)
-        mean = np.where(known, each, 0.0).sum(axis=0) / n
-        middle = numbers.mean(axis=1)
-        centred = np.where(known, middle - np.where(known, middle, 0.0).sum(axis=0) / n, 0.0)
-        noise = (centred**2).sum(axis=0) / (n - 1)
-    return Spread(np.maximum(mean - _NOISE * noise, mean / 2), n.astype(float))
+        apart, middle = numbers[:, 0] - numbers[:, 1], numbers.mean(axis=1)
+        variance = _mean(apart**2, known) / 4
+        noise = _mean((middle - _mean(middle, known)) ** 2, known) * n / (n - 1)
+        share = np.divide(noise, variance, out=np.zeros(n.shape), where=variance > 0)
+    return Spread(variance * (1 - np.clip(share, 0, 1) ** 2 / 2), np.maximum(n - 1.0, 0.0))
+
+
+def _mean(values: Array, known: Array) -> Array:
+    return np.asarray(np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0))

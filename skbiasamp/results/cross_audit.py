@@ -62,7 +62,16 @@ class CrossAuditResult(AuditReport):
     ...     random_state=0,
     ... )
     >>> print(report.verdict)
+    No clear change of the gap between m and f. The gap is 16.0 percentage points in the labels, and
+    32.7 in the predictions. Allowing for other training samples, the gap changes by −6.0 to +39.1
+    percentage points. 2 of 5 models amplify, 3 show no clear effect.
     >>> report.table[["fold", "n_test", "value", "low", "high", "verdict"]].round(3)
+       fold  n_test  value    low   high          verdict
+    0     0     120  0.055 -0.046  0.155  no clear effect
+    1     1     120  0.149  0.061  0.237        amplifies
+    2     2     120  0.163  0.057  0.269        amplifies
+    3     3     120  0.076 -0.019  0.170  no clear effect
+    4     4     120 -0.028 -0.117  0.061  no clear effect
     """
 
     folds: list[AuditResult | None] = field(default_factory=list)
@@ -143,6 +152,8 @@ class CrossAuditResult(AuditReport):
     @property
     def over(self) -> str:
         """What the mean is over: "5 folds", or "4 of 10 folds of 2 repeats"."""
-        repeats, measured = self.table["repeat"].nunique(), self.table["value"].count()
-        part = f"{measured} of " * bool(measured < len(self.folds))
-        return f"{part}{len(self.folds)} folds" + f" of {repeats} repeats" * (repeats > 1)
+        n, repeats = len(self.folds), self.table["repeat"].nunique()
+        measured = int(self.table["value"].count())
+        part = f"{measured} of " if measured < n else ""
+        of_repeats = f" of {repeats} repeats" if repeats > 1 else ""
+        return f"{part}{n} fold{'s' if n != 1 else ''}{of_repeats}"
