@@ -256,12 +256,12 @@ def of_samples(name, n):
         """Return the mean value in the population of models of other samples: 4 of 5 rows."""
         rng, values = np.random.default_rng(99), []
         many = [people(rng, 20_000) for _ in range(20)]
-        growth = np.mean([gap(chance, g) for _, chance, g in many])
         for i in range(1_000):
             x, chance, g = people(rng, 4 * n // 5)
             y = rng.random(len(g)) < chance
-            predicted = model_of(name).fit(x, y).predict(many[i % 20][0])
-            values.append(np.sign(gap(y, g)) * (gap(predicted, many[i % 20][2]) - growth) / 2)
+            others, chances, groups = many[i % 20]
+            predicted = model_of(name).fit(x, y).predict(others)
+            values.append(np.sign(gap(y, g)) * gap(predicted - chances, groups) / 2)
         return float(np.mean(values))
 
     def trial(rng):

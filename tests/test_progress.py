@@ -93,7 +93,7 @@ def test_a_terminal_shows_what_takes_long_in_bars_which_are_erased(tmp_path):
     code, shown = on_a_terminal(slow_calls(tmp_path), tmp_path)
     assert code == 0
     assert re.search(r"audit.*leakage.*attackers: .* \d+/\d+ ", shown, re.DOTALL)
-    assert re.search(r"folds: .* \d+/50 ", shown)
+    assert re.search(r"folds: .* \d+/70 ", shown)
     assert max(map(len, re.split(r"[\r\n]|\x1b\[A", shown))) <= 80
     assert shown.rstrip("\r").endswith(" ")
 

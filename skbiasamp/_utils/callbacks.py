@@ -38,9 +38,8 @@ def follow(name: str, estimator: Any, total: int, run: Callable[..., T]) -> T:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
     class Whole(CallbackSupportMixin, BaseEstimator):
-        @with_callbacks
         def fit(self) -> T:
-            how = {"task_name": "all", "max_subtasks": total}
+            how: dict[str, Any] = {"task_name": "all", "max_subtasks": total}
             context = self._init_callback_context(**how).call_on_fit_task_begin(estimator=self)
 
             def done(n: int) -> None:
@@ -54,5 +53,5 @@ def follow(name: str, estimator: Any, total: int, run: Callable[..., T]) -> T:
             return result
 
     Whole.__name__ = name  # as callbacks show it
-    result: T = Whole().set_callbacks(*callbacks).fit()
+    result: T = with_callbacks(Whole.fit)(Whole().set_callbacks(*callbacks))
     return result

@@ -20,7 +20,13 @@ from skbiasamp.inference import adjust_p_values
 from skbiasamp.inference.runs import Mean
 from skbiasamp.metrics.comparing import mean_of_results
 from skbiasamp.metrics.functions import TRAINING, lacks
-from skbiasamp.model_selection._halves import Halves, Spread, numbers_of, pairs_in, spread_of
+from skbiasamp.model_selection._halves import (
+    Halves,
+    Spread,
+    pairs_in,
+    spread_of,
+    value_and_changes,
+)
 from skbiasamp.model_selection.folds import Repeat, check_lacks, of_held_out, over_folds
 from skbiasamp.render.words import express
 from skbiasamp.results import AuditResult, CrossAuditResult
@@ -42,7 +48,8 @@ def audit_of_folds(
 
     Beside the report are the values by halves of the rows (splits × halves).
     """
-    rows, folds, measured, pooled, lacking = [], [], [], [], {}
+    rows, folds, pooled, lacking = [], [], [], {}
+    measured: list[AuditResult] = []
     for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
         counted = [auditor.count_audited(**given) for _, given in held_out]
@@ -51,7 +58,7 @@ def audit_of_folds(
             at = f"fold {fold}" + f" of repeat {repeat}" * (len(run) > 1)
             lacking[at] = lacks(own, counted[fold])
             with collected() as raised:
-                result = None if lacking[at].startswith(TRAINING) else own.audit(**given)
+                result: Any = None if lacking[at].startswith(TRAINING) else own.audit(**given)
             if not lacking[at]:
                 # The pooled result says once which pairs are uncertain.
                 raised.issue(UndefinedMetricWarning)
@@ -99,7 +106,9 @@ def audit_of_folds(
 def _mean_of_folds(auditor: Any, measured: list[AuditResult], whole: AuditResult) -> AuditResult:
     """Return the mean of audits of folds, with the rows and directions of all of them."""
     if not measured:
-        nothing = dict.fromkeys(("value", "low", "high", "p_value", "published"), np.nan)
+        nothing: dict[str, Any] = dict.fromkeys(
+            ("value", "low", "high", "p_value", "published"), np.nan
+        )
         return replace(whole, **nothing)
     mean = measured[0] if len(measured) == 1 else mean_of_results(auditor, measured)
     of_all = whole.table.set_index(["group", "task"]).reindex(pairs_in(mean))
@@ -126,7 +135,7 @@ def over_samples(
 def _procedure(auditor: Any, mean: AuditResult, spread: Spread, judged: Mean) -> AuditResult:
     """Return the result of the way of training: the mean over folds, and intervals over samples."""
     level = auditor.confidence_level
-    numbers = numbers_of(mean, pairs_in(mean))
+    numbers = value_and_changes(mean, pairs_in(mean))
     low, high, p_value = (part[1:] for part in spread.interval(numbers, level))
     # All pairs at once: as if they were independent, which no correlation needs (Sidak).
     together = spread.interval(numbers, level ** (1 / max(len(numbers) - 1, 1)))

@@ -48,7 +48,7 @@ def pairs_in(result: AuditResult) -> list[tuple[Any, Any]]:
     return [*zip(result.table["group"], result.table["task"], strict=True)]
 
 
-def numbers_of(result: AuditResult, pairs: list[tuple[Any, Any]]) -> Array:
+def value_and_changes(result: AuditResult, pairs: list[tuple[Any, Any]]) -> Array:
     """Return the value of a result, and the change of each of these pairs; NaN if it has none."""
     table = result.table
     known = dict(zip(pairs_in(result), table["change"], strict=True)) if "change" in table else {}
@@ -78,13 +78,13 @@ class Halves:
         with collected():  # the folds say what is uncertain
             for split, (cut, (_, held_out)) in enumerate(zip(self.splits, self.run, strict=True)):
                 of_rows = [
-                    numbers_of(whole.audit(**self._by_others(split, test)), pairs)
+                    value_and_changes(whole.audit(**self._by_others(split, test)), pairs)
                     for _, test in cut
                 ]
                 for half, (model, given) in enumerate(held_out):
                     own = model.auditors_[name]
                     if not lacks(own, auditor.count_audited(**given)):
-                        trained = numbers_of(_without_interval(own).audit(**given), pairs)
+                        trained = value_and_changes(_without_interval(own).audit(**given), pairs)
                         # The model is trained on the half that the other one is tested on.
                         measured[split, half] = trained + of_rows[1 - half] - of_rows[half]
         return measured
@@ -126,7 +126,7 @@ def spread_of(numbers: Array) -> Spread:
     trees and boosting: benchmarks/evidence.py).
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        known = ~np.isnan(numbers).any(axis=1)
+        known: Array = np.asarray(~np.isnan(numbers).any(axis=1))
         n = known.sum(axis=0)
         apart, middle = numbers[:, 0] - numbers[:, 1], numbers.mean(axis=1)
         variance = _mean(apart**2, known) / 4
