@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from sklearn.utils.validation import _num_samples
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
+from skbiasamp._utils.callbacks import follow, without_callbacks
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
@@ -170,6 +172,7 @@ def search(
     >>> result.best, type(result.best_).__name__
     ('mixed', 'MixedClassifier')
     """
+    watched, estimator = estimator, without_callbacks(estimator)
     labels = {"y": y, "sensitive_features": sensitive_features}
     read = {name: to_native(value, name) for name, value in labels.items()}
     check_frame(X)
@@ -205,7 +208,8 @@ def search(
             result = sure.audit(**first.held_out)
         return bool(result.low > limit or result.high < -limit)
 
-    folds, ends = trial.race(splits, is_hopeless, n_jobs)
+    race = partial(trial.race, splits, is_hopeless, n_jobs)
+    folds, ends = follow("search", watched, len(splits) * len(parts), race)
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
     for name, text in ends.items():
         if text != STOPPED:
@@ -250,12 +254,14 @@ class _Trial(NamedTuple):
         splits: list[Any],
         is_hopeless: Callable[[str, Fold], bool],
         n_jobs: int | None,
+        done: Callable[[int], None] = lambda n: None,
     ) -> tuple[dict[str, list[Fold]], dict[str, str]]:
-        """Return the folds of each candidate, and why some have no more."""
+        """Return the folds of each candidate, and why some have no more; `done` counts them."""
         folds: dict[str, list[Fold]] = {name: [] for name in self.parts}
         ends: dict[str, str] = {}
         total = len(self.parts) * len(splits)
         with progress("mitigations", total, wait=0.0) as step:
+            step.done = done
 
             def try_all(splits: list[Any]) -> None:
                 calls = [(name, split) for split in splits for name in folds if name not in ends]
