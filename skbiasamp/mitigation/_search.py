@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
@@ -29,6 +29,7 @@ from skbiasamp._input.checks import check_group_limit
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
 from skbiasamp._input.keywords import keywords
+from skbiasamp._utils.callbacks import follow, without_callbacks
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
 from skbiasamp._utils.jobs import side_by_side
@@ -215,6 +216,7 @@ default=None
     >>> result.best, type(result.best_).__name__
     ('mixed', 'MixedClassifier')
     """
+    watched, estimator = estimator, without_callbacks(estimator)
     given = {"y": y, "sensitive_features": sensitive_features, "also": also}
     read = {name: to_native(own, name) for name, own in given.items() if own is not None}
     check_frame(X)
@@ -249,8 +251,13 @@ default=None
     data = RowData(X, sensitive_features)
     trial = _Trial(data, y, whole, sensitive_estimator, scoring, limit, splits, seed)
     calls = [(name, *pair) for name, pair in parts.items()]
-    tried = side_by_side(trial.run, calls, n_jobs=n_jobs, what="mitigations", total=len(calls))
-    runs = dict(zip(parts, tried, strict=True))
+
+    def try_all(done: Callable[[int], None] = lambda n: None) -> list[Any]:
+        with progress("mitigations", len(calls)) as step:
+            step.done = done
+            return side_by_side(trial.run, calls, n_jobs=n_jobs, step=step)
+
+    runs = dict(zip(parts, follow("search", watched, len(calls), try_all), strict=True))
     folds = {name: run.folds for name, run in runs.items()}
     ends = {name: run.end for name, run in runs.items() if run.end}
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})

@@ -133,6 +133,8 @@ def audit(
     --------
     skbiasamp.audit_frame : The same for data frames, files and queries.
     skbiasamp.compare : Audit several models on the same rows.
+    skbiasamp.cross_audit : Audit how models are trained: with the estimator, other training samples
+        count too. The verdict of `audit` is about the fitted model alone.
 
     Examples
     --------

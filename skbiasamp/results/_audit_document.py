@@ -23,6 +23,7 @@ from skbiasamp.render.words import express
 from skbiasamp.results._audit_tables import (
     columns_table,
     curve_table,
+    models_table,
     rates_table,
     strongest_pairs,
     summary_table,
@@ -45,6 +46,7 @@ def audit_document(report: AuditReport) -> Document:
         if report.primary is not None
         else None,
         changes_table(facts),
+        models_table(facts),
     ]
     thresholds: list[Item | None] = [slider, Text(express("tables", "thresholds"), quiet=True)]
     thresholds += [curve_table(report, slider)]

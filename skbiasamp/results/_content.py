@@ -39,6 +39,7 @@ _TITLES = {
     "n_samples": "audited rows",
     "n_train": "training rows",
     "n_dropped": "rows left out",
+    "n_models": "models that were trained",
 }
 # Text of a mark, for screen readers.
 _SAYS = {
