@@ -1,4 +1,11 @@
-"""A check of bias amplification for reports of skore."""
+"""A check of bias amplification for reports of skore.
+
+Examples
+--------
+>>> from skbiasamp.integrations.skore import AmplificationCheck
+>>> AmplificationCheck(["sex", "race"]).title
+'Bias amplification sex race'
+"""
 
 from __future__ import annotations
 
