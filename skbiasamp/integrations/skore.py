@@ -97,10 +97,10 @@ class AmplificationCheck(SensitiveColumns):
         except ValueError as error:  # any other error would take the page of the report away
             raise CheckNotApplicable(str(error)) from error
         facts = audited.facts
-        found = facts.verdict in (AMPLIFIES, ADDS, REVERSES)
+        is_issue = facts.verdict in (AMPLIFIES, ADDS, REVERSES)
         if self.limit is not None:
-            found = facts.limit_verdict != WITHIN
-        return audited.verdict if found else None
+            is_issue = facts.limit_verdict != WITHIN
+        return audited.verdict if is_issue else None
 
     def _audited(self, report: Any) -> Any:
         train: dict[str, Any] = {}
