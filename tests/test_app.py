@@ -326,6 +326,40 @@ def test_a_job_is_cancelled(app, page):
     assert report(page)["results"]  # a second one needs no reload
 
 
+def test_a_page_that_is_loaded_again_has_what_was_chosen(open_page):
+    page, other = open_page(), open_page()
+    table = rows().assign(age=np.arange(600) % 50 + 20)
+    table.to_csv("rows.csv", index=False)
+    drop(page, "rows.csv")
+    rows(seed=1).to_csv("training.csv", index=False)
+    page.click("summary:has-text('More files')")
+    drop(page, "training.csv", role="train")
+    choose(page, sensitive=("sex", "age"))
+    page.fill("#bins-1", "30, 50")
+    page.select_option("#favourable", "1")
+    page.select_option("#groups", "marginal")
+    page.fill("#limit", "2,5")
+    page.evaluate("() => kept.then(() => null)")
+    shown = ["#target", "#prediction", "#bins-1", "#favourable", "#groups", "#limit"]
+    before = {field: page.input_value(field) for field in shown}
+    page.reload()
+    page.wait_for_selector("#bins-1")
+    assert {field: page.input_value(field) for field in shown} == before
+    assert "training.csv" in page.inner_text("#status-train")
+    page.click("button:has-text('Remove training.csv')")  # which has no age
+    made = report(page)
+    page.reload()
+    page.wait_for_selector("#result:visible", timeout=LONG)
+    check_same_numbers(page, made)
+    assert page.locator("#stale").is_hidden()
+    page.fill("#limit", "3")
+    page.evaluate("() => kept.then(() => null)")
+    page.reload()
+    page.wait_for_selector("#stale:visible", timeout=LONG)
+    other.reload()
+    assert other.input_value("#limit") == ""  # another tab has choices of its own
+
+
 def test_two_tabs_do_not_disturb_each_other(open_page):
     pages = [open_page(), open_page()]
     for seed, page in enumerate(pages):

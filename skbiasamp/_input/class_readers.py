@@ -42,7 +42,7 @@ from skbiasamp._input.coding import (
 from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.containers import as_column, columns_of, is_table
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._input.labels import Codes, Members, Side
+from skbiasamp._input.labels import Codes, Members, Side, as_integers
 from skbiasamp._input.parameters import Found, Parameter
 from skbiasamp._input.readers import Reader, columns_differ, reached
 from skbiasamp._input.spelling import check_spelling
@@ -388,11 +388,12 @@ def _is_other(name: Hashable) -> bool:
 def _combined(labels: list[Found]) -> Found:
     """Return the combinations of several columns' values that occur, as tuples."""
     stacked = np.stack([codes for codes, _ in labels], axis=1)
-    distinct, codes = np.unique(stacked, axis=0, return_inverse=True)
+    _, first, codes = np.unique(as_integers(stacked), return_index=True, return_inverse=True)
     names = tuple(
-        tuple(values[i] for i, (_, values) in zip(row, labels, strict=True)) for row in distinct
+        tuple(values[i] for i, (_, values) in zip(row, labels, strict=True))
+        for row in stacked[first]
     )
-    return codes.reshape(-1), names
+    return codes, names
 
 
 def _of_floats(parameter: Parameter) -> bool:
