@@ -139,6 +139,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "skbiasamp"
 html_static_path = ["_static"]
 html_css_files = ["skbiasamp.css"]
+html_search_scorer = "_extensions/scorer.js"
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": []}

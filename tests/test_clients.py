@@ -264,7 +264,7 @@ def test_the_readme_has_the_numbers_of_fairlearn():
     rows = [names[name] == "charged again" for name in ("y_test", "predicted")]
     for name in ("demographic_parity_difference", "equalized_odds_difference"):
         number = getattr(metrics, name)(*rows, sensitive_features=names["race_test"])
-        assert re.search(rf"Fairlearn: `{name}` \|[^|]*\| {number:.2f} \|", text)
+        assert re.search(rf"Fairlearn: `{name}` \|[^|]*\| they differ by {number:.2f} \|", text)
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["a column", "passed"])

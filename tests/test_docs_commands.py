@@ -22,7 +22,8 @@ def commands():
     for page in PAGES:
         text = page.read_text("utf-8")
         fences = re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.DOTALL | re.M)
-        lines = [line for fence in fences for line in fence.replace("\\\n", " ").splitlines()]
+        whole = [re.sub(r"\\\n|\n +(?=--)", " ", fence) for fence in fences]  # a command is a line
+        lines = [line for fence in whole for line in fence.splitlines()]
         lines += [" ".join(line.split()) for line in re.findall(r"`(skbiasamp [^`]+)`", text)]
         # Also those of a workflow: "- run: skbiasamp ...".
         for line in dict.fromkeys(re.sub(r"^\s*(\$ |- (run: )?)?", "", line) for line in lines):

@@ -400,8 +400,8 @@ CLAIMS = {
         gaps_of_labels_and_predictions,
         "COMPAS, {:,} defendants": rows_of_compas,
         "In simulations {} % did, and {} ± {} % in the worst setting": "test_evidence.py",
-        "Do groups differ in the predictions? | {:.2f} |": lambda: [gaps_of_the_readme()[0]],
-        "Do the errors of groups differ? | {:.2f} |": lambda: [gaps_of_the_readme()[1]],
+        "in the predictions? | they differ by {:.2f} |": lambda: [gaps_of_the_readme()[0]],
+        "errors of groups differ? | they differ by {:.2f} |": lambda: [gaps_of_the_readme()[1]],
     },
     "getting-started": {
         "COMPAS has records of {:,} people": rows_of_compas,

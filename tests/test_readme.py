@@ -55,7 +55,7 @@ def test_the_workflow_audits_a_file_of_these_rows(names, tmp_path, monkeypatch, 
     test.to_csv("test.csv", index=False)
     workflow = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[1]
     assert len(workflow.splitlines()) == 10
-    (command,) = re.findall(r"- run: (skbiasamp .*)", workflow)
+    (command,) = re.findall(r"- run: (skbiasamp .*\n +--.*)", workflow)
     program, *arguments = shlex.split(command)
     assert program == "skbiasamp"
     assert main(arguments) == 1  # the interval lies above the limit

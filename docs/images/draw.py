@@ -173,7 +173,7 @@ def app():
             page.set_input_files("#file-test", Path(folder) / "test.csv")
             page.wait_for_selector("#target:visible")
             page.wait_for_timeout(500)
-            photograph(page, "app", "[data-proposal=prediction]")
+            photograph(page, "app", "#rows")
 
 
 PICTURES = {"compas-thresholds": thresholds, "callbacks": callbacks, "captions": captions}
