@@ -4,6 +4,7 @@
 environments, a test of a library that is not installed is skipped.
 """
 
+import doctest
 import io
 import os
 import pickle
@@ -254,6 +255,18 @@ def test_fairlearn_mitigates_an_audited_model_and_agrees_on_rates():
     )
     ours = report.rates.set_index("group")[list(frame.by_group)]
     np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
+
+
+def test_the_readme_has_the_numbers_of_fairlearn():
+    metrics = client("fairlearn.metrics")
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    names = {}
+    for example in doctest.DocTestParser().get_examples(text):
+        exec(compile(example.source, "README.md", "single"), names)
+    rows = [names[name] == "charged again" for name in ("y_test", "predicted")]
+    for name in ("demographic_parity_difference", "equalized_odds_difference"):
+        number = getattr(metrics, name)(*rows, sensitive_features=names["race_test"])
+        assert re.search(rf"Fairlearn: `{name}` \|[^|]*\| they differ by {number:.2f} \|", text)
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["a column", "passed"])

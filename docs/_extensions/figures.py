@@ -10,15 +10,13 @@ from textwrap import fill
 
 import pandas as pd
 from sheet import INK, NOTE, PALE, QUIET, TEXT, names_of, narrow, sheet, write
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import AuditedClassifier, DirectionalAuditor, DPAAuditor, amplification_scorer
 from skbiasamp._utils.palette import ABOVE, BELOW, SERIES, UNCLEAR
 from skbiasamp.datasets import load_colored_digits, load_compas, load_occupations
 from skbiasamp.plotting import (
-    AmplificationDisplay,
     ComparisonDisplay,
     TimelineDisplay,
     WaterfallDisplay,
@@ -111,21 +109,14 @@ def signs():
 
 
 def first_audit():
-    """The audit of "Getting started"."""
-    compas = load_compas()
-    X, X_test, y, y_test, race, race_test = train_test_split(
-        compas.data, compas.target, compas.sensitive_features, test_size=0.5, random_state=0
-    )
-    predicted = GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test)
-    auditor = DirectionalAuditor().fit(y, sensitive_features=race)
+    """The picture of the report of "Start: Python"."""
     figure, (axes,) = sheet(2.4)
-    result = auditor.audit(y_test, predicted, sensitive_features=race_test)
-    AmplificationDisplay.from_result(result, ax=axes)
+    examples_of("getting-started.md")["report"].plot(ax=axes)
     narrow(axes)
     return figure
 
 
-def _examples_of(page):
+def examples_of(page):
     """Return what the first examples of a page define."""
     text = (DOCS / page).read_text("utf-8")
     code = re.search(r"```python\n(>>> .*?)```", text, re.DOTALL)[1]
@@ -139,7 +130,7 @@ def _examples_of(page):
 def timeline():
     """The watch of "Monitoring"."""
     figure, (axes,) = sheet(4.4)
-    TimelineDisplay.from_timeline(_examples_of("monitoring.md")["timeline"], ax=axes)
+    TimelineDisplay.from_timeline(examples_of("monitoring.md")["timeline"], ax=axes)
     narrow(axes)
     axes.get_legend().remove()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", fontsize=NOTE)
@@ -151,7 +142,7 @@ def timeline():
 def waterfall():
     """The parts of "Where amplification comes from"."""
     figure, (axes,) = sheet(3.0)
-    WaterfallDisplay.from_explanation(_examples_of("why.md")["explanation"], ax=axes)
+    WaterfallDisplay.from_explanation(examples_of("why.md")["explanation"], ax=axes)
     narrow(axes)
     return figure
 
@@ -159,14 +150,14 @@ def waterfall():
 def differences():
     """The comparison of "Comparing models"."""
     figure, (axes,) = sheet(2.4)
-    ComparisonDisplay.from_result(_examples_of("comparing.md")["result"], ax=axes)
+    ComparisonDisplay.from_result(examples_of("comparing.md")["result"], ax=axes)
     narrow(axes)
     return figure
 
 
 def mitigations():
     """The search of "Mitigations": amplification and accuracy of each candidate."""
-    result = _examples_of("mitigation.md")["result"]
+    result = examples_of("mitigation.md")["result"]
     by_measure = result.measures.set_index(["measure", "mitigation"])
     points, accuracy = (
         by_measure.loc[measure] for measure in (result.amplifications[0], result.scores[0])
@@ -195,7 +186,7 @@ def mitigations():
 
 def attackers():
     """The DPA of "Leakage": what an attacker that knows the group guesses."""
-    names = _examples_of("predictability.md")
+    names = examples_of("predictability.md")
     row = DPAAuditor("A->T", random_state=0).audit(**names["labels"]).table.iloc[0]
     figure, (axes,) = sheet(2.2)
     bars = {"the predictions": "quality_model", "equally accurate\nrandom labels": "quality_data"}
@@ -242,7 +233,7 @@ def verdicts():
 def numbers():
     """The waiting times of "Numeric tasks"."""
     figure, (axes,) = sheet(1.9)
-    table = _examples_of("related.md")["result"].table
+    table = examples_of("related.md")["result"].table
     for place, row in enumerate(table.to_dict("records")):
         colour = {"f": WOMEN, "m": MEN}[row["group"]]
         _arrow(axes, (row["base"], place), (row["observed"], place), colour)
