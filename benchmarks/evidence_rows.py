@@ -231,11 +231,48 @@ def of_folds(name, n, groups, base):
 
         x, y, g = features(rng, n, groups, base=base)
         how = {"sensitive_features": g, "random_state": int(rng.integers(2**31))}
-        result = cross_audit(model_of(name), x, y, **how)
-        effect = result.low > 0 or result.high < 0
-        return Outcome(
-            result.value, result.low, result.high, 0.0, np.nan, AMPLIFIES if effect else NONE
-        )
+        (result,) = cross_audit(model_of(name), x, y, **how).values()
+        numbers = (getattr(result, key) for key in ("value", "low", "high"))
+        return Outcome(*numbers, 0.0, result.p_value, result.verdict)
+
+    return trial
+
+
+def people(rng, n):
+    """Return features, chances of the label, and groups, which features and label depend on."""
+    x, g = rng.normal(size=(n, 4)), rng.integers(0, 2, n)
+    x[:, 0] += 0.5 * g
+    return np.column_stack([x, g]), logistic(x[:, 0] + 0.7 * x[:, 1] + 0.6 * g - 0.6), g
+
+
+def of_samples(name, n):
+    """Return the trial of a cross-validation of a model that sees the group."""
+
+    def gap(labels, g):
+        return labels[g == 1].mean() - labels[g == 0].mean()
+
+    @cache
+    def true():
+        """Return the mean value in the population of models of other samples: 4 of 5 rows."""
+        rng, values = np.random.default_rng(99), []
+        many = [people(rng, 20_000) for _ in range(20)]
+        for i in range(1_000):
+            x, chance, g = people(rng, 4 * n // 5)
+            y = rng.random(len(g)) < chance
+            others, chances, groups = many[i % 20]
+            predicted = model_of(name).fit(x, y).predict(others)
+            values.append(np.sign(gap(y, g)) * gap(predicted - chances, groups) / 2)
+        return float(np.mean(values))
+
+    def trial(rng):
+        from skbiasamp import cross_audit
+
+        x, chance, g = people(rng, n)
+        how = {"sensitive_features": g, "random_state": int(rng.integers(2**31))}
+        y = (rng.random(n) < chance).astype(int)
+        result = cross_audit(model_of(name), x, y, **how)["directional A->T"]
+        numbers = (getattr(result, key) for key in ("value", "low", "high"))
+        return Outcome(*numbers, true(), result.p_value, result.verdict)
 
     return trial
 
@@ -255,6 +292,7 @@ RELATED = "Related measures"
 COMPARE = "Two models on the same rows (`compare`)"
 RUNS = "Several runs of one model (`audit_runs`)"
 FOLDS = "Five folds (`cross_audit`), random groups"
+SAMPLES = "Models of other training samples (`cross_audit`)"
 POWER = "Power, compared with Welch's and Fisher's tests of the same change"
 
 
@@ -526,7 +564,9 @@ def folds():
     ):
         share = {-1.0: "30 %", -3.0: "8 %"}[base]
         setting = f"{name}, 500 rows, {groups} groups, {share} positive"
-        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=100)
+        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=200)
+    for name in ("logistic", "tree", "boosting"):
+        yield Row(SAMPLES, f"{name}, 600 rows, 2 groups", of_samples(name, 600), SIGN, most=200)
 
 
 def power():

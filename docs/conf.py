@@ -27,21 +27,23 @@ extensions = [
     # Our own, in _extensions.
     "examples",
     "figures",
+    "live",
     "mathml",
     "members",
     "redirects",
+    "terms",
 ]
 # Pages of earlier versions, and where their content is now.
 redirects = {
     "attackers": "metrics",
-    "concepts": "metrics",
+    "concepts": "choosing",
     "cooccurrence": "metrics",
     "datasets": "recipes#data-sets-to-try",
     "contributing": "index",
     "development": "index",
     "install": "getting-started",
     "directional": "metrics",
-    "guide": "metrics",
+    "guide": "choosing",
     "limits": "choosing#limits",
     "mals": "metrics#mals",
     "measured": "evidence",
@@ -51,12 +53,12 @@ redirects = {
     "other-evidence": "matched-pairs",
     "predictability": "metrics#leakage-and-dpa",
     "related": "metrics#related-measures",
-    "reports": "getting-started",
+    "reports": "read-your-page",
     "coverage-impact": "groups",
     "coverage-watching": "monitoring",
     "equalisation": "metrics",
     "mitigation-adversarial": "mitigation",
-    "report-schema": "getting-started",
+    "report-schema": "read-your-page",
     **{
         f"benchmarks-{name}": "benchmarks"
         for name in (
@@ -82,6 +84,10 @@ exclude_patterns += ["auto_examples/**.py", "auto_examples/**.ipynb"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+myst_url_schemes = {
+    **dict.fromkeys(("http", "https", "mailto")),
+    "live": {"url": "live/{{path}}", "classes": ["live"]},
+}
 
 default_role = "literal"
 autosummary_generate = True
@@ -139,9 +145,10 @@ html_theme = "pydata_sphinx_theme"
 html_title = "skbiasamp"
 html_static_path = ["_static"]
 html_css_files = ["skbiasamp.css"]
+html_search_scorer = "_extensions/scorer.js"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "getting-started": []}
+html_sidebars = {"index": []}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],

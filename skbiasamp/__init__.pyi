@@ -2,6 +2,7 @@
 from skbiasamp import attackers as attackers
 from skbiasamp import datasets as datasets
 from skbiasamp import inference as inference
+from skbiasamp import integrations as integrations
 from skbiasamp import metrics as metrics
 from skbiasamp import mitigation as mitigation
 from skbiasamp import model_selection as model_selection

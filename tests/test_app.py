@@ -224,6 +224,20 @@ def test_three_sensitive_columns_with_missing_values(page):
     check_same_numbers(page, made)
 
 
+def test_rows_without_a_group_have_bounds(page):
+    table = rows(1200)
+    table.loc[::12, "sex"] = None
+    table.to_csv("people.csv", index=False)
+    drop(page, "people.csv")
+    choose(page)
+    page.select_option("#missing", "bounds")
+    made = report(page)
+    check_same_numbers(page, made)
+    assert made["facts"]["unknown"]["n"] == 100
+    text = page.frame_locator("#report").locator("main").inner_text()
+    assert "if rows without a group belong to any" in text
+
+
 def test_scores_ask_for_their_threshold(page):
     table = rows()
     rng = np.random.default_rng(2)
@@ -310,6 +324,40 @@ def test_a_job_is_cancelled(app, page):
     if children.exists():
         assert children.read_text() == ""  # the process is gone before the page says so
     assert report(page)["results"]  # a second one needs no reload
+
+
+def test_a_page_that_is_loaded_again_has_what_was_chosen(open_page):
+    page, other = open_page(), open_page()
+    table = rows().assign(age=np.arange(600) % 50 + 20)
+    table.to_csv("rows.csv", index=False)
+    drop(page, "rows.csv")
+    rows(seed=1).to_csv("training.csv", index=False)
+    page.click("summary:has-text('More files')")
+    drop(page, "training.csv", role="train")
+    choose(page, sensitive=("sex", "age"))
+    page.fill("#bins-1", "30, 50")
+    page.select_option("#favourable", "1")
+    page.select_option("#groups", "marginal")
+    page.fill("#limit", "2,5")
+    page.evaluate("() => kept.then(() => null)")
+    shown = ["#target", "#prediction", "#bins-1", "#favourable", "#groups", "#limit"]
+    before = {field: page.input_value(field) for field in shown}
+    page.reload()
+    page.wait_for_selector("#bins-1")
+    assert {field: page.input_value(field) for field in shown} == before
+    assert "training.csv" in page.inner_text("#status-train")
+    page.click("button:has-text('Remove training.csv')")  # which has no age
+    made = report(page)
+    page.reload()
+    page.wait_for_selector("#result:visible", timeout=LONG)
+    check_same_numbers(page, made)
+    assert page.locator("#stale").is_hidden()
+    page.fill("#limit", "3")
+    page.evaluate("() => kept.then(() => null)")
+    page.reload()
+    page.wait_for_selector("#stale:visible", timeout=LONG)
+    other.reload()
+    assert other.input_value("#limit") == ""  # another tab has choices of its own
 
 
 def test_two_tabs_do_not_disturb_each_other(open_page):

@@ -36,6 +36,7 @@ LAYERS = [
     "report.checks",
     "report",
     "monitoring",
+    "integrations",
     "testing",
     "app",
     "cli",

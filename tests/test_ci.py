@@ -47,3 +47,13 @@ def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package():
     assert needs[0] == "python>=${{python_min}}"
     assert needs[1:] == project["dependencies"]
     assert f'python_min: "{project["requires-python"][2:]}"' in recipe
+
+
+def test_the_citation_has_the_version_and_the_date_of_the_changelog():
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    (date,) = re.findall(
+        rf"^## {re.escape(skbiasamp.__version__)} \((.*)\)",
+        (ROOT / "CHANGELOG.md").read_text("utf-8"),
+        re.M,
+    )
+    assert f"\nversion: {skbiasamp.__version__}\ndate-released: {date}\n" in citation

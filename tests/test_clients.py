@@ -4,10 +4,12 @@
 environments, a test of a library that is not installed is skipped.
 """
 
+import doctest
 import io
 import os
 import pickle
 import re
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -32,6 +34,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
+from skbiasamp.integrations.skore import AmplificationCheck
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import (
     AmplificationParity,
@@ -254,6 +257,18 @@ def test_fairlearn_mitigates_an_audited_model_and_agrees_on_rates():
     np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
 
 
+def test_the_readme_has_the_numbers_of_fairlearn():
+    metrics = client("fairlearn.metrics")
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    names = {}
+    for example in doctest.DocTestParser().get_examples(text):
+        exec(compile(example.source, "README.md", "single"), names)
+    rows = [names[name] == "charged again" for name in ("y_test", "predicted")]
+    for name in ("demographic_parity_difference", "equalized_odds_difference"):
+        number = getattr(metrics, name)(*rows, sensitive_features=names["race_test"])
+        assert re.search(rf"Fairlearn: `{name}` \|[^|]*\| they differ by {number:.2f} \|", text)
+
+
 @pytest.mark.parametrize("named", [True, False], ids=["a column", "passed"])
 @pytest.mark.parametrize("kind", ["ThresholdOptimizer", "ExponentiatedGradient", "GridSearch"])
 def test_mitigations_of_fairlearn_are_audited_without_routing(kind, named):
@@ -405,6 +420,80 @@ def test_skore_reports_take_the_scorer():
     report.metrics.add(amplification_scorer(), name="amplification")
     shown = report.metrics.summarize(metric="amplification").frame()
     assert shown.loc["amplification"] == pytest.approx(score)
+
+
+def report_of_skore(predict, **train):
+    """Return skore's report of a model that predicts as told, of which `train` may be known."""
+
+    class Told(LogisticRegression):
+        def predict(self, X):
+            return predict(X)
+
+    model = Told() if train else Told().fit(X, Y)
+    return client("skore").EstimatorReport(model, X_test=X, y_test=Y, pos_label=1, **train)
+
+
+def section_of(report, check):
+    """Return what skore shows of a check, beside its own checks."""
+    report.checks.add([check])
+    summary = report.checks.summarize(fast_mode=True)
+    (row,) = summary.frame().query("code == @check.code").itertuples()
+    assert pd.isna(row.documentation_url)
+    for shown in (repr(summary), summary._repr_html_()):
+        assert check.title in shown
+    return row.section, row.explanation
+
+
+def test_skore_reports_take_the_check():
+    skore = client("skore")
+    by_sex, alike = (lambda X: X["sex"]), (lambda X: (X["skill"] > 0).astype(int))
+    check = AmplificationCheck("sex", favourable=1)
+    assert isinstance(check, skore.Check)
+    section, explanation = section_of(report_of_skore(by_sex), check)
+    audit = partial(
+        skbiasamp.audit,
+        *(Y, X["sex"]),
+        sensitive_features=X["sex"],
+        auditor=DirectionalAuditor(),
+        favourable=1,
+    )
+    assert (section, explanation) == ("issue", audit().verdict)
+    known = report_of_skore(by_sex, X_train=X, y_train=1 - Y)  # directions are those of training
+    made = audit(y_train=1 - Y, sensitive_train=X["sex"])
+    assert (audit().facts.verdict, made.facts.verdict) == ("amplifies", "reverses")
+    assert section_of(known, check) == ("issue", made.verdict)
+    assert section_of(report_of_skore(lambda X: Y), check)[0] == "passed"
+    # A wide limit lets the first model pass, a narrow one refuses a model that is not clearly so.
+    assert section_of(report_of_skore(by_sex), AmplificationCheck("sex", limit=0.9))[0] == "passed"
+    assert section_of(report_of_skore(alike), AmplificationCheck("sex", limit=0.001))[0] == "issue"
+
+
+def test_skore_reports_hold_checks_of_several_features():
+    report = report_of_skore(lambda X: X["sex"])
+    checks = [AmplificationCheck("sex"), AmplificationCheck(lambda X: SEX, code="sba-groups")]
+    sections = [section_of(report, check)[0] for check in checks]
+    assert sections == ["issue", "issue"]
+    muted = report.checks.summarize(ignore=["sba-groups"], fast_mode=True).frame(section="ignored")
+    assert list(muted["code"]) == ["SBA-GROUPS"]
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "reason"),
+    [("gender", "gender"), (lambda X: X["sex"].where(X["sex"] == 1), "missing values")],
+)
+def test_skore_pages_survive_what_cannot_be_checked(sensitive, reason):
+    report = report_of_skore(lambda X: X["sex"])
+    section, explanation = section_of(report, AmplificationCheck(sensitive, code="sba"))
+    assert section == "not_applicable"
+    assert reason in explanation
+
+
+def test_skore_reports_of_numbers_have_no_such_check():
+    model = LinearRegression().fit(X, X["skill"] + X["noise"])
+    report = client("skore").EstimatorReport(model, X_test=X, y_test=X["skill"] + X["noise"])
+    section, explanation = section_of(report, AmplificationCheck("sex"))
+    assert section == "not_applicable"
+    assert "NumericAuditor" in explanation
 
 
 @pytest.mark.parametrize("stored", ["auditor", "classifier", "mitigation", "scorer"])

@@ -180,6 +180,36 @@ def test_links_to_the_gallery_lead_somewhere(page):
         assert (DOCS.parent / "examples" / f"{name}.py").is_file(), f"{page.name} links to {name}"
 
 
+def test_the_places_of_the_architecture_are_there():
+    """Whoever looks for a place finds the words in the file."""
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    table = text.partition("## Ten places")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 10
+    for _, files, words in rows:
+        named = [re.findall("`(.+?)`", cell) for cell in (files, words)]
+        words = named[1] if len(named[1]) > 1 else named[1] * len(named[0])
+        for file, word in zip(named[0], words, strict=True):
+            assert word in (Path(skbiasamp.__file__).parent / file).read_text("utf-8"), word
+
+
+def test_layers_of_the_architecture_are_those_of_the_package():
+    from test_architecture import LAYERS
+
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    (row,) = re.findall(r"^`_utils` · .*?\n\n", text, re.M | re.DOTALL)
+    assert re.findall("`(.+?)`", row) == [
+        name for name in LAYERS if name[:2] != "__" and "." not in name
+    ]
+
+
+def test_workflows_are_yaml_of_ten_lines():
+    yaml = pytest.importorskip("yaml")
+    workflows = re.findall(r"```yaml\n(.*?)```", (DOCS / "ci.md").read_text("utf-8"), re.DOTALL)
+    assert [len(workflow.splitlines()) for workflow in workflows] == [10, 10]
+    assert all("bias" in str(yaml.safe_load(workflow)) for workflow in workflows)
+
+
 # --------------------------------------------------------------------------- the reference
 
 

@@ -22,9 +22,11 @@ def commands():
     for page in PAGES:
         text = page.read_text("utf-8")
         fences = re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.DOTALL | re.M)
-        lines = [line for fence in fences for line in fence.replace("\\\n", " ").splitlines()]
+        whole = [re.sub(r"\\\n|\n +(?=--)", " ", fence) for fence in fences]  # a command is a line
+        lines = [line for fence in whole for line in fence.splitlines()]
         lines += [" ".join(line.split()) for line in re.findall(r"`(skbiasamp [^`]+)`", text)]
-        for line in dict.fromkeys(line.strip().removeprefix("$ ") for line in lines):
+        # Also those of a workflow: "- run: skbiasamp ...".
+        for line in dict.fromkeys(re.sub(r"^\s*(\$ |- (run: )?)?", "", line) for line in lines):
             if re.match(r"skbiasamp \w+ \S+[./]", line) and "..." not in line:
                 yield page.stem, line
 

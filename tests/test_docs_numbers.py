@@ -50,7 +50,8 @@ NO_QUANTITY = re.compile(
     r"|\b\d{1,2}/\d{1,2}/\d{4}"  # a date
     r"|(?:§ |\b(?:Art\.|Section|Sec\.|Law) )[\d.()-]+|\b\d+ (?:U\.S\.C\.|RCNY)"  # laws and papers
     r"|\b(?:OxonFair|AIF360|version) \d[\d.]*\d"
-    r"|\{grid\}[ \d]*|:gutter: \d"  # the layout of a page
+    r"|\{grid\}[ \d]*|:(?:gutter|padding): \d"  # the layout of a page
+    r"|(?:^| )\d\. \*\*"  # the number of a step
 )
 
 
@@ -263,6 +264,28 @@ def rates_of_the_readme():
     return (100 * groups[["base_rate", "predicted_rate"]]).to_numpy().ravel()
 
 
+def gaps_of_the_readme():
+    """Return the largest difference of rates, and of error rates, as Fairlearn defines them."""
+    names = examples_of("README.md")
+    label, guess = (names[name] == "charged again" for name in ("y_test", "predicted"))
+    rates = pd.DataFrame({"group": names["race_test"], "label": label, "guess": guess})
+    errors = rates.groupby(["label", "group"])["guess"].mean().unstack()
+    by_group = rates.groupby("group")["guess"].mean()
+    return by_group.max() - by_group.min(), (errors.max(axis=1) - errors.min(axis=1)).max()
+
+
+def gaps_of_labels_and_predictions():
+    """Return the differences of rates as they are shown."""
+    black, black_guess, white, white_guess = rates_of_the_readme().round(1)
+    return black - white, black_guess - white_guess
+
+
+def growth_of_the_readme():
+    """Return the interval of the gap's growth, twice that of the value."""
+    result = examples_of("README.md")["report"]["directional A->T"]
+    return 200 * result.low, 200 * result.high
+
+
 def rows_of_compas():
     return (len(datasets.load_compas().frame),)
 
@@ -371,22 +394,28 @@ def of_evidence(question):
 # From a page to sentences, with what computes their numbers, or the test that holds them.
 CLAIMS = {
     "README": {
-        "African-American: {:.1f} % labelled as charged again, {:.1f} % predicted. "
-        "Caucasian: {:.1f} % labelled, {:.1f} % predicted.": rates_of_the_readme,
+        "African-American: {:.1f} % in the labels, {:.1f} % in the predictions. "
+        "Caucasian: {:.1f} % and {:.1f} %.": rates_of_the_readme,
+        "The gap is {:.1f} percentage points in the labels and {:.1f} in the predictions.":
+        gaps_of_labels_and_predictions,
         "COMPAS, {:,} defendants": rows_of_compas,
         "In simulations {} % did, and {} ± {} % in the worst setting": "test_evidence.py",
-    },
-    "index": {
-        "COMPAS, {:,} defendants": rows_of_compas,
-        "African-American at {:.2f}, Caucasian at {:.2f}, both above 0":
-        lambda: examples_of("docs/index.md")["report"]["directional A->T"].table["amplification"],
+        "in the predictions? | they differ by {:.2f} |": lambda: [gaps_of_the_readme()[0]],
+        "errors of groups differ? | they differ by {:.2f} |": lambda: [gaps_of_the_readme()[1]],
     },
     "getting-started": {
-        "COMPAS, {:,} people": rows_of_compas,
-        "move by {:.1f} percentage points on average":
-        lambda: [100 * examples_of("docs/getting-started.md")["result"].value],
-        "African-American at {:.2f}, Caucasian at {:.2f}, both above 0":
-        lambda: examples_of("docs/getting-started.md")["result"].table["amplification"][:2],
+        "COMPAS has records of {:,} people": rows_of_compas,
+        "African-American: {:.1f} % in the labels, {:.1f} % in the predictions. "
+        "Caucasian: {:.1f} %, and {:.1f} %.": rates_of_the_readme,
+        "rates by {:.1f} percentage points along the association":
+        lambda: [100 * examples_of("README.md")["report"]["directional A->T"].value],
+    },
+    "index": {
+        "from {:.1f} percentage points in the labels to {:.1f} in the predictions":
+        gaps_of_labels_and_predictions,
+    },
+    "read-your-page": {
+        "the model adds {:.1f} to {:.1f} percentage points": growth_of_the_readme,
     },
     "choosing": {
         "differ by {:.0f} to {:.0f} percentage points between groups, and amplification is at most "

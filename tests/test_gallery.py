@@ -107,6 +107,25 @@ def test_mals_and_directional_amplification_have_other_signs_for_one_model(run):
     assert "MALS reads 2 of 2 pairs against the association" in page["printed"]
 
 
+@pytest.mark.torch
+def test_mitigations_of_both_predictors_do_what_the_page_says(run):
+    pytest.importorskip("torch")
+    page = run("predicted_groups")
+    predictions, values = page["predictions"], page["values"]
+    assert values.shape == (6, 7)
+    _, none = predictions.pop("none")
+    assert all((seen != none).any() for _, seen in predictions.values())  # groups change too
+    far = ["oversampling", "data repair", "domain independent"]
+    assert (values.loc[far, ["MALS", "A→T"]] < -5).all(axis=None)
+    assert (
+        values.loc[far, ["Multi MALS", "Multi A→T"]]
+        > values.loc["none"][["Multi MALS", "Multi A→T"]]
+    ).all(axis=None)
+    assert abs(values.loc["RBA", "MALS"]) < 0.5
+    assert 0 < values.loc["adversary", "MALS"] < 0.65 * values.loc["none", "MALS"]
+    assert values["T→A"].abs().max() < 2
+
+
 def test_a_chain_that_sharpens_prefers_no_group(run):
     page = run("sharpening")
     # The coefficient by its definition: mean distance of two people's votes, by twice their mean.

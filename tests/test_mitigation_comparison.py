@@ -42,6 +42,7 @@ def compared(X, y, sex, estimators, auditor=None, **options):
     """Search without a limit: all are trained, none is chosen. The first is the model as it is."""
     (_, first), *others = estimators.items()
     options = {"candidates": dict(others), "auditor": auditor, "limit": None, **options}
+    options = {"uses_group": True, **options}
     return search(first, X, y, sensitive_features=sex, **options)
 
 
@@ -402,10 +403,31 @@ def test_a_search_is_read_as_a_table(people):
         ({"stratify": "all"}, ValueError, "stratify"),
         ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features has 2 rows but X"),
         ({"sensitive_features": "sex"}, TypeError, "one value a row. Got str instead"),
-        ({"candidates": [LogisticRegression()]}, TypeError, "a dict of classifiers .* Got list"),
-        ({"candidates": "all"}, TypeError, "candidates must be 'auto' or a dict .* Got str"),
+        ({"candidates": [LogisticRegression()]}, TypeError, "'candidates' .* instance of 'dict'"),
+        ({"candidates": "all"}, TypeError, "'candidates' .* Got 'all' instead"),
+        (
+            {"candidates": {"a": CorpusConstraintClassifier(LogisticRegression())}},
+            ValueError,
+            r"candidates\['a'\] needs the group to predict. .* uses_group=True",
+        ),
+        ({"also": ["a", "b"]}, ValueError, "also has 2 rows but X"),
+        (
+            {"auditor": DirectionalAuditor("T->A"), "sensitive_estimator": LogisticRegression()}
+            | {"also": np.arange(1200) % 2},
+            ValueError,
+            "also has no predicted groups, and the first auditor needs them",
+        ),
+        (
+            {"also": {"age": np.arange(1200)}},
+            ValueError,
+            "also has 1,200 values.* 20 or fewer: merge small ones",
+        ),
         ({"limit": 0}, ValueError, "The 'limit' parameter of search"),
-        ({"scoring": [accuracy_score]}, TypeError, "scoring must be the name of a score, a list"),
+        (
+            {"scoring": [accuracy_score]},
+            ValueError,
+            "Use a dict of score name mapped to the scorer",
+        ),
         (
             {"auditor": MALSAuditor},
             TypeError,
@@ -416,8 +438,8 @@ def test_a_search_is_read_as_a_table(people):
             ValueError,
             r"rows out \(auditor=DirectionalAuditor\(missing='drop'\)\)",
         ),
-        ({"scoring": 3}, TypeError, "a dict of scorers by name. Got 3 instead"),
-        ({"scoring": []}, TypeError, r"scoring must be the name of a score.* Got \[\] instead"),
+        ({"scoring": 3}, TypeError, "The 'scoring' parameter of search .* Got 3 instead"),
+        ({"scoring": []}, ValueError, "Empty list was given"),
         ({"estimator": LogisticRegression}, TypeError, "which does not predict"),
         ({"candidates": {"a": (LogisticRegression(),)}}, TypeError, "or a pair of sampler"),
         ({"auditor": []}, ValueError, "auditor is an empty list: pass one auditor or more"),
@@ -425,7 +447,20 @@ def test_a_search_is_read_as_a_table(people):
     ],
     ids=[
         *("none", "sampler", "pair", "direction", "stratify", "lengths"),
-        *("column", "list", "text", "limit", "functions", "class", "missing", "number"),
+        *(
+            "column",
+            "list",
+            "text",
+            "group",
+            "rows",
+            "no groups",
+            "many",
+            "limit",
+            "functions",
+            "class",
+            "missing",
+            "number",
+        ),
         *("no scores", "a class", "one of a pair", "no auditors"),
         "folds",
     ],

@@ -8,8 +8,8 @@ TEXT = (PAPER / "paper.md").read_text("utf-8").split("---", 2)[2]
 
 
 def numbers(text):
-    """Return the numbers with a decimal point, and those of thousands of rows."""
-    return set(re.findall(r"[−+]?\d[\d,]*\.\d+|\d{1,3}(?:,\d{3})+", text.replace("- ", "")))
+    """Return the numbers of two digits or more."""
+    return set(re.findall(r"(?<![\w,.])[−+]?\d[\d,]*\.\d+|\d{1,3}(?:,\d{3})+|\b\d\d+\b", text))
 
 
 def test_the_numbers_of_a_section_stand_in_the_files_that_it_links():

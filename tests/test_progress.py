@@ -12,9 +12,13 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from skbiasamp import LeakageAuditor
+import skbiasamp
+from skbiasamp import LeakageAuditor, mitigation
 
 pty, fcntl, termios = map(pytest.importorskip, ("pty", "fcntl", "termios"))
 
@@ -93,7 +97,7 @@ def test_a_terminal_shows_what_takes_long_in_bars_which_are_erased(tmp_path):
     code, shown = on_a_terminal(slow_calls(tmp_path), tmp_path)
     assert code == 0
     assert re.search(r"audit.*leakage.*attackers: .* \d+/\d+ ", shown, re.DOTALL)
-    assert re.search(r"folds: .* \d+/50 ", shown)
+    assert re.search(r"folds: .* \d+/70 ", shown)
     assert max(map(len, re.split(r"[\r\n]|\x1b\[A", shown))) <= 80
     assert shown.rstrip("\r").endswith(" ")
 
@@ -210,3 +214,47 @@ def test_ctrl_c_while_the_command_starts(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (130, "skbiasamp: interrupted\n")
+
+
+class Follower:
+    """A callback of scikit-learn that follows all that is inside an estimator."""
+
+    max_propagation_depth = None
+
+    def __init__(self):
+        self.events = []
+
+    def setup(self, estimator, context):
+        self.events.append(f"{type(estimator).__name__}, {context.max_subtasks} tasks")
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(context.task_name)
+
+    def teardown(self, estimator, context):
+        self.events.append("over")
+
+
+def test_callbacks_of_scikit_learn_follow_all_trainings_as_one():
+    """Set up for each training, bars of scikit-learn would be drawn one after another."""
+    pytest.importorskip("sklearn.callback")
+    rng, follower = np.random.default_rng(0), Follower()
+    sex, x = np.repeat(["f", "m"], 100), rng.normal(size=(200, 2))
+    y = (x[:, 0] + (sex == "m") > 0).astype(int)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).set_callbacks(follower)
+    how = {"sensitive_features": sex, "random_state": 0}
+    watched = skbiasamp.cross_audit(model, x, y, n_repeats=2, n_halvings=3, **how)
+    assert follower.events == ["cross_audit, 5 tasks", *["task"] * 5, "all", "over"]
+    plain = clone(model).set_callbacks()
+    expected = skbiasamp.cross_audit(plain, x, y, n_repeats=2, n_halvings=3, **how)
+    assert (watched.value, watched.low) == (expected.value, expected.low)
+    follower.events.clear()
+    candidates = {"other": LogisticRegression(C=0.1)}
+    mitigation.search(model, x, y, candidates=candidates, cv=3, limit=None, **how)
+    assert follower.events == ["search, 6 tasks", *["task"] * 6, "all", "over"]
+    follower.events.clear()
+    with pytest.raises(ValueError, match="scoring"):
+        skbiasamp.cross_audit(model, x, y, scoring="none such", **how)
+    assert follower.events == ["cross_audit, 11 tasks", "over"]

@@ -19,6 +19,7 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
+from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
 
 FEW_DRAWS = {"n_resamples": 50, "random_state": 0}
@@ -720,6 +721,36 @@ def test_files_hold_what_is_returned(amplified, tmp_path):
         text = write(tmp_path / name)
         assert (tmp_path / name).read_text(encoding="utf-8") == text == write()
     assert json.loads((tmp_path / "report.json").read_text())["verdict"] == amplified.verdict
+
+
+def test_markdown_alone_answers_ten_questions():
+    compas = load_compas()
+    rows = compas.frame
+    text = skbiasamp.audit(
+        rows["two_year_recid"],
+        (compas.decile_score >= 5).astype(int),
+        sensitive_features=rows[["race"]],
+        auditor=DirectionalAuditor(),
+        favourable=0,
+        limit=0.02,
+    ).to_markdown()
+    n = rows["race"].value_counts()
+    answers = {
+        "how many rows": f"on {len(rows):,} rows",
+        "which groups, of how many rows": f"race = Caucasian: {n['Caucasian']:,}",
+        "which label": "Label: two\\_year\\_recid",
+        "which outcome do people want": "The favourable outcome is “two\\_year\\_recid = 0”",
+        "who is worse off": "Who is worse off? **African-American.**",
+        "what are the rates": "| Caucasian | 39.1 % | 33.1 % | −6.0 |",
+        "by how much": "**13.2 in the labels, 24.5 in the predictions**",
+        "how sure, at which level": "adds 8.1 to 14.5 percentage points",
+        "is it within the limit": "outside the limit",
+        "what first": "What first? Hold the release",
+        "whose directions": "Training rows: none",
+        "how can it be made again": "favourable=0, limit=0.02",
+    }
+    assert [question for question, answer in answers.items() if answer not in text] == []
+    assert "Confidence level: 95 %" in text
 
 
 def test_markdown_is_one_table_whatever_labels_hold():

@@ -180,6 +180,8 @@ def verdict_of(cells):
         ([[16, 1, 5, 18], [12, 7, 1, 10]], [1, 2, 2, 1]),
         ([[18, 4, 0, 12], [22, 0, 4, 8]], [2, 2, 2, 2]),
         ([[18, 4, 0, 12], [22, 0, 9, 8]], [1, 1, 1, 1]),
+        # The change of a pair is what turns it, not the value.
+        ([[10, 0, 2, 31], [11, 0, 9, 16]], [1, 2, 0, 2]),
     ],
 )
 def test_so_few_rows_turn_a_verdict(known, lost):
@@ -324,6 +326,15 @@ def test_counts_and_the_command_have_bounds(tmp_path, capsys):
     assert "depends on the unknown" in " ".join(capsys.readouterr().out.split())
     assert main(["audit", str(tmp_path / "people.csv"), *names]) == 2
     assert "skbiasamp audit --missing bounds says" in capsys.readouterr().err
+
+
+def test_one_group_beside_rows_without_one_has_no_bounds():
+    sex = np.array(["f", None] * 50, dtype=object)
+    label = np.repeat([1, 0], 50)
+    report = skbiasamp.audit(label, label[::-1], sensitive_features=sex, missing="group")
+    assert report.unknown is None
+    with pytest.raises(ValueError, match="one group only"):
+        skbiasamp.audit(label, label, sensitive_features=sex, missing="bounds")
 
 
 @pytest.mark.parametrize("of", ["weights", "clusters", "scores"])

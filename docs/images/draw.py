@@ -1,13 +1,15 @@
 """Draw pictures of the README and the documentation again that are not drawn at each build.
 
-python docs/images/draw.py              # all; chromium for report, the page of a report
+python docs/images/draw.py              # all; pages and app are photographed, with chromium
 python docs/images/draw.py callbacks    # one; callbacks and captions need SKBIASAMP_DATA
 """
 
+import contextlib
 import doctest
+import io
 import os
 import runpy
-import subprocess
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +19,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
+from PIL import Image
+from playwright.sync_api import sync_playwright
 
 from skbiasamp import LICAuditor
 from skbiasamp._utils.palette import ABOVE, SERIES
@@ -25,49 +29,11 @@ from skbiasamp.metrics import MatchedPairsAuditor
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 sys.path += [str(ROOT / "docs" / "_extensions"), str(ROOT / "benchmarks" / "papers")]
+sys.path += [str(ROOT / "tests")]
 from sheet import INK, NOTE, QUIET, TEXT, WIDTH, narrow, sheet, write  # noqa: E402
 
-LABELS, PREDICTIONS = SERIES[:2]
 CAPTIONERS = {"nic": "NIC", "sat": "SAT", "fc": "FC", "att2in": "Att2in", "updn": "UpDn"}
 CAPTIONERS |= {"nic_plus": "NIC+", "nic_equalizer": "Equalizer"}
-
-
-def first_audit(report):
-    """Draw the rates of each group in labels and predictions, with the change marked."""
-    rates = report.rates.set_index("group")
-    result = report["directional A->T"]
-    _, ax = plt.subplots(figsize=(7.5, 2.7), layout="constrained")
-    for place, (_, row) in enumerate(rates[::-1].iterrows()):
-        labelled, predicted = 100 * row["base_rate"], 100 * row["predicted_rate"]
-        ax.annotate(
-            "",
-            (predicted, place),
-            (labelled, place),
-            arrowprops={"arrowstyle": "-|>", "color": PREDICTIONS, "linewidth": 2.5},
-        )
-        ax.plot(labelled, place, "o", color=LABELS, markersize=9)
-        before = "left" if labelled > predicted else "right"
-        after = "right" if labelled > predicted else "left"
-        gap = 0.8 if labelled > predicted else -0.8
-        ax.text(labelled + gap, place, f"{labelled:.1f} %", ha=before, va="center", color=LABELS)
-        ax.text(
-            predicted - gap, place, f"{predicted:.1f} %", ha=after, va="center", color=PREDICTIONS
-        )
-    ax.set(
-        xlim=(20, 65),
-        ylim=(-0.6, len(rates) - 0.2),
-        yticks=range(len(rates)),
-        yticklabels=rates.index[::-1],
-        xlabel="charged again within two years, % of the group",
-        title=f"The classifier amplifies: {result.value:+.3f} "
-        f"(95 % interval {result.low:+.3f} to {result.high:+.3f})",
-    )
-    ax.plot([], [], "o", color=LABELS, markersize=9, label="in the labels")
-    ax.plot([], [], ">", color=PREDICTIONS, markersize=9, label="in the predictions")
-    ax.legend(loc="upper center", ncols=2, frameon=False)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(axis="y", length=0)
 
 
 def of_readme():
@@ -147,27 +113,77 @@ def captions():
     return figure
 
 
-def report():
-    """Draw the first screen of a report's page, as a phone shows it."""
+# What the marks of "Read your page" stand at, in their order.
+MARKED = ("h1", ".chip", ".lead", *[f"dt >> nth={place}" for place in (0, 1)], "figcaption")
+MARKED += tuple(f"dt >> nth={place}" for place in (2, 3, 4))
+MARK = """(place, number) => {
+  const mark = document.createElement("span");
+  mark.textContent = number;
+  mark.style = "display: inline-block; min-width: 1.5em; margin-right: .4em; border-radius: 4px; " +
+    "background: #6a2a8c; color: #fff; font: bold 15px/1.5 sans-serif; text-align: center;";
+  place.matches(".chip") ? place.before(mark) : place.prepend(mark);
+}"""
+
+
+@contextlib.contextmanager
+def browser(width, height=900):
+    """Give a page of a browser, of a width in pixels."""
+    with sync_playwright() as api:
+        chromium = api.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        viewport = {"width": width, "height": height}
+        yield chromium.new_page(viewport=viewport, device_scale_factor=1.5)
+        chromium.close()
+
+
+def photograph(page, name, selector):
+    """Write what a page shows from its top to the end of an element, in 64 colours."""
+    box = page.locator(selector).bounding_box()
+    width = page.viewport_size["width"]
+    clip = {"x": 0, "y": 0, "width": width, "height": box["y"] + box["height"] + 12}
+    shown = Image.open(io.BytesIO(page.screenshot(clip=clip, full_page=True)))
+    shown.convert("RGB").quantize(64).save(FOLDER / f"{name}.png", optimize=True)
+
+
+def pages():
+    """Write the first screen of the README's page: at a desk, on a phone, and with marks."""
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
-        of_readme()["report"].to_html(page)
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        options += ["--force-device-scale-factor=2", "--window-size=390,1180"]
-        options += [f"--screenshot={FOLDER / 'report.png'}", page.as_uri()]
-        subprocess.run(["chromium", *options], check=True, capture_output=True)
+        path = Path(folder) / "report.html"
+        of_readme()["report"].to_html(path)
+        for name, width in {"page": 1080, "report": 390, "read-your-page": 390}.items():
+            with browser(width) as page:
+                page.goto(path.as_uri())
+                for number, place in enumerate(MARKED if name == "read-your-page" else (), 1):
+                    page.locator(place).first.evaluate(f"place => ({MARK})(place, {number})")
+                photograph(page, name, "#first")
+
+
+def app():
+    """Write the app, after a file was dropped."""
+    from app_process import running_app
+
+    with tempfile.TemporaryDirectory() as folder, running_app(Path(folder) / "app") as running:
+        names = of_readme()
+        columns = {"label": names["y_test"], "prediction": names["predicted"]}
+        rows = pd.DataFrame({"race": names["race_test"], **columns})
+        rows.to_csv(Path(folder) / "test.csv", index=False)
+        with browser(540) as page:
+            page.goto(running.url)
+            page.set_input_files("#file-test", Path(folder) / "test.csv")
+            page.wait_for_selector("#target:visible")
+            page.wait_for_timeout(500)
+            photograph(page, "app", "#rows")
 
 
 PICTURES = {"compas-thresholds": thresholds, "callbacks": callbacks, "captions": captions}
 
 if __name__ == "__main__":
-    asked = sys.argv[1:] or [*PICTURES, "first-audit", "report"]
+    asked = sys.argv[1:] or [*PICTURES, "pages", "app"]
     for name in asked:
         if name in PICTURES:
             write(PICTURES[name], FOLDER / f"{name}.svg")
-    if "first-audit" in asked:  # of the README, and wider
-        first_audit(of_readme()["report"])
-        plt.rcParams["svg.hashsalt"] = "skbiasamp"
-        plt.gcf().savefig(FOLDER / "first-audit.svg", metadata={"Date": None})
-    if "report" in asked:
-        report()
+    if "pages" in asked:
+        pages()
+    if "app" in asked:
+        app()

@@ -90,6 +90,7 @@ auditors = [MALSAuditor(), multi[0], DirectionalAuditor(), multi[1]]
 options: dict[str, Any] = {"auditor": auditors, "random_state": 0}
 options["candidates"] = mitigations | noises
 options["limit"] = None  # all are trained, and none is chosen
+options["uses_group"] = True  # corpus constraints need it
 on_compas = search(
     model, compas.data, compas_labels, sensitive_features=compas.sensitive_features, **options
 )

@@ -18,6 +18,7 @@ from skbiasamp._input.errors import (
     InputError,
     InputTypeError,
     Name,
+    Role,
     Said,
     meant,
     plain,
@@ -254,6 +255,22 @@ def check_distinct(names: Names, argument: str) -> None:
             name=argument,
             twice=twice[0],
         )
+
+
+def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: int) -> None:
+    """Raise if there are more groups than people mean; `max_groups` None is the default rule."""
+    few_rows = max_groups is None and n_groups > FEW_GROUPS and n_rows < FEW_ROWS * n_groups
+    if not few_rows and n_groups <= (MOST_GROUPS if max_groups is None else max_groups):
+        return
+    raise InputError(
+        "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it an "
+        "identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are groups, pass "
+        "{allowing}.",
+        n_groups=n_groups,
+        what="values" if n_columns == 1 else f"combinations or values of {n_columns} columns",
+        rows=rows_of(n_rows),
+        allowing=Role("max_groups", f"={n_groups}"),
+    )
 
 
 def check_known(

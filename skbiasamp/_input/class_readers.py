@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import (
-    FEW_GROUPS,
-    FEW_ROWS,
-    MOST_GROUPS,
     Array,
     Names,
     check_columns,
     check_distinct,
+    check_group_limit,
     check_kinds,
     check_known,
     check_same_columns,
@@ -43,8 +41,8 @@ from skbiasamp._input.coding import (
 )
 from skbiasamp._input.column_names import positions_of
 from skbiasamp._input.containers import as_column, columns_of, is_table
-from skbiasamp._input.errors import InputError, Role, quote, rows_of
-from skbiasamp._input.labels import Codes, Members, Side
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.labels import Codes, Members, Side, as_integers
 from skbiasamp._input.parameters import Found, Parameter
 from skbiasamp._input.readers import Reader, columns_differ, reached
 from skbiasamp._input.spelling import check_spelling
@@ -323,19 +321,8 @@ class Groups(Classes):
         return None if self.known is None else self.known.names
 
     def _check_number(self, n: int, rows: Array) -> None:
-        most, n_columns = self.how.max_groups, len(self.label.titles)
-        few_rows = most is None and n > FEW_GROUPS and rows.sum() < FEW_ROWS * n
-        of_columns = "" if n_columns == 1 else f"combinations or values of {n_columns} columns"
-        if self.known is None and (few_rows or n > (MOST_GROUPS if most is None else most)):
-            raise InputError(
-                "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it "
-                "an identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are "
-                "groups, pass {allowing}.",
-                n_groups=n,
-                what=of_columns or "values",
-                rows=rows_of(rows.sum()),
-                allowing=Role("max_groups", f"={n}"),
-            )
+        if self.known is None:
+            check_group_limit(n, rows.sum(), self.how.max_groups, len(self.label.titles))
 
 
 class MarginalGroups(Groups):
@@ -401,11 +388,12 @@ def _is_other(name: Hashable) -> bool:
 def _combined(labels: list[Found]) -> Found:
     """Return the combinations of several columns' values that occur, as tuples."""
     stacked = np.stack([codes for codes, _ in labels], axis=1)
-    distinct, codes = np.unique(stacked, axis=0, return_inverse=True)
+    _, first, codes = np.unique(as_integers(stacked), return_index=True, return_inverse=True)
     names = tuple(
-        tuple(values[i] for i, (_, values) in zip(row, labels, strict=True)) for row in distinct
+        tuple(values[i] for i, (_, values) in zip(row, labels, strict=True))
+        for row in stacked[first]
     )
-    return codes.reshape(-1), names
+    return codes, names
 
 
 def _of_floats(parameter: Parameter) -> bool:

@@ -18,6 +18,8 @@ from skbiasamp._input.checks import Array, Names
 # Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
 # precision.
 _BLOCK = 1 << 11
+# Rows of integers are joined to numbers below this.
+_MOST_JOINED = 1 << 62
 
 
 def in_slices(n_rows: int) -> Iterator[slice]:
@@ -301,3 +303,33 @@ def as_bytes(rows: Array) -> Array:
         padded[:, : rows.shape[1]] = rows
         return padded.view(f"u{width}").reshape(-1)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
+
+
+def as_integers(rows: Array) -> Array:
+    """Return one integer for each row of integers, equal exactly where rows are.
+
+    They sort much faster than rows do.
+    """
+    joined, size = np.zeros(len(rows), dtype=np.int64), 1
+    for column in rows.T if len(rows) else ():
+        low, n = int(column.min()), int(column.max()) - int(column.min()) + 1
+        if size * n > _MOST_JOINED:  # such as the bits of floats
+            values, column = np.unique(column, return_inverse=True)
+            low, n = 0, len(values)
+        if size * n > _MOST_JOINED:
+            values, joined = np.unique(joined, return_inverse=True)
+            size = len(values)
+        joined, size = joined * n + (column - low), size * n
+    return joined
+
+
+def distinct_rows(rows: Array) -> tuple[Array, Array]:
+    """Return where each distinct row of integers is first, and which of these every row is.
+
+    They are in the order of their bytes.
+    """
+    _, first, code = np.unique(as_integers(rows), return_index=True, return_inverse=True)
+    order = np.argsort(as_bytes(rows[first]), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[code]

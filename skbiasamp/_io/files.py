@@ -33,6 +33,8 @@ from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp._utils.warnings import warn
 
 FEW_ROWS = 1_000_000  # are read; an engine counts more
+_SMALL = 128 << 20  # bytes of text files that pandas reads, in parts of so many rows
+_ROWS = 50_000
 # Compressed files of which a warning says how large they are: bytes, and times their size.
 _LARGE, _PACKED = 100 << 20, 20
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -273,11 +275,12 @@ def _scanner(sources: list[Source]) -> Any:
 
     All read alike: nothing but an empty cell is missing, and types are those of the whole column.
     pandas reads what polars cannot: JSON lines, other encodings than UTF-8, parts that are not
-    written alike.
+    written alike; and text that is small, in less time and memory.
     """
     kind = kind_of(sources[0].path)
     alike = len({source[2:] for source in sources}) == 1 and sources[0].encoding in ("", "utf-8")
-    if kind in _OBJECTS or not alike:
+    small = kind != PARQUET and sum(source.path.stat().st_size for source in sources) < _SMALL
+    if kind in _OBJECTS or not alike or small:
         return _scan_pandas
     has = {name: importlib.util.find_spec(name) for name in ("duckdb", "polars", "pyarrow")}
     # DuckDB takes A and a for one name, and backslashes for folders; it returns Arrow tables.
@@ -362,15 +365,16 @@ def _scan_pandas(sources: list[Source], needed: list[str]) -> _Scanned:
             )
             # With a header pandas cuts a first row that is too long; without one it refuses it.
             read(header=None, nrows=2)
-            # With usecols, pandas would not see that a row has too many cells.
-            whole = read(
+            read = partial(
+                read,
                 decimal=source.decimal,
                 index_col=False,
                 keep_default_na=False,
                 na_values=[""],
                 low_memory=False,
             )
-            if whole.iloc[:, -1].isna().any():
+            whole, ends = _read_in_parts(read, needed)
+            if ends.isna().any():
                 check_lines(source)
         elif source.columns is None:
             columns = read_objects(source.path, needed, source.encoding)
@@ -386,3 +390,21 @@ def _scan_pandas(sources: list[Source], needed: list[str]) -> _Scanned:
         frames.append(whole[needed])
     together = pandas.concat(frames, ignore_index=True)
     return nw.from_native(together).lazy(), [len(frame) for frame in frames]
+
+
+def _read_in_parts(read: Any, needed: list[str]) -> tuple[Any, Any]:
+    """Return some columns of a table, and its last one.
+
+    A whole table takes several times the memory of its file. With usecols, pandas would not see
+    that a row has too many cells.
+    """
+    import pandas
+
+    with read(chunksize=_ROWS) as chunks:
+        parts = [(chunk[needed], chunk.iloc[:, -1]) for chunk in chunks]
+    columns, ends = ([part[i] for part in parts] for i in (0, 1))
+    kinds = ({part[name].dtype.kind for part in columns} for name in needed)
+    if not parts or any(len(kind) > 1 and kind != {"i", "f"} for kind in kinds):
+        whole = read()  # the type of a column is that of all of its cells
+        return whole[needed], whole.iloc[:, -1]
+    return pandas.concat(columns, ignore_index=True), pandas.concat(ends)

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -32,6 +32,7 @@ class Step:
         self._total = total if total != 1 else None
         self._due = time.monotonic() + wait
         self._bar: Any = None
+        self.done: Callable[[int], None] = lambda n: None  # is told how many more are done
 
     def advance(self, n: int = 1) -> None:
         """Note that `n` more are done."""
@@ -39,6 +40,7 @@ class Step:
 
     def advance_to(self, n: int) -> None:
         """Note that `n` are done."""
+        self.done(n - self.n)
         self.n = n
         if self in _steps:
             for step in _steps:

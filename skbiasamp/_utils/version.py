@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import platform
 from importlib import metadata
+from typing import Any
 
 __version__ = "0.2.0"
 
@@ -48,3 +50,15 @@ def show_versions() -> None:
                 shown[name] = "not installed"
     for name, version in shown.items():
         print(f"{name:<17} {version}")
+
+
+def made_now() -> dict[str, Any]:
+    """Return when a report is made, and with which versions."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "versions": {
+            "skbiasamp": __version__,
+            **{name: metadata.version(name) for name in _CORE[:4]},
+            "Python": platform.python_version(),
+        },
+    }

@@ -6,6 +6,7 @@ Run as a process of its own, since a file may need more memory than is allowed.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import itertools
 import json
@@ -110,15 +111,12 @@ def _proposed_format(path: Path, given: dict[str, str]) -> dict[str, str]:
 
 def _encoding_of(path: Path) -> str:
     with path.open("rb") as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-    try:
-        with path.open(encoding="utf-8") as text:
-            while text.read(_SAMPLE):
-                pass
-    except UnicodeDecodeError:
-        return "cp1252"  # as Windows and Excel write it
-    return "utf-8"
+        is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    with contextlib.suppress(UnicodeDecodeError), path.open(encoding="utf-8") as text:
+        while text.read(_SAMPLE):
+            pass
+        return "utf-8"
+    return "utf-16" if is_marked else "cp1252"  # as Windows and Excel write it
 
 
 def _codec(encoding: str) -> str:

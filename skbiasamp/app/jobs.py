@@ -28,8 +28,7 @@ class Job:
         self.id = secrets.token_urlsafe(12)
         self.arguments, self.files, self.folder = arguments, files, folder / self.id
         self.state, self.text, self.percent = "waiting", "Waiting for another audit", 0
-        self._output = ""
-        self._begun = time.monotonic()
+        self._output, self._begun = "", time.monotonic()
 
     def describe(self) -> dict[str, Any]:
         """Return what the page shows of it."""

@@ -45,6 +45,7 @@ from skbiasamp.datasets import load_compas
 _STATIC = Path(__file__).parent / "static"
 _HOSTS = ["127.0.0.1", "localhost"]
 _MOST_AT_ONCE = 2  # audits; others wait
+_MOST_TABS = 20  # whose choices are kept
 _PATIENCE = 5  # seconds to take the rest of a file that is refused
 _EVERY = 0.2  # seconds between two looks at an audit
 _HEADERS = {
@@ -109,6 +110,7 @@ class App:
         self.max_size = max_size
         self.files: dict[str, StoredFile] = {}
         self.jobs: dict[str, Job] = {}
+        self.tabs: dict[str, bytes] = {}
         self.turns = asyncio.Semaphore(_MOST_AT_ONCE)
         # By the content of a file: when its first report was made, and when limits were set.
         self.reported: dict[str, datetime] = {}
@@ -125,6 +127,7 @@ class App:
             Route("/jobs/{id}", self.cancel, methods=["DELETE"]),
             Route("/jobs/{id}/events", self.events),
             Route("/jobs/{id}/{report}", self.report),
+            Route("/tabs/{tab}", self.tab, methods=["GET", "PUT"]),
             Mount("/", StaticFiles(directory=_STATIC, html=True)),
         ]
 
@@ -188,8 +191,7 @@ class App:
     async def start(self, request: HttpRequest) -> Response:
         """Start an audit."""
         fields = await request.json()
-        files: dict[str, StoredFile] = {}
-        names: dict[str, str] = {}
+        files, names = dict[str, StoredFile](), dict[str, str]()
         for role in ("test", "train", "other"):
             if role in fields["files"]:
                 file = self._file(fields["files"][role])
@@ -199,15 +201,19 @@ class App:
         asked = Form(fields["options"], names)
         job = Job(["-m", "skbiasamp", *asked.arguments()], files, self.folder)
         sha256, limit = files[names["test"]].sha256, str(fields["options"].get("limit", ""))
-        texts = {
-            "command": shlex.join(["skbiasamp", *asked.arguments()]),
-            "names": names,
-            "models": asked.models,
-            "record": self._record(sha256, limit),
-        }
+        command, record = ["skbiasamp", *asked.arguments()], self._record(sha256, limit)
         self.jobs[job.id] = job
         job.start(self.turns, lambda: self.reported.setdefault(sha256, datetime.now()))
-        return JSONResponse({"id": job.id} | texts)
+        answer = {"id": job.id, "names": names, "models": asked.models, "record": record}
+        return JSONResponse(answer | {"command": shlex.join(command)})
+
+    async def tab(self, request: HttpRequest) -> Response:
+        """Keep what was chosen in a tab of the browser, until its page is loaded again."""
+        tab = request.path_params["tab"]
+        if request.method == "PUT":
+            others = [item for item in self.tabs.items() if item[0] != tab]
+            self.tabs = dict([*others[1 - _MOST_TABS :], (tab, await request.body())])
+        return Response(self.tabs.get(tab, b"null"), media_type="application/json")
 
     def _record(self, sha256: str, limit: str) -> str:
         """Return whether a limit was set before the first report of a file was made."""
@@ -294,8 +300,7 @@ def serve(port: int, *, browser: bool, max_size: int) -> None:
             lifespan=answers.lifespan,
             exception_handlers={RefusedError: _refuse, ClientDisconnect: _refuse},
         )
-        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
         if hasattr(signal, "SIGHUP"):  # the terminal was closed
             signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
         print(f"Open this address in a browser: http://{_HOSTS[0]}:{port}/{token}/")

@@ -14,7 +14,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Members
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
-from skbiasamp.attackers.attack import Attack
+from skbiasamp.attackers.attack import MOST_MEANS, Attack
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, of_all_draws, other_folds
 from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,
@@ -35,7 +35,9 @@ def train_attackers(
     rng: np.random.Generator,
 ) -> TrainedPair:
     """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
-    settings = pair.settings
+    settings, whole = pair.settings, pair
+    if _can_merge(pair):
+        pair = pair.merged()
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
     training = pair.data.training
@@ -70,7 +72,16 @@ def train_attackers(
         every = np.stack(list(islice(outputs, prod(shape))))
         predicted.append(every.reshape(*shape, *every.shape[1:]))
     folds = weight[:, :n_scored] if training is None else weight
-    return TrainedPair(pair, folds, predicted)
+    return TrainedPair(whole, pair, folds, predicted)
+
+
+def _can_merge(pair: AttackPair) -> bool:
+    """Whether attackers see means of scores, so that many cells are alike to them."""
+    cells = pair.cells
+    of_rows = cells.whole and cells.clusters is None and not pair.settings.holdout
+    attack = pair.attacks[-1]
+    means = attack.soft and attack.n_classes > 0 and attack.n_inputs == MOST_MEANS
+    return of_rows and means and not pair.rowwise
 
 
 def _tasks(
@@ -173,11 +184,13 @@ def _numbers(
 class TrainedPair:
     """Trained attackers: what each predicts for every input.
 
-    `folds` are the weights of cells in each fold of each draw, `predicted` by attack (draws, 1,
-    folds, targets, inputs, classes).
+    `folds` are the weights of the cells of `learnt` in each fold of each draw, `predicted` by
+    attack (draws, 1, folds, targets, inputs, classes). `learnt` is the pair, or one over fewer
+    cells.
     """
 
     pair: AttackPair
+    learnt: AttackPair
     folds: Array
     predicted: list[Array]
 
@@ -185,7 +198,7 @@ class TrainedPair:
 
     def qualities(self, rng: np.random.Generator) -> Qualities:
         """Score the attackers of each draw on rows that they did not learn from."""
-        pair = self.pair
+        pair = self.learnt
         noise = rng.spawn(1)[0]  # as for exact attackers
         draws: list[Qualities] = []
         for weight, *predicted in zip(self.folds[:, None], *self.predicted, strict=True):
@@ -208,7 +221,7 @@ class TrainedPair:
         rng: np.random.Generator,
     ) -> tuple[Array, Array]:
         """Return the qualities of predictions, and of the best guess that ignores its input."""
-        pair = self.pair
+        pair = self.learnt
         if attack.n_classes:
             table = pair.tables(attack, weight, rate, rng)
             return pair.score(table, predicted), pair.best_guess(table)
@@ -234,8 +247,9 @@ class TrainedPair:
             by_fold = []
             for fold in range(self.folds.shape[1]):
                 own = [every[[draw]][:, :, [fold]] for every in self.predicted]
-                alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
-                by_fold.append(alone.rescored(self.pair.cells.weight[None]))
+                own_folds = self.folds[[draw]][:, [fold]]
+                alone = replace(self, pair=self.learnt, folds=own_folds, predicted=own)
+                by_fold.append(alone.rescored(self.learnt.cells.weight[None]))
             draws.append(of_all_draws(by_fold))
         return Qualities(*map(np.stack, zip(*draws, strict=True)))
 
@@ -244,12 +258,12 @@ class TrainedPair:
     @cached_property
     def _means(self) -> list[Array]:
         """What the attackers predict on average, see `_mean`."""
-        return [self._mean(*both) for both in zip(self.pair.attacks, self.predicted, strict=True)]
+        return [self._mean(*both) for both in zip(self.learnt.attacks, self.predicted, strict=True)]
 
     @cached_property
     def _scored(self) -> Array | None:
         """How much of each cell is scored; None if that is all, as in a single split it is not."""
-        share = divide(self.folds.sum(axis=1).mean(axis=0), self.pair.cells.weight)
+        share = divide(self.folds.sum(axis=1).mean(axis=0), self.learnt.cells.weight)
         return None if (share == 1).all() else share
 
     def rescored(self, weight: Any) -> Qualities:
@@ -301,7 +315,8 @@ class TrainedPair:
     def _counted(self, attack: Attack) -> bool:
         """Whether counts of inputs are perturbed, which needs tables of inputs."""
         pair = self.pair
-        return pair.perturbed == "input" and not pair.rowwise and attack is pair.data
+        on_labels = attack is pair.data or attack is self.learnt.data
+        return pair.perturbed == "input" and not pair.rowwise and on_labels
 
     def _by_input(self, attack: Attack) -> bool:
         """Whether rows are summed by input; if inputs are many, by what is predicted of them."""

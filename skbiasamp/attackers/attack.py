@@ -119,7 +119,9 @@ class Attack:
     @cached_property
     def rows_per_input(self) -> float:
         """Number of rows of each distinct input, on average."""
-        n_inputs = self.n_inputs if self.n_bits else len(np.unique(self.input_codes))
+        n_inputs = self.n_inputs
+        if not self.n_bits:
+            n_inputs = int(np.count_nonzero(np.bincount(self.input_codes)))
         return float(self.cells.weight.sum() * self.cells.rows_per_weight) / n_inputs
 
     @property
@@ -245,6 +247,9 @@ def _inputs(sides: list[Side], *, perturbed: bool) -> tuple[Array | None, list[A
         joined = rows @ powers
     elif perturbed:  # each row has its own perturbation
         inputs, joined = rows, np.arange(len(rows))
+    elif first.soft and rows.shape[1] == 1:  # numbers sort faster than rows
+        inputs, joined = np.unique(rows, return_inverse=True)
+        inputs, joined = inputs[:, None], joined.reshape(-1)
     elif first.soft:
         inputs, joined = np.unique(rows, axis=0, return_inverse=True)
     else:  # the labels of one side keep their patterns

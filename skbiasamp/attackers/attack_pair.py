@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.labels import Side
+from skbiasamp._input.labels import Codes, Members, Side
 from skbiasamp._utils.progress import progress
 from skbiasamp.attackers._perturbation import Agreement, perturb
 from skbiasamp.attackers.attack import Attack, Settings, hard, number_of_cells
@@ -24,7 +24,7 @@ from skbiasamp.attackers.qualities import (
 )
 from skbiasamp.attackers.resampling import draw_folds
 from skbiasamp.counts.blocks import Blocks
-from skbiasamp.counts.cells import positive_position, side_of
+from skbiasamp.counts.cells import positive_position, side_of, sides_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks
 
@@ -128,6 +128,26 @@ class AttackPair:
     def n_folds(self) -> int:
         """Number of folds of the audited rows: 1 if attackers learn from other rows."""
         return 1 if self.data.training is not None else self.settings.cv or 1
+
+    def merged(self) -> AttackPair:
+        """Return the pair over fewer cells: neighbours that attackers cannot tell apart are one."""
+        cells, every = self.cells, [side for side in sides_of(self.cells).values() if not side.soft]
+        if self.perturbed is not None:
+            truth, prediction = self._compared(cells)
+            every.append(hard(prediction, truth, positive_position(cells, self.truth)))
+        keys = [side.labels.keys() for side in every]
+        keys += [attack.input_codes[:, None] for attack in self.attacks]
+        rows = np.hstack(keys)
+        first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+        fewer = take(cells, first, np.add.reduceat(cells.weight, first))
+
+        def over_fewer(attack: Attack) -> Attack:
+            assert isinstance(attack.target, Codes | Members)
+            codes, target = attack.input_codes[first], attack.target.take(first)
+            return replace(attack, cells=fewer, input_codes=codes, target=target)
+
+        model = None if self.model is None else over_fewer(self.model)
+        return replace(self, data=over_fewer(self.data), model=model)
 
     # ------------------------------------------------------------------ equalisation
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.labels import as_bytes
+from skbiasamp._input.labels import as_integers
 from skbiasamp._utils.random import generator
 from skbiasamp.counts.blocks import Blocks, BlockWeights
 from skbiasamp.counts.cells import keys_of, side_of
@@ -189,8 +189,7 @@ def merged_into(cells: Contingency, others: Contingency) -> Merged:
     If several cells of `others` have the same labels, each of them gets some.
     """
     keys = np.vstack([keys_of(others), keys_of(cells)])
-    _, code = np.unique(as_bytes(keys), return_inverse=True)
-    known, code = np.split(code.reshape(-1), [others.n_cells])
+    known, code = np.split(as_integers(keys), [others.n_cells])
     in_order, order = np.argsort(known, kind="stable"), np.argsort(code, kind="stable")
     known, code = known[in_order], code[order]
     first, last = (np.searchsorted(known, code, side) for side in ("left", "right"))

@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import sklearn
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.ensemble import StackingClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -271,6 +269,10 @@ def ready(estimator: Any) -> Any:
 
     A StackingClassifier without a final estimator has none: it gets the one that `fit` would make.
     """
+    # Imported here: most audits need neither.
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.linear_model import LogisticRegression
+
     copied = clone(estimator)
     inside = {"": copied, **{f"{k}__": v for k, v in copied.get_params(deep=True).items()}}
     for name, inner in inside.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import as_integers
 from skbiasamp.counts.cells import (
     C,
     Cells,
@@ -70,13 +71,13 @@ def ordered(cells: C) -> C:
         given = cells
         if cells.clusters is not None:
             cells = distinct(cells)
-        keys, clusters = keys_of(cells), cells.clusters
-        # The last key counts most: the group. Weights order rows of equal labels.
+        labels, clusters = as_integers(keys_of(cells)), cells.clusters
+        # The last key counts most. Weights order rows of equal labels.
         ties = [cells.rows, cells.weight] if clusters is None else [clusters.of]
-        order = np.lexsort([*ties, *keys.T[::-1]])
-        weight, keys = cells.weight[order], keys[order]
+        order = np.lexsort([*ties, labels])
+        weight, labels = cells.weight[order], labels[order]
         if cells.whole and clusters is None:
-            new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+            new = np.append(True, labels[1:] != labels[:-1])
             order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
         same = np.array_equal(order, np.arange(cells.n_cells))
         in_order = cells if same else take(cells, order, weight)

@@ -19,8 +19,9 @@ from skbiasamp._input.labels import (
     Rows,
     Side,
     Summed,
-    as_bytes,
+    as_integers,
     common,
+    distinct_rows,
 )
 from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
@@ -189,36 +190,35 @@ class Cells(Weighted):
             return self._profiled(self.clusters)
         if not self.whole:
             return self
-        _, first, cell = np.unique(as_bytes(keys_of(self)), return_index=True, return_inverse=True)
-        if len(first) == self.n_cells:
+        keys = keys_of(self)
+        in_order = np.sort(as_integers(keys))
+        if (in_order[1:] != in_order[:-1]).all():
             return self
-        weight = np.apply_along_axis(partial(np.bincount, cell.reshape(-1)), -1, self.weight)
+        first, cell = distinct_rows(keys)
+        weight = np.apply_along_axis(partial(np.bincount, cell), -1, self.weight)
         return take(self, first, weight)
 
     def _added(self) -> Self:
         """Add up the sums of equal groups, in an order that only the groups decide."""
         roles = [side for name, side in self._sides.items() if name.startswith("group")]
-        keys = as_bytes(np.hstack([side.labels.keys() for side in roles]))
-        _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+        first, cell = distinct_rows(np.hstack([side.labels.keys() for side in roles]))
         sides: dict[SideName, Side] = {}
         for name, side in self._sides.items():
             labels: Labels = side.labels.take(first)
             if name.startswith("task"):
                 sums = np.zeros((len(first), side.labels.width))
-                np.add.at(sums, cell.reshape(-1), side.labels.dense(slice(None), float))
+                np.add.at(sums, cell, side.labels.dense(slice(None), float))
                 labels = Members(sums)
             sides[name] = replace(side, labels=labels)
-        return reweighted(self, np.bincount(cell.reshape(-1), self.weight), sides)
+        return reweighted(self, np.bincount(cell, self.weight), sides)
 
     def _profiled(self, clusters: Clusters) -> Self:
         """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters."""
         each = np.bincount(clusters.of, clusters.each(self.rows))
         if (each[clusters.of] == 1).all():
             return with_weight(self, self.weight, self.repeats)._distinct()
-        _, code = np.unique(as_bytes(keys_of(self)), return_inverse=True)
-        first, rows, weight, profiles = profiled(
-            clusters, code.reshape(-1), self.rows, self.row_weight
-        )
+        _, code = distinct_rows(keys_of(self))
+        first, rows, weight, profiles = profiled(clusters, code, self.rows, self.row_weight)
         merged = take(self, first, weight)
         merged.repeats = None if self.whole else rows
         merged.clusters = profiles

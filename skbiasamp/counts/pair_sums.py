@@ -11,6 +11,8 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Labels, in_slices
 from skbiasamp.counts.blocks import BlockWeights
 
+_MANY_ROWS = 1 << 10  # are counted draw by draw
+
 
 def everywhere(n_rows: int) -> Codes:
     """Return labels of one column that every row is in."""
@@ -35,6 +37,8 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
             present, starts = np.unique(pair, return_index=True)  # sorted rows need no product
             sums = np.zeros((len(weight), n_pairs))
             sums[:, present] = np.add.reduceat(weight, starts, axis=1)
+        elif len(rows) > max(n_pairs, _MANY_ROWS):  # nothing is copied
+            sums = np.stack([np.bincount(pair, drawn[rows], n_pairs) for drawn in weight])
         else:
             at = (pair, rows)
             one_hot = sparse.csr_array((np.ones(len(rows)), at), shape=(n_pairs, weight.shape[1]))

@@ -403,11 +403,7 @@ class CooccurrenceAuditor(BaseAuditor):
             return max(between.standard_error**2 - single, 0.0), between.degrees_of_freedom
 
         def verdict(names: Sequence[str], mean: Mean) -> str:
-            pairs = mean_of(names)
-            number = self._number(pairs, level)
-            value, low, high = map(float, mean[:3])
-            known = replace(number, value=value, low=low, high=high)
-            return pairs.verdict(known, published=self.formula == "published")
+            return self._verdict_at(mean_of(names), mean)
 
         def of_pairs(method: str) -> dict[str, Array]:
             if level is None:
@@ -436,6 +432,15 @@ class CooccurrenceAuditor(BaseAuditor):
             verdict=verdict,
             of_pairs=of_pairs,
         )
+
+    def verdict_for(self, test: Contingency, mean: Mean) -> str:
+        return self._verdict_at(self.pairs_of(test)[1], mean)
+
+    def _verdict_at(self, pairs: Pairs, mean: Mean) -> str:
+        """Return what an interval of the value says that is not that of the pairs."""
+        value, low, high = map(float, mean[:3])
+        known = replace(self._number(pairs, None), value=value, low=low, high=high)
+        return pairs.verdict(known, published=self.formula == "published")
 
     def _result(self, test: Contingency) -> AuditResult:
         train, pairs = self.pairs_of(test, warns=True)

@@ -26,6 +26,7 @@ from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import of_model
+from skbiasamp.inference.runs import Mean
 from skbiasamp.metrics.comparing import Runs, audited_runs, compared
 from skbiasamp.metrics.declaration import Declaration
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
@@ -47,6 +48,7 @@ INTERNAL = frozenset(
         "learn_signs",
         "pairs_of",
         "values_of_draws",
+        "verdict_for",
     }
 )
 
@@ -500,6 +502,10 @@ class BaseAuditor(Declaration):
     @abstractmethod
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
+
+    def verdict_for(self, test: Contingency, mean: Mean) -> str:
+        """Return what an interval says of the value of audited rows; "" if only its side counts."""
+        return ""
 
     def _for_models(self, cells: Contingency) -> Self:
         """Return the auditor that measures the models of ordered cells alike."""

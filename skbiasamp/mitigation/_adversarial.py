@@ -1,11 +1,20 @@
-"""AdversarialClassifier: a network trained against an adversary that predicts the group."""
+"""AdversarialClassifier: a network trained against an adversary that predicts the group.
+
+The adversary learns to predict the group from what a layer of the network gives. The network
+learns its task, and to make it fail. Its random numbers do not depend on the adversary: with an
+adversary weight of 0 it is the network trained alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from functools import partial
+from itertools import islice, pairwise, repeat
+from math import prod
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -19,18 +28,28 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from skbiasamp._input.checks import Array, Names, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers.networks import check_total, find_device, import_torch, seeded
+from skbiasamp.attackers.networks import (
+    check_outputs,
+    check_total,
+    distinct_inputs,
+    draw_rows,
+    find_device,
+    hidden_widths,
+    import_torch,
+    make_module,
+    seeded,
+)
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.metrics import LeakageAuditor
-from skbiasamp.mitigation._adversarial_training import Networks, Training, TrainingRows, build
 from skbiasamp.mitigation._pairs import checked_data, input_errors, read_pairs
 
+_ADVERSARY_WIDTH = 64
 _AT_ONCE = 4096  # rows of features whose outputs are computed together
 
 
@@ -238,14 +257,12 @@ class AdversarialClassifier(
                     step.advance()
         self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
-        tensors = [tensor for net in networks.every for tensor in net.state_dict().values()]
-        if not all(torch.isfinite(tensor).all() for tensor in tensors):
+        every = torch.nn.ModuleList(networks.every).cpu().eval()
+        if not all(torch.isfinite(tensor).all() for tensor in every.state_dict().values()):
             raise InputError(
                 "Training diverged: the networks have weights that are not finite. Lower "
                 "{learning_rate} or {adversary_weight}, or scale {X} (StandardScaler)."
             )
-        for network in networks.every:
-            network.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
         self.adversary_, self.layer_ = networks.adversary, networks.layer
         self._n_features_out = n_seen
@@ -339,8 +356,7 @@ class AdversarialClassifier(
             over seeds), ``std`` over seeds, and ``seeds``.
         """
         check_count("seeds", seeds)
-        if auditor is None:
-            auditor = LeakageAuditor(equalize="f1", n_draws=3)
+        leakage = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
         attribute = self._sensitive(X, sensitive_features, "path")
         values, rows = np.ravel(as_numbers(weights, "weights")).tolist(), []
         with progress("adversarial training", seeds * len(values)) as step:
@@ -348,15 +364,15 @@ class AdversarialClassifier(
                 X_train, X_test, y_train, y_test, train, test = train_test_split(
                     X, y, attribute, test_size=test_size, random_state=seed
                 )
-                measure = clone(auditor).set_params(interval=None, random_state=seed)
+                measure = clone(leakage).set_params(interval=None, random_state=seed)
                 for weight in values:
                     trained = clone(self).set_params(adversary_weight=weight, random_state=seed)
                     passed = train if self.sensitive is None else None
                     trained.fit(X_train, y_train, sensitive_features=passed)
                     logits = trained.decision_function(X_test)
-                    leakage = measure.score(y_test, logits, sensitive_features=test)
-                    rows.append((weight, "accuracy", trained.score(X_test, y_test)))
-                    rows.append((weight, "leakage", leakage))
+                    leaks = measure.score(y_test, logits, sensitive_features=test)
+                    accuracy = trained.score(X_test, y_test)
+                    rows += [(weight, "accuracy", accuracy), (weight, "leakage", leaks)]
                     step.advance()
         frame = pd.DataFrame(rows, columns=["weight", "measure", "value"])
         values_of = frame.groupby(["weight", "measure"], sort=False)["value"]
@@ -377,27 +393,22 @@ class AdversarialClassifier(
         hides = self.sensitive is not None or attribute is not None or self.adversary_weight > 0
         features = self._hide(X)
         with self._noting(X):
-            least = 2 if hides else 1  # a row of each group
+            least = 1 + hides  # a row of each group
             inputs, y = self._numbers(features, y, multi_output=True, ensure_min_samples=least)
         if hides:
             attribute = to_native(self._sensitive(X, attribute, "fit"), "sensitive_features")
             check_lengths({"X": inputs, "sensitive_features": attribute})
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        weight = check_sample_weight(
-            sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = check_sample_weight(sample_weight, inputs, dtype=float, ensure_non_negative=True)
         with np.errstate(over="ignore"):
             check_total(float(weight.sum()))
         rows = np.flatnonzero(weight)
         self.classes_, target, self._one_label = read_classes(y[rows])
         group, self.groups_ = None, ()
         if hides:
-            group, self.groups_ = read_members(
-                self.classes_[target] if self._one_label else target,
-                take_rows(attribute, rows),
-                within_classes=self.balance == "class",
-            )
+            labels = self.classes_[target] if self._one_label else target
+            group, self.groups_ = read_members(labels, take_rows(attribute, rows), self.balance)
         self._shape = inputs.shape[1:]
         return TrainingRows(inputs[rows], target, group, weight[rows], device)
 
@@ -440,14 +451,13 @@ class AdversarialClassifier(
         return np.concatenate(outputs)
 
 
-def read_classes(y: Array) -> tuple[Array, Array, bool]:
+def read_classes(y: Any) -> tuple[Array, Array, bool]:
     """Return classes or positions of tasks, codes or an indicator matrix, and if it is codes."""
     with input_errors():
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y")
     if kind == "multilabel-indicator":
-        given: Any = y
-        target = (given.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
+        target = (y.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
         return np.arange(target.shape[1]), target, False
     if kind not in ("binary", "multiclass"):
         raise InputError(
@@ -457,11 +467,11 @@ def read_classes(y: Array) -> tuple[Array, Array, bool]:
     return classes, target.reshape(-1), True
 
 
-def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Array, Names]:
+def read_members(y: Array, attribute: Any, balance: str) -> tuple[Array, Names]:
     """Return codes and names of groups; warn or raise if a class reveals them."""
     pairs = read_pairs(y, attribute)
     pairs.require_classes()
-    if within_classes:
+    if balance == "class":
         if not pairs.one_label:
             raise InputError(
                 "{balance='class'} balances groups within classes, and {y} is multilabel: pass "
@@ -478,3 +488,295 @@ def read_members(y: Array, attribute: Any, *, within_classes: bool) -> tuple[Arr
             "the class reveals the group, so no network can predict one and hide the other."
         )
     return pairs.group, pairs.groups
+
+
+# --------------------------------------------------------------------------- networks
+
+
+class Networks(NamedTuple):
+    """The predictor, the mask before it or None, and the adversary of a layer, or None.
+
+    Without a layer, the adversary sees the masked inputs.
+    """
+
+    predictor: Any
+    mask: Any
+    layer: str | None
+    adversary: Any = None
+
+    @property
+    def learners(self) -> list[Any]:
+        """The networks that learn the task."""
+        return [self.predictor] if self.mask is None else [self.mask, self.predictor]
+
+    @property
+    def every(self) -> list[Any]:
+        """All networks."""
+        return self.learners if self.adversary is None else [*self.learners, self.adversary]
+
+    def __call__(self, inputs: Any) -> tuple[Any, Any, Any]:
+        """Return logits, masked inputs and what the adversary sees."""
+        masked = inputs if self.mask is None else self.mask(inputs) * inputs
+        if self.layer is None:
+            return self.predictor(masked), masked, masked
+        features: list[Any] = []
+        layer = self.predictor.get_submodule(self.layer)
+        hook = layer.register_forward_hook(lambda *called: features.append(called[2]))
+        try:
+            logits = self.predictor(masked)
+        finally:
+            hook.remove()
+        return logits, masked, features[-1] if features else None
+
+    def train(self, learning: bool) -> None:
+        """Set the predictor to training and the adversary to evaluation, or the other way round."""
+        for network in self.every:
+            network.train(learning != (network is self.adversary))
+
+
+def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple[Networks, int]:
+    """Return networks for rows, and how many numbers the adversary sees of each.
+
+    The settings are those of an `AdversarialClassifier`, and the seed is for the adversary.
+    """
+    first = rows.inputs[:2]
+    shape, device = tuple(first.shape[1:]), first.device
+    module, mask = settings.module, None
+    if module is None:
+        hidden = hidden_widths(settings)
+        if not hidden:
+            # Without a hidden layer there is no representation.
+            raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
+        module = partial(default_predictor, hidden=hidden)
+    predictor = make_module("module", module, shape[0], n_outputs).to(device)
+    if settings.mask is not False:
+        mask = default_mask if settings.mask is True else settings.mask
+        mask = make_module("mask", mask, shape).to(device)
+    layer = settings.layer or ("encoder" if mask is None else None)
+    names = [name for name, _ in predictor.named_modules() if name]
+    if layer is not None and layer not in names:
+        raise InputError(
+            "{layer}={setting}, and module has no submodule {wanted!r}. It has {names}.",
+            setting="None means 'encoder'" if settings.layer is None else repr(layer),
+            wanted=layer,
+            names=quote(names, most=20) if names else "none with a name",
+        )
+    networks = Networks(predictor, mask, layer)
+    networks.train(False)
+    with import_torch().no_grad():
+        logits, _, features = networks(first)
+    n, of_layer = len(first), tuple(getattr(features, "shape", ()))
+    if len(of_layer) < 2 or of_layer[0] != n:
+        gave = "was never called" if features is None else f"returned a {type(features).__name__}"
+        raise InputError(
+            "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
+            "returns one tensor with a row for each row of {X}.",
+            called=layer,
+            gave=f"{gave} of shape {of_layer}" if of_layer else gave,
+        )
+    check_outputs(logits, n, n_outputs)
+    n_seen = prod(of_layer[1:])
+    if rows.group is not None:
+        adversary = settings.adversary
+        if adversary is None:
+            adversary = partial(default_adversary, standardised=layer is not None)
+        with seeded(seed):
+            adversary = make_module("adversary", adversary, n_seen, rows.n_groups)
+        networks = networks._replace(adversary=adversary.to(device))
+    return networks, n_seen
+
+
+# --------------------------------------------------------------------------- by default
+
+
+def linear_layers(*widths: int) -> list[Any]:
+    """Return linear layers with ReLU between them."""
+    nn = import_torch().nn
+    return [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())][:-1]
+
+
+def default_predictor(n_inputs: int, n_outputs: int, *, hidden: Sequence[int]) -> Any:
+    """Return hidden layers, named encoder, and a linear head."""
+    nn = import_torch().nn
+    encoder = nn.Sequential(*linear_layers(n_inputs, *hidden), nn.ReLU())
+    return nn.Sequential(OrderedDict(encoder=encoder, head=nn.Linear(hidden[-1], n_outputs)))
+
+
+def default_adversary(n_inputs: int, n_groups: int, *, standardised: bool = True) -> Any:
+    """Return an MLP that standardises its inputs, or takes them as they are."""
+    nn = import_torch().nn
+    layers = [nn.Flatten()]
+    if standardised:
+        # Over the batch: else the network could hide the group by small numbers. A mask has to do
+        # just that, and learns nothing from an adversary to which dark and bright are the same.
+        layers.append(nn.BatchNorm1d(n_inputs, affine=False, track_running_stats=False))
+    return nn.Sequential(*layers, *linear_layers(n_inputs, _ADVERSARY_WIDTH, n_groups))
+
+
+def default_mask(shape: tuple[int, ...]) -> Any:
+    """Return an autoencoder whose mask starts nearly open."""
+    nn = import_torch().nn
+    n_inputs = prod(shape)
+    layers = linear_layers(n_inputs, max(1, n_inputs // 4), n_inputs)
+    nn.init.constant_(layers[-1].bias, 3.0)
+    return nn.Sequential(nn.Flatten(), *layers, nn.Sigmoid(), nn.Unflatten(1, shape))
+
+
+# --------------------------------------------------------------------------- training
+
+
+class TrainingRows:
+    """Distinct rows, in an order of their own, and what share of all rows each stands for.
+
+    `group` holds codes of `n_groups` groups, or is None.
+    """
+
+    def __init__(
+        self, inputs: Array, target: Array, codes: Array | None, weight: Array, device: Any
+    ) -> None:
+        torch, n = import_torch(), len(inputs)
+        groups = np.zeros(n, int) if codes is None else codes
+        columns = [inputs.reshape(n, -1), target.reshape(n, -1), groups.reshape(n, 1)]
+        code = distinct_inputs(np.hstack(columns).astype(np.float32))[1]
+        first, total = np.unique(code, return_index=True)[1], np.bincount(code, weight)
+        self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
+        self.target = torch.as_tensor(target[first], device=device)
+        self.codes = groups[first]
+        self.group: Any = None if codes is None else torch.as_tensor(self.codes, device=device)
+        self.n_groups, self.weight = int(self.codes.max()) + 1, total / total.sum()
+        whole = bool((weight == np.rint(weight)).all())
+        self.n_rows = int(total.sum()) if whole else n
+
+    def balanced(self, *, within_classes: bool) -> Array:
+        """Return factors of the weights with which all groups weigh the same."""
+        stratum = self.target.cpu().numpy() if within_classes else np.zeros_like(self.codes)
+        cell = stratum * self.n_groups + self.codes
+        share = np.bincount(cell, self.weight)[cell]
+        return np.bincount(stratum, self.weight)[stratum] / (self.n_groups * share)
+
+
+class Training:
+    """Training of epochs in three phases, with the settings of an `AdversarialClassifier`."""
+
+    def __init__(
+        self, networks: Networks, rows: TrainingRows, settings: Any, seed: np.random.SeedSequence
+    ) -> None:
+        # What is drawn for the adversaries does not change what is drawn for the predictor.
+        self.rng, self.adversary_rng = map(np.random.default_rng, seed.spawn(2))
+        self.networks, self.rows, self.settings = networks, rows, settings
+        self.batch_size = int(settings.batch_size)  # small integers of NumPy overflow
+        self.steps = max(1, rows.n_rows // self.batch_size)
+        adam, rate = import_torch().optim.Adam, settings.learning_rate
+        learned = import_torch().nn.ModuleList(networks.learners).parameters()
+        self.weights = [weights for weights in learned if weights.requires_grad]
+        if not self.weights:
+            raise InputError("All parameters of {module} are frozen, so that it learns nothing.")
+        self.optimizer = adam(self.weights, rate)
+        if networks.adversary is not None:
+            self.adversary_optimizer = adam(networks.adversary.parameters(), rate)
+            self.balance = rows.balanced(within_classes=settings.balance == "class")
+        # Alone, too: only an adversary that has learned something is worth hiding from.
+        alone = 0 if networks.adversary is None else settings.adversary_epochs
+        epochs = (settings.pretrain_epochs, alone, settings.max_epochs)
+        self.phases = np.repeat(["predictor", "adversary", "alternating"], epochs).tolist()
+
+    def epoch(self, phase: str) -> tuple[str, float, float]:
+        """Train for an epoch; return its phase, loss and the adversary's loss."""
+        rows, settings, alone = self.rows, self.settings, phase == "adversary"
+        turns = {"predictor": 0, "adversary": 1}.get(phase, settings.adversary_steps)
+        turns = 0 if self.networks.adversary is None else turns
+        # The network's random numbers do not depend on the adversary.
+        whole = (np.zeros_like(rows.weight), rows.n_rows, self.steps, self.rng)
+        batches = repeat(None, self.steps) if alone else self._drawn(rows.weight, *whole)
+        balanced: Any = iter(())
+        if turns:
+            weight, n = rows.weight * self.balance, -(-self.batch_size // rows.n_groups)
+            steps = turns * self.steps
+            balanced = self._drawn(weight, rows.codes, steps * n, steps, self.adversary_rng)
+        losses: list[Any] = []
+        adversary_losses: list[Any] = []
+        for batch in batches:
+            for adversary_batch in islice(balanced, turns):
+                adversary_losses.append(self._step_adversary(*adversary_batch))
+            if batch is not None:
+                losses.append(self._step(*batch, settings.adversary_weight if turns else 0))
+        return phase, _mean(losses), _mean(adversary_losses)
+
+    def _drawn(
+        self, weight: Array, codes: Any, n: int, steps: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Array]]:
+        """Return rows and weights of steps, with n rows of each code in all of them together.
+
+        Few distinct rows are in all steps.
+        """
+        if len(weight) <= self.batch_size:
+            return repeat((np.arange(len(weight)), weight), steps)
+        drawn = []
+        for code in np.unique(codes):
+            members = np.flatnonzero(codes == code)
+            share = weight[members] / weight[members].sum()
+            drawn.append(np.array_split(members[draw_rows(share, n, rng)], steps))
+        batches = map(np.concatenate, zip(*drawn, strict=True))
+        return ((rows, np.full(len(rows), 1 / len(rows))) for rows in batches)
+
+    def _tensor(self, numbers: Array) -> Any:
+        torch, device = import_torch(), self.rows.target.device
+        return torch.as_tensor(numbers, dtype=torch.float32, device=device)
+
+    def _step(self, index: Array, share: Array, adversary_weight: float) -> Any:
+        """Take a step of the predictor, and return the loss of its task."""
+        networks, rows, weight = self.networks, self.rows, self._tensor(share)
+        inputs = rows.inputs[index]
+        networks.train(True)
+        logits, masked, features = networks(inputs)
+        loss = task = _loss(logits, rows.target[index], weight)
+        if networks.mask is not None:
+            lost = (inputs - masked).abs().flatten(1).mean(dim=1)
+            loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
+        if adversary_weight:
+            balanced = weight * self._tensor(self.balance[index])
+            group = None if networks.layer is None else rows.group[index]
+            loss = loss - adversary_weight * self._hidden(features, group, balanced)
+        self.optimizer.zero_grad()
+        loss.backward(inputs=self.weights)
+        self.optimizer.step()
+        return task.detach()
+
+    def _step_adversary(self, index: Array, share: Array) -> Any:
+        """Take a step of the adversary, and return its loss."""
+        with seeded(int(self.adversary_rng.integers(2**63))):
+            self.networks.train(False)
+            with import_torch().no_grad():
+                features = self.networks(self.rows.inputs[index])[2]
+            loss = self._hidden(features, self.rows.group[index], self._tensor(share))
+            self.adversary_optimizer.zero_grad()
+            loss.backward()
+            self.adversary_optimizer.step()
+        return loss.detach()
+
+    def _hidden(self, features: Any, group: Any, weight: Any) -> Any:
+        """Return how well the group is hidden: the adversary's loss.
+
+        Without groups it is minus its cross-entropy to equal probabilities. Unlike the loss of an
+        adversary that is always right, it has a gradient.
+        """
+        logits = self.networks.adversary(features)
+        if group is None:
+            return (weight * logits.log_softmax(dim=1).mean(dim=1)).sum()
+        return _loss(logits, group, weight)
+
+
+def _loss(logits: Any, target: Any, weight: Any) -> Any:
+    """Return cross-entropy, of several tasks their mean; weights sum to 1."""
+    functional = import_torch().nn.functional
+    if target.ndim == 1:
+        each = functional.cross_entropy(logits, target, reduction="none")
+    else:
+        each = functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+        each = each.mean(dim=1)
+    return (weight * each).sum()
+
+
+def _mean(losses: Sequence[Any]) -> float:
+    """Return the mean of an epoch's losses, which leave their device only here."""
+    return float(import_torch().stack(losses).double().mean()) if losses else float("nan")

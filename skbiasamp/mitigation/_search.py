@@ -7,44 +7,71 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import combinations, product
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.metrics import f1_score, make_scorer
-from sklearn.utils import check_random_state
+from sklearn.metrics import check_scoring, f1_score, make_scorer
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.checks import check_group_limit
+from skbiasamp._input.containers import check_lengths, columns_of, to_native
+from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
 from skbiasamp._input.keywords import keywords
+from skbiasamp._utils.callbacks import follow, without_callbacks
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
+from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
 from skbiasamp._utils.jobs import side_by_side
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
+from skbiasamp.compose.wrapper import ClassifierWrapper
 from skbiasamp.metrics.functions import lacks
-from skbiasamp.mitigation._candidates import auto_candidates
+from skbiasamp.mitigation._balance import RatioBalancer
+from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
+from skbiasamp.mitigation._domains import DomainIndependentClassifier
+from skbiasamp.mitigation._mixture import MixedClassifier
+from skbiasamp.mitigation._operating import score_of
 from skbiasamp.mitigation._pairs import input_errors
-from skbiasamp.mitigation._ranking import Fold, Ranking
+from skbiasamp.mitigation._parity import AmplificationParity
+from skbiasamp.mitigation._repair import DataRepair
+from skbiasamp.mitigation._samplers import GroupOverSampler
+from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
+from skbiasamp.model_selection import BaseRateThresholdClassifier
 from skbiasamp.model_selection.folds import (
     STRATIFY,
     check_lacks,
     fitted_auditor,
     fold_strata,
     of_held_out,
+    over_folds,
+    pooled_comparison,
     run_folds,
     seeded_clone,
     splits_of,
 )
 from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
 from skbiasamp.results.gate import Limit
-from skbiasamp.results.mitigation_search import BASELINE, STOPPED, MitigationSearch
+from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED, WORSE, MitigationSearch
 
+# Folds and iterations of candidates that train several models, so that a search takes minutes.
+_FOLDS, _ITERATIONS = 3, 5
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
+_PLACES = [WITHIN, INCONCLUSIVE, OUTSIDE, WORSE, STOPPED, FAILED]
+_VALUE = ["value", "low", "high"]
+_CHANGE = ["change", "change_low", "change_high"]
 
 
 @keywords()
@@ -53,6 +80,9 @@ _SURE = 0.999  # level of the interval that stops a candidate after the first fo
         "limit": [Interval(Real, 0, None, closed="neither"), None],
         "cv": ["cv_object"],
         "stratify": [StrOptions(set(STRATIFY))],
+        "scoring": [str, callable, list, tuple, set, dict, None],
+        "candidates": [StrOptions({"auto"}), dict],
+        "uses_group": ["boolean"],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
     }
@@ -66,6 +96,8 @@ def search(
     limit: float | None = 0.02,
     scoring: Any = None,
     candidates: Any = "auto",
+    uses_group: bool = False,
+    also: Any = None,
     auditor: Any = None,
     sensitive_estimator: Any = None,
     cv: Any = 5,
@@ -77,7 +109,7 @@ def search(
     """Search for a mitigation that brings bias amplification within a limit at the least cost.
 
     Use it if an audit shows that a model amplifies. It trains and audits the model and the
-    mitigations on the same folds, compares them on the same rows, and fits the winner on all rows.
+    mitigations on the same folds, compares them on the same rows, and fits them on all rows.
 
     .. versionadded:: 0.2
 
@@ -94,8 +126,9 @@ def search(
         The sensitive feature. It goes to every estimator and pipeline step that requests it and
         has no ``sensitive=`` of its own.
     limit : float or None, default=0.02
-        The winner's confidence interval must lie between ``-limit`` and ``limit``. A candidate
-        that is clearly outside after the first fold is stopped. None: train all, choose none.
+        The winner's confidence interval must lie between ``-limit`` and ``limit``, on rows that
+        did not choose it. A candidate that is clearly outside after the first fold is stopped.
+        None: train all, choose none.
     scoring : str, callable, list or dict, default=None
         Scores on the held-out rows, as for `cross_audit`; the first decides. None: accuracy (for
         several tasks, the share of rows with all labels right) and F1 (the mean over classes or
@@ -104,6 +137,15 @@ def search(
         Mitigations by name: classifiers, or pairs ``(sampler, classifier)``. "auto": those of this
         package around `estimator` that fit the labels, in two settings or three; and Fairlearn's,
         if it is installed.
+    uses_group : bool, default=False
+        True: "auto" also tries mitigations that need the group to predict, such as a threshold for
+        each group. The law may forbid this. False: a named candidate that needs it is an error.
+    also : array-like, data frame or dict of shape (n_samples,) or (n_samples, n_columns), \
+default=None
+        Other columns of people, such as race and age band. A candidate is out if it makes the
+        first metric of a column clearly worse than `estimator` does. So it is for each crossing of
+        these columns and the sensitive feature, such as "sex × race". Clearly: the interval of the
+        change of its size lies above 0. The interval covers other training rows and seeds.
     auditor : auditor or list of auditors, default=None
         The metrics; the first decides, and gives the level of the intervals. None:
         ``DirectionalAuditor()``.
@@ -121,7 +163,7 @@ def search(
     n_jobs : int, default=None
         Number of models that are trained in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of folds, estimators and auditors.
+        Seed of folds, estimators and auditors. Each fold has a seed of its own.
 
     Returns
     -------
@@ -135,11 +177,15 @@ def search(
 
     Notes
     -----
-    Among the candidates within the limit, the winner is the one with the smallest loss of the first
-    score; a gain counts as no loss. If losses are equal, the model as it is wins, then the
-    candidate whose amplification is nearest to 0. ``change`` is the change of the size of the
-    amplification, ``|candidate| - |none|``. Its interval holds for all candidates together
-    (Bonferroni).
+    The candidate within the limit with the smallest loss of the first score ranks first; a gain
+    counts as no loss. If losses are equal, the model as it is comes first, then the candidate whose
+    amplification is nearest to 0. The data that ranks candidates flatters the first. Its numbers
+    are therefore from rows that did not choose it: in each fold, they are of the candidate that
+    ranks first on the other folds. It wins if it is still within the limit.
+
+    ``change`` is the change of the size of the amplification, ``|candidate| - |none|``. Its
+    interval holds for all candidates together (Bonferroni); in other columns, for all columns, too.
+    There its variance is that of the rows, and what folds vary more than rows make them.
 
     Examples
     --------
@@ -164,197 +210,71 @@ def search(
     ... )
     >>> result.table[["candidate", "value", "low", "high", "status"]].round(3)
       candidate  value    low   high             status
-    0     mixed  0.008 -0.011  0.026   within the limit
+    0     mixed  0.006 -0.012  0.025   within the limit
     1      none  0.156  0.139  0.173  outside the limit
     2  balanced    NaN    NaN    NaN      stopped early
     >>> result.best, type(result.best_).__name__
     ('mixed', 'MixedClassifier')
     """
-    labels = {"y": y, "sensitive_features": sensitive_features}
-    read = {name: to_native(value, name) for name, value in labels.items()}
+    watched, estimator = estimator, without_callbacks(estimator)
+    given = {"y": y, "sensitive_features": sensitive_features, "also": also}
+    read = {name: to_native(own, name) for name, own in given.items() if own is not None}
     check_frame(X)
     with input_errors():
         n_rows = _num_samples(X)
     check_lengths({"X": range(n_rows), **read})
     scoring = _scorers(scoring)
-    models = {BASELINE: estimator, **_read_candidates(candidates, estimator, y, limit, scoring)}
-    parts = {name: _parts(name, model) for name, model in models.items()}
-    model = parts[BASELINE][1]
-    named = named_auditors(
-        AuditedClassifier(model, auditor=auditor, sensitive_estimator=sensitive_estimator)
-    )
+    auto = candidates == "auto"
+    if auto:
+        first = next(iter(scoring.values()), "accuracy")
+        candidates = auto_candidates(estimator, y, limit or 0.02, first)
+    parts = _parts(candidates, estimator)
+    needs = {name: needs_group(classifier) for name, (_, classifier) in parts.items()}
+    barred = [name for name in candidates if needs[name] and not uses_group]
+    if barred and not auto:
+        raise InputError(
+            "{candidates}[{key!r}] needs the group to predict. Leave it out, or pass "
+            "uses_group=True if decisions may depend on the group.",
+            key=barred[0],
+        )
+    parts = {name: pair for name, pair in parts.items() if name not in barred}
+    made = {"auditor": auditor, "sensitive_estimator": sensitive_estimator}
+    named = named_auditors(AuditedClassifier(parts[BASELINE][1], **made))
     if limit is not None:
         Limit(limit, one_sided=False).check_reached(*next(iter(named.items())))
     rng = check_random_state(random_state)
-    splits = splits_of(cv, X, fold_strata(stratify, y, sensitive_features), groups, rng)
-    # Folds have no intervals; folds together give one. The same draws for all.
-    plain = [clone(metric).set_params(interval=None) for metric in named.values()]
-    seed = rng.randint(2**31 - 1)
+    strata = fold_strata(stratify, y, sensitive_features)
+    splits, seed = splits_of(cv, X, strata, groups, rng), rng.randint(2**31 - 1)
+    whole = {key: fitted_auditor(own, rng, y, sensitive_features) for key, own in named.items()}
+    level = next(iter(whole.values())).confidence_level
+    crossings = {} if also is None else _crossings(read)
     data = RowData(X, sensitive_features)
-    whole = {
-        name: fitted_auditor(metric, rng, y, sensitive_features) for name, metric in named.items()
-    }
-    decides = next(iter(whole.values()))
-    trial = _Trial(parts, data, y, plain, whole, sensitive_estimator, scoring, seed)
-    sure = copy.copy(decides).set_params(confidence_level=_SURE)
+    trial = _Trial(data, y, whole, sensitive_estimator, scoring, limit, splits, seed)
+    calls = [(name, *pair) for name, pair in parts.items()]
 
-    def is_hopeless(name: str, first: Fold) -> bool:
-        if limit is None or name == BASELINE or first.lacks:
-            return False
-        with collected():
-            result = sure.audit(**first.held_out)
-        return bool(result.low > limit or result.high < -limit)
+    def try_all(done: Callable[[int], None] = lambda n: None) -> list[Any]:
+        with progress("mitigations", len(calls)) as step:
+            step.done = done
+            return side_by_side(trial.run, calls, n_jobs=n_jobs, step=step)
 
-    folds, ends = trial.race(splits, is_hopeless, n_jobs)
+    runs = dict(zip(parts, follow("search", watched, len(calls), try_all), strict=True))
+    folds = {name: run.folds for name, run in runs.items()}
+    ends = {name: run.end for name, run in runs.items() if run.end}
     check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warn(text, FitFailedWarning)
-    metrics = {name: of_held_out(metric, splits) for name, metric in whole.items()}
-    ranking = Ranking(metrics, limit, decides.confidence_level)
-    table, measures, comparisons = ranking.of(folds, ends)
-    table["needs_group"] = [_needs_group(parts[name][1]) for name in table["candidate"]]
-    best, validated = ranking.winner(table), {}
-    if best not in (None, BASELINE) and len(splits) > 1:
-        ended = {name: own for name, own in folds.items() if name not in ends}
-        validated = ranking.of_the_choice(ended)
-    return MitigationSearch(
-        table=table,
-        measures=measures,
-        scores=list(scoring),
-        amplifications=list(named),
-        limit=limit,
-        confidence_level=decides.confidence_level,
-        best=best,
-        validated=validated,
-        best_=None if best is None else trial.fitted(best),
-        comparisons=comparisons,
-    )
+    pooled = {name: of_held_out(metric, splits) for name, metric in whole.items()}
+    result = _Ranking(pooled, list(scoring), crossings, limit, level).promised(folds, ends)
+    result.table["needs_group"] = result.table["candidate"].map(needs)
+    result.models.update({name: run.model for name, run in runs.items() if not run.end})
+    if result.best is not None:
+        runs[result.best].warned.issue()
+    return result
 
 
-class _Trial(NamedTuple):
-    """The candidates, and what all of them are tried on."""
-
-    parts: dict[str, tuple[Any, Any]]  # sampler and classifier
-    data: RowData
-    y: Any
-    auditors: list[Any]
-    whole: dict[str, Any]  # auditors of all rows, by name
-    sensitive_estimator: Any
-    scoring: dict[str, Any]
-    seed: int
-
-    def race(
-        self,
-        splits: list[Any],
-        is_hopeless: Callable[[str, Fold], bool],
-        n_jobs: int | None,
-    ) -> tuple[dict[str, list[Fold]], dict[str, str]]:
-        """Return the folds of each candidate, and why some have no more."""
-        folds: dict[str, list[Fold]] = {name: [] for name in self.parts}
-        ends: dict[str, str] = {}
-        total = len(self.parts) * len(splits)
-        with progress("mitigations", total, wait=0.0) as step:
-
-            def try_all(splits: list[Any]) -> None:
-                calls = [(name, split) for split in splits for name in folds if name not in ends]
-                tried = side_by_side(self.try_fold, calls, n_jobs=n_jobs, step=step)
-                for (name, _), fold in zip(calls, tried, strict=True):
-                    if isinstance(fold, Fold):
-                        folds[name].append(fold)
-                    elif name == BASELINE:
-                        raise fold
-                    else:
-                        ends[name] = f"{type(fold).__name__}: {fold}"
-
-            try_all(splits[:1])
-            for name, own in folds.items():
-                if own and is_hopeless(name, own[0]):
-                    ends[name] = STOPPED
-            step.advance(len(ends) * len(splits[1:]))
-            try_all(splits[1:])
-        return folds, ends
-
-    def try_fold(self, name: str, split: Any) -> Fold | Exception:
-        """Train a candidate on a fold, and audit its predictions for the other rows."""
-        model = AuditedClassifier(self._model(name))
-        if self.sensitive_estimator is not None:
-            data = RowData(self.data.X, self.data.attribute, labels=self.y)
-            of_group = self._model(name).set_params(estimator=self.sensitive_estimator, data=data)
-            model.set_params(sensitive_estimator=of_group)
-        rng, start = np.random.RandomState(self.seed), time.perf_counter()
-        try:
-            with collected() if name != BASELINE else nullcontext():  # the winner's are shown
-                rows = LabelledRows(self.data.numbers, self.y, self.data.attribute)
-                auditors = [seeded_clone(metric, rng) for metric in self.auditors]
-                (run,) = run_folds(model, rows, [[split]], [auditors], rng, scoring=self.scoring)
-        except Exception as error:  # it is raised for the model as it is, and reported for others
-            return error
-        ((fitted, held_out),) = run.held_out
-        values = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}
-        lacking = ""
-        with collected():  # the comparison says once which pairs are uncertain
-            for key, metric in fitted.auditors_.items():
-                lack = lacks(metric, self.whole[key].count_audited(**held_out))
-                values[key] = math.nan if lack else metric.audit(**held_out).value
-                lacking = lacking or lack
-        sizes = {"n_train": len(split[0]), "n_test": len(split[1])}
-        return Fold(sizes, values, held_out, time.perf_counter() - start, lacking)
-
-    def fitted(self, name: str) -> Any:
-        """Return a candidate, fitted on all rows."""
-        model = seeded_clone(self._model(name), np.random.RandomState(self.seed))
-        return model.fit(self.data.numbers, self.y).estimator_
-
-    def _model(self, name: str) -> RowClassifier:
-        sampler, estimator = self.parts[name]
-        return RowClassifier(estimator, data=self.data, sampler=sampler)
-
-
-def _needs_group(estimator: Any) -> bool:
-    """Return whether a classifier needs the group at prediction, passed or as a column."""
-    if not getattr(estimator, "by_group", True) or getattr(estimator, "joint", False):
-        return False  # one threshold for all, or predicted groups
-    return routes(estimator, "predict") or parameter_of(estimator, "predict") is not None
-
-
-def _read_candidates(
-    candidates: Any, estimator: Any, y: Any, limit: float | None, scoring: dict[str, Any]
-) -> dict[str, Any]:
-    """Return candidates by name, or raise."""
-    if isinstance(candidates, str) and candidates == "auto":
-        first = next(iter(scoring.values()), "accuracy")
-        return auto_candidates(estimator, y, 0.02 if limit is None else limit, first)
-    if not isinstance(candidates, Mapping):
-        raise InputTypeError(
-            "{candidates} must be 'auto' or a dict of classifiers by name, such as {example}. Got "
-            "{kind} instead.",
-            example="{'balanced': (RatioBalancer(), LogisticRegression())}",
-            kind=type(candidates).__name__,
-        )
-    if BASELINE in candidates:
-        text = "{candidates} has the name 'none', which is that of the model as it is."
-        raise InputError(text)
-    return dict(candidates)
-
-
-def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
-    """Return a sampler, if there is one, and a classifier."""
-    pair = mitigation if isinstance(mitigation, tuple) else (None, mitigation)
-    if (
-        len(pair) != 2
-        or isinstance(pair[1], type)
-        or not has_method(pair[1], "predict")
-        or not (pair[0] is None or hasattr(pair[0], "fit_resample"))
-    ):
-        raise InputTypeError(
-            "{candidates}[{key!r}] is {seen!r}, which does not predict. Pass a classifier, or a "
-            "pair of sampler and classifier: (RatioBalancer(), LogisticRegression()).",
-            key=name,
-            seen=mitigation,
-        )
-    return pair
+# --------------------------------------------------------------------------- what is asked for
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:
@@ -362,16 +282,418 @@ def _scorers(scoring: Any) -> dict[str, Any]:
     if scoring is None:
         f1 = make_scorer(f1_score, average="macro", zero_division=0)
         return {"accuracy": "accuracy", "f1": f1}
+    check_scoring(scoring=scoring)
     if isinstance(scoring, Mapping):
         return dict(scoring)
     if callable(scoring):
         return {"score": scoring}
-    named = [scoring] if isinstance(scoring, str) else scoring
-    listed = isinstance(named, list | tuple | set) and len(named) > 0
-    if not listed or not all(isinstance(name, str) for name in named):
-        raise InputTypeError(
-            "{scoring} must be the name of a score, a list of names, a scorer or a dict of scorers "
-            "by name. Got {seen!r} instead.",
-            seen=scoring,
+    return {name: name for name in ([scoring] if isinstance(scoring, str) else scoring)}
+
+
+def _parts(candidates: Any, estimator: Any) -> dict[str, tuple[Any, Any]]:
+    """Return each candidate's sampler, if there is one, and classifier; or raise."""
+    if BASELINE in candidates:
+        text = "{candidates} has the name 'none', which is that of the model as it is."
+        raise InputError(text)
+    parts: dict[str, tuple[Any, Any]] = {}
+    for name, own in {BASELINE: estimator, **candidates}.items():
+        parts[name] = pair = own if isinstance(own, tuple) else (None, own)
+        sampled = len(pair) == 2 and (pair[0] is None or hasattr(pair[0], "fit_resample"))
+        if not sampled or isinstance(pair[1], type) or not has_method(pair[1], "predict"):
+            raise InputTypeError(
+                "{candidates}[{key!r}] is {seen!r}, which does not predict. Pass a classifier, or "
+                "a pair of sampler and classifier: (RatioBalancer(), LogisticRegression()).",
+                key=name,
+                seen=own,
+            )
+    return parts
+
+
+def _crossings(read: Mapping[str, Any]) -> dict[str, pd.Categorical]:
+    """Return each row's group by other columns, and by crossings with the sensitive feature."""
+    columns: dict[str, Any] = {}
+    for role, unnamed in (("also", "other column"), ("sensitive_features", "sensitive feature")):
+        own = {
+            name if isinstance(name, str) else f"{unnamed} {name or ''}".strip(): np.asarray(column)
+            for name, column in columns_of(read[role])
+        }
+        with speaking(sensitive_features=role, max_groups=fewer_groups):
+            for column in own.values():
+                check_group_limit(len(pd.unique(column)), len(column), None, 1)
+        columns = own | columns
+    rows, crossings = pd.DataFrame(columns), {}
+    every = [[*names] for n in range(len(columns)) for names in combinations(columns, n + 1)]
+    for names in (names for names in every if not set(names) <= set(own)):
+        groups = rows.groupby(names, dropna=False)
+        known = groups.size().reset_index()[names].to_numpy(object)
+        named = [", ".join(map("{} = {}".format, names, group)) for group in known]
+        crossings[" × ".join(names)] = pd.Categorical(np.array(named)[groups.ngroup()])
+    return crossings
+
+
+# --------------------------------------------------------------------------- candidates
+
+
+def needs_group(estimator: Any) -> bool:
+    """Return whether a classifier needs the group at prediction, passed or as a column."""
+    if not getattr(estimator, "by_group", True) or getattr(estimator, "joint", False):
+        return False  # one threshold for all, or predicted groups
+    return routes(estimator, "predict") or parameter_of(estimator, "predict") is not None
+
+
+def auto_candidates(
+    estimator: Any, y: Any, limit: float, scoring: Any = "accuracy"
+) -> dict[str, Any]:
+    """Return mitigations around a classifier by name: those that fit the labels.
+
+    Thresholds are the best by `scoring`, if it scores labels.
+    """
+    sampler, model = estimator if isinstance(estimator, tuple) else (None, estimator)
+    labels = to_native(y, "y")
+    kind = type_of_target(labels)
+    mitigations: dict[str, Any] = {}
+    if sampler is None:
+        samplers = {
+            "RatioBalancer": RatioBalancer(),
+            "RatioBalancer, alpha=2": RatioBalancer(alpha=2),
+            "DataRepair": DataRepair(),
+            "DataRepair, min_share=0.8": DataRepair(min_share=0.8),
+            "GroupOverSampler": GroupOverSampler(),
+        }
+        if kind == "multilabel-indicator":
+            samplers["RatioBalancer, sets=True"] = RatioBalancer(sets=True, unpaired="drop")
+        mitigations |= {name: (sampler, model) for name, sampler in samplers.items()}
+    if has_method(model, "predict_proba"):
+        apart = DomainIndependentClassifier(model, calibration=None)
+        mitigations |= {
+            "DomainIndependent": apart,
+            "DomainIndependent, group_prior=training": clone(apart).set_params(
+                group_prior="training"
+            ),
+            "CorpusConstraint": CorpusConstraintClassifier(model),
+            "CorpusConstraint, margin=0.01": CorpusConstraintClassifier(model, margin=0.01),
+            "Mixed with RatioBalancer": MixedClassifier(model, cv=_FOLDS),
+            "Mixed with DomainIndependent": MixedClassifier(model, apart, cv=_FOLDS),
+        }
+    if kind == "binary":
+        # Half the limit, so that an interval has room within it. Another metric than theirs, which
+        # is a share, may have a limit above 1.
+        try:
+            score_of(scoring, np.unique(labels))(np.ones(4))
+        except (AttributeError, TypeError, ValueError):  # it scores no labels with weights
+            scoring = "accuracy"
+        one = AmplificationThresholdClassifier(
+            model, limit=min(limit / 2, 0.5), scoring=scoring, cv=_FOLDS
         )
-    return {name: name for name in named}
+        mitigations["AmplificationThreshold"] = one
+        by_group = clone(one).set_params(by_group=True)
+        mitigations["AmplificationThreshold, by_group=True"] = by_group
+    if kind in ("binary", "multilabel-indicator"):
+        mitigations["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)
+    if kind == "binary" and set(np.unique(labels)) == {0, 1} and find_spec("fairlearn"):
+        mitigations |= _of_fairlearn(model, scoring)
+    return mitigations
+
+
+def _of_fairlearn(model: Any, scoring: Any) -> dict[str, Any]:
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    balanced = "balanced_" * (scoring == "balanced_accuracy")
+    options = {"predict_method": "auto", "objective": f"{balanced}accuracy_score"}
+    parity, odds = (
+        ThresholdOptimizer(estimator=model, constraints=constraints, **options)
+        for constraints in ("demographic_parity", "equalized_odds")
+    )
+    # Their own constraints remove differences that the labels have.
+    model, constraint = WeightsAsRows(model), AmplificationParity(difference_bound=0.005)
+    return {
+        "ThresholdOptimizer": parity,
+        "ThresholdOptimizer, equalized odds": odds,
+        "ExponentiatedGradient": ExponentiatedGradient(model, constraint, max_iter=_ITERATIONS),
+        "GridSearch": GridSearch(model, constraint, grid_size=_ITERATIONS),
+    }
+
+
+class WeightsAsRows(ClassifierWrapper):
+    """A classifier that gets weighted rows as copies, as many as the weights say.
+
+    Any classifier and pipeline learns from copies. Weights take scikit-learn's boosting five times
+    as long.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit the classifier on as many rows as there are."""
+        reached, n = np.asarray(sample_weight).cumsum(), len(sample_weight)
+        rows = np.searchsorted(reached, (np.arange(n) + 0.5) / n * reached[-1])
+        labels = np.asarray(y)[rows]
+        # Small weights may leave only one of two classes.
+        model = self.estimator if np.ptp(labels) else DummyClassifier(strategy="prior")
+        with config_context(enable_metadata_routing=False):
+            self.estimator_ = clone(model).fit(_safe_indexing(X, rows), labels)
+        return self
+
+
+# --------------------------------------------------------------------------- what is tried
+
+
+class _Fold(NamedTuple):
+    """What a model did on one fold."""
+
+    rows: Any  # those that it was audited on
+    values: dict[str, float]  # scores, amplifications, numbers of rows and seconds
+    held_out: dict[str, Any]  # labels and predictions
+    lacks: str  # to be measured
+
+
+class _Run(NamedTuple):
+    """What a candidate did on folds, why on no more, and the model of all rows."""
+
+    folds: list[_Fold]
+    end: str = ""
+    model: Any = None
+    warned: Any = None
+
+
+class _Trial(NamedTuple):
+    """What all candidates are tried on."""
+
+    data: RowData
+    y: Any
+    metrics: dict[str, Any]  # auditors of all rows
+    sensitive_estimator: Any
+    scoring: dict[str, Any]
+    limit: float | None
+    splits: list[Any]
+    seed: int
+
+    def run(self, name: str, sampler: Any, estimator: Any) -> _Run:
+        """Train a candidate on folds and on all rows."""
+        model = RowClassifier(estimator, data=self.data, sampler=sampler)
+        folds: list[_Fold] = []
+        try:
+            # Those of a candidate are not of interest; the winner's are shown.
+            hidden = nullcontext() if name == BASELINE else collected()
+            with hidden, progress(name, len(self.splits)) as step:
+                for at in range(len(self.splits)):
+                    folds.append(self.try_fold(model, at))
+                    step.advance()
+                    if name != BASELINE and self.is_hopeless(folds):
+                        return _Run(folds, STOPPED)
+            with collected() as warned:
+                model = seeded_clone(model, np.random.RandomState(self.seed))
+                fitted = model.fit(self.data.numbers, self.y).estimator_
+        except Exception as error:
+            if name == BASELINE:
+                raise
+            return _Run(folds, f"{type(error).__name__}: {error}")
+        return _Run(folds, "", fitted, warned)
+
+    def is_hopeless(self, folds: list[_Fold]) -> bool:
+        """Return whether the first fold is surely outside the limit."""
+        if self.limit is None or len(folds) > 1 or folds[0].lacks:
+            return False
+        sure = copy.copy(next(iter(self.metrics.values()))).set_params(confidence_level=_SURE)
+        result = sure.audit(**folds[0].held_out)
+        return bool(result.low > self.limit or result.high < -self.limit)
+
+    def try_fold(self, model: RowClassifier, at: int) -> _Fold:
+        """Train a model on a fold, and audit its predictions for the other rows."""
+        split, start = self.splits[at], time.perf_counter()
+        rows = LabelledRows(self.data.numbers, self.y, self.data.attribute)
+        audited = AuditedClassifier(model)
+        if self.sensitive_estimator is not None:
+            data = RowData(self.data.X, self.data.attribute, labels=self.y)
+            of_group = {"estimator": self.sensitive_estimator, "data": data}
+            audited.set_params(sensitive_estimator=clone(model).set_params(**of_group))
+        rng = np.random.RandomState(self.seed + at)  # the same for all candidates
+        # Folds have no intervals; folds together give one.
+        auditors = [clone(metric).set_params(interval=None) for metric in self.metrics.values()]
+        (run,) = run_folds(audited, rows, [[split]], [auditors], rng, scoring=self.scoring)
+        ((fitted, held_out),) = run.held_out
+        values, lacking = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}, ""
+        with collected():  # the comparison says once which pairs are uncertain
+            for key, metric in fitted.auditors_.items():
+                lack = lacks(metric, self.metrics[key].count_audited(**held_out))
+                values[key] = math.nan if lack else metric.audit(**held_out).value
+                lacking = lacking or lack
+        values |= {"n_train": len(split[0]), "n_test": len(split[1])}
+        values["seconds"] = time.perf_counter() - start
+        return _Fold(split[1], values, held_out, lacking)
+
+
+# --------------------------------------------------------------------------- who wins
+
+
+class _Ranking(NamedTuple):
+    """The rule by which candidates are ranked; the first score and the first metric decide."""
+
+    metrics: dict[str, Any]  # auditors of all rows, by the name of their measure
+    scores: list[str]
+    crossings: dict[str, pd.Categorical]  # groups of all rows, by columns
+    limit: float | None
+    confidence_level: float
+
+    def promised(self, folds: dict[str, list[_Fold]], ends: Mapping[str, str]) -> MitigationSearch:
+        """Rank candidates; the numbers of the first are from rows that did not choose it.
+
+        In each fold, they are of the candidate that ranks first on the other folds.
+        """
+        result, n_folds = self.of(folds, ends), len(folds[BASELINE])
+        if result.best in (None, BASELINE) or n_folds == 1:
+            return result
+        rule, name = self._replace(metrics=dict([*self.metrics.items()][:1])), result.best
+        kept, chosen = {key: own for key, own in folds.items() if key not in ends}, []
+        with collected():  # the ranking by all folds has said it
+            for at in range(n_folds):
+                others = {key: own[:at] + own[at + 1 :] for key, own in kept.items()}
+                chosen.append(kept[rule.of(others, {}).table["candidate"].iloc[0]][at])
+            promise = rule.of({BASELINE: kept[BASELINE], name: chosen}, {})
+        row = promise.table.set_index("candidate").loc[name].drop("seconds")
+        result.table.loc[0, row.index] = row
+        numbers: Any = row.drop(["worse_for", "status"]).astype(float).to_dict()
+        also = pd.concat([promise.also, result.also[result.also["candidate"] != name]])
+        return replace(result, also=also.reset_index(drop=True), validated=numbers)
+
+    def of(self, folds: dict[str, list[_Fold]], ends: Mapping[str, str]) -> MitigationSearch:
+        """Rank candidates; `ends` says why some were not trained on all folds."""
+        kept = {name: own for name, own in folds.items() if name not in ends}
+        # A model by itself is compared with itself.
+        models = kept if len(kept) > 1 else kept | {"none again": kept[BASELINE]}
+        held_out = {name: [fold.held_out for fold in own] for name, own in models.items()}
+        comparisons = {
+            measure: pooled_comparison(metric, held_out, BASELINE)
+            for measure, metric in self.metrics.items()
+        }
+        first = next(iter(comparisons.values())).table.set_index("model")
+        measures, also = self._measures(folds), self._also(kept)
+        measures["rows_changed"] = measures["mitigation"].map(first["changed"].fillna(0))
+        measures["error"] = measures["mitigation"].map(ends)
+        table = self._sizes(first).reindex(list(folds))
+        score = measures[measures["measure"] == self.scores[0]].set_index("mitigation")
+        table[self.scores[0]] = score["value"]
+        table["loss"] = -score["change"]
+        table[["loss_low", "loss_high"]] = -score[["change_high", "change_low"]]
+        seconds = [[fold.values["seconds"] for fold in own] for own in folds.values()]
+        table["seconds"] = [np.mean(own) if own else np.nan for own in seconds]
+        clear = also[also["change_low"] > 0].sort_values("change")
+        table["worse_for"] = clear.groupby("candidate")["group"].last()
+        limit = math.nan if self.limit is None else self.limit
+        table["status"] = INCONCLUSIVE
+        table.loc[table["low"].gt(-limit) & table["high"].lt(limit), "status"] = WITHIN
+        table.loc[table["low"].gt(limit) | table["high"].lt(-limit), "status"] = OUTSIDE
+        table.loc[table["worse_for"].notna(), "status"] = WORSE
+        table.loc[list(ends), "status"] = FAILED
+        table.loc[[name for name, end in ends.items() if end == STOPPED], "status"] = STOPPED
+        cost = table["loss"].clip(lower=0).where(table["status"] == WITHIN, 0)
+        places = table["status"].map(_PLACES.index)
+        order = np.lexsort((table["value"].abs(), table.index != BASELINE, cost, places))
+        return MitigationSearch(
+            table=table.iloc[order].rename_axis("candidate").reset_index(),
+            measures=measures,
+            scores=self.scores,
+            amplifications=list(self.metrics),
+            limit=self.limit,
+            confidence_level=self.confidence_level,
+            comparisons=comparisons if models is kept else {},
+            also=also,
+        )
+
+    def _measures(self, folds: Mapping[str, list[_Fold]]) -> pd.DataFrame:
+        """Return a row for each candidate and measure."""
+        rows, columns = [], list(folds[BASELINE][0].values)
+        tables = {
+            name: pd.DataFrame([fold.values for fold in own], columns=columns, dtype=float)
+            for name, own in folds.items()
+        }
+        for name, table in tables.items():
+            for measure in [*self.scores, *self.metrics]:
+                row: dict[str, Any] = {"mitigation": name, "measure": measure}
+                change = table[measure] - tables[BASELINE][measure]
+                for keys, numbers in ((_VALUE, table[measure]), (_CHANGE, change)):
+                    single = table.assign(repeat=0, number=numbers)
+                    over = over_folds(single, "number", self.confidence_level)
+                    row |= dict(zip(keys, over, strict=False))
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _sizes(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return values of models, and how their sizes change from the model as it is.
+
+        Intervals of changes hold for all candidates together.
+        """
+        tests = np.array([1, max(len(table) - 1, 1)])
+        normal, wide = stats.norm.isf((1 - self.confidence_level) / 2 / tests)
+        error = (table["high"] - table["low"]) / 2 / normal
+        paired = (table["difference_high"] - table["difference_low"]) / 2 / normal
+        before, total = table["value"][BASELINE], error**2 + error[BASELINE] ** 2
+        side, ends = (-1 if before < 0 else 1), []
+        for sign in (1, -1):  # a size is the larger of a value and its negative
+            change = sign * table["value"] - side * before
+            reach = wide * np.sqrt((total - sign * side * (total - paired**2)).clip(lower=0))
+            ends.append(pd.concat([change, change - reach, change + reach], axis=1, keys=_CHANGE))
+        changes: Any = np.maximum(*ends)
+        return table[_VALUE].join(changes.drop(BASELINE))
+
+    def _also(self, folds: dict[str, list[_Fold]]) -> pd.DataFrame:
+        """Return how far groups of other columns are from their labels, and how that changes.
+
+        Intervals of changes hold for all groups and candidates together.
+        """
+        names = ["candidate", "columns", "group", "task", "before", "after", *_CHANGE]
+        shifts, first = {name: _shifts(own) for name, own in folds.items()}, folds[BASELINE]
+        candidates = [name for name in folds if name != BASELINE]
+        n_groups = sum(len(groups.categories) for groups in self.crossings.values())
+        n_tests = max(n_groups * len(candidates) * shifts[BASELINE].shape[1], 1)
+        tail, tables = (1 - self.confidence_level) / 2 / n_tests, [pd.DataFrame(columns=names)]
+        for columns, groups in self.crossings.items():
+            for name, task in product(candidates, shifts[BASELINE].columns.tolist()):
+                moved = {"before": shifts[BASELINE][task], "after": shifts[name][task]}
+                table = _changes(pd.DataFrame(moved), groups, first, tail)
+                tables.append(
+                    table.assign(candidate=name, columns=columns, task=[task] * len(table))
+                )
+        return pd.concat(tables, ignore_index=True).infer_objects()
+
+
+def _shifts(folds: list[_Fold]) -> pd.DataFrame:
+    """Return predictions minus labels: rows × tasks."""
+    y, predicted = (
+        np.concatenate([np.asarray(to_native(fold.held_out[key], "y")) for fold in folds])
+        for key in ("y_true", "y_pred")
+    )
+    if y.ndim == 2:
+        return pd.DataFrame(predicted.astype(float) - y)
+    classes = np.unique(y)
+    tasks = (classes[-1:] if len(classes) == 2 else classes).tolist()
+    return pd.DataFrame({task: (predicted == task) * 1.0 - (y == task) for task in tasks})
+
+
+def _changes(moved: pd.DataFrame, groups: Any, folds: list[_Fold], tail: float) -> pd.DataFrame:
+    """Return how far each group is from its labels, compared with all rows, before and after.
+
+    And how the size of that changes. Its variance is that of rows, with one more that changed, and
+    what folds vary beyond that: each has other training rows and another seed.
+    """
+    group = groups[np.concatenate([fold.rows for fold in folds])]
+    fold = np.repeat(range(len(folds)), [len(fold.rows) for fold in folds])
+    by_fold = moved.groupby([fold, group], observed=True).mean()
+    by_fold = by_fold.sub(moved.groupby(fold).mean(), level=0)
+    table = moved.groupby(group, observed=True).mean() - moved.mean()
+    signs = 1 - 2 * (table < 0)
+    sizes: Any = moved * signs.loc[group].to_numpy()
+    by_group = (sizes["after"] - sizes["before"]).groupby(group, observed=True)
+    n, size = by_group.size(), table.abs()
+    variance = (1 - n / len(moved)) * (by_group.var() + 1 / (n - 1)) / n
+    changed = by_fold.mul(signs, level=1)
+    spread = (changed["after"] - changed["before"]).groupby(level=1, observed=True).var()
+    more = (spread - len(folds) * variance).clip(lower=0).fillna(0)
+    # Folds share training rows (Nadeau and Bengio).
+    variance += more * (1 / len(folds) + len(moved) / len(folds) / folds[0].values["n_train"])
+    reach = stats.t.isf(tail, n - 1) * np.sqrt(variance)
+    change = size["after"] - size["before"]
+    table[_CHANGE] = pd.concat([change, change - reach, change + reach], axis=1)
+    return table.rename_axis("group").reset_index()

@@ -4,52 +4,46 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.keywords import keywords
+from skbiasamp._utils.callbacks import follow, without_callbacks
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.progress import progress
-from skbiasamp._utils.warnings import collected
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
-from skbiasamp.metrics.comparing import mean_of_results
-from skbiasamp.metrics.functions import TRAINING, lacks
-from skbiasamp.model_selection._cross_results import (
-    CROSS_COLUMNS,
-    CrossAuditResult,
-    CrossComparisonResult,
-)
+from skbiasamp.model_selection._cross_results import CROSS_COLUMNS, CrossComparisonResult
+from skbiasamp.model_selection._fold_audits import audit_of_folds, over_samples
+from skbiasamp.model_selection._halves import Halves, cut_in_halves
 from skbiasamp.model_selection.folds import (
     STRATIFY,
-    Repeat,
-    check_lacks,
+    are_partition,
     fitted_auditor,
     fold_strata,
     of_held_out,
-    over_folds,
     pooled_comparison,
     run_folds,
     seeded_clone,
     splits_of,
 )
 from skbiasamp.model_selection.row_classifier import LabelledRows
-from skbiasamp.results import ComparisonResult
+from skbiasamp.results import ComparisonResult, CrossAuditResult
 
 
 @keywords()
 @validate_params(
     {
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "n_halvings": [Interval(Integral, 0, None, closed="left")],
         "stratify": [StrOptions(set(STRATIFY))],
         "params": [Mapping, None],
         "n_jobs": N_JOBS,
@@ -66,6 +60,7 @@ def cross_audit(
     reference: str | None = None,
     cv: Any = 5,
     n_repeats: int = 1,
+    n_halvings: int = 10,
     stratify: str = "task",
     groups: Any = None,
     scoring: Any = None,
@@ -74,12 +69,13 @@ def cross_audit(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Audit classifiers for bias amplification over the folds of a cross-validation.
+    """Audit how classifiers are trained, over the folds of a cross-validation.
 
-    The classifier is trained on each training fold. Its predictions for the held-out rows are
-    audited against the correlations of that fold's training labels. Use it to find out how much
-    the amplification varies with the training rows. Several classifiers get the same folds, audits
-    and seeds, and are compared fold by fold.
+    An audit is about one fitted model, and another training sample gives another model. Use this
+    if you have an estimator: the classifier is trained on each training fold, and its predictions
+    for the held-out rows are audited against the correlations of that fold's training labels. The
+    report is about the mean of such models, with an interval that includes other training samples.
+    Several classifiers get the same folds, audits and seeds, and are compared fold by fold.
 
     .. versionadded:: 0.1
 
@@ -103,6 +99,10 @@ def cross_audit(
     n_repeats : int, default=1
         Number of repetitions with other seeds, for the folds of an integer `cv` and for each
         ``random_state`` of the estimator that is None.
+    n_halvings : int, default=10
+        How often the rows are parted into two random halves, each of which trains one more model:
+        these show how much the value varies over samples. 0: only the folds show it, and the
+        interval is cautious. Folds that test a row twice or never have no such models.
     stratify : {"task", "joint"}, default="task"
         What folds have equal shares of. "task": each class of `y`, as in scikit-learn. "joint":
         each pair of group and class, so that small groups are in all folds.
@@ -132,21 +132,21 @@ def cross_audit(
 
     Notes
     -----
-    The interval over folds is Student's, from the variance between the folds of a repeat, with
-    Nadeau and Bengio's correction [1]_: the variance of the folds times ``1 / k + n_test /
-    n_train``, for `k` folds. Folds share training rows and signs, so that their values correlate.
-    They vary at least as much as all held-out rows make them (if the auditor has an `interval`): a
-    few folds that agree by chance do not shorten the interval. In simulations of constant models
-    and trees, with 2 to 6 groups that do not matter and 3 to 30 % positives, at most 4 % of these
-    intervals excluded 0; without the correction, 5 to 20 %. Repeats estimate the variance better
-    but bring no new rows, so the interval does not shrink with their number. If it did, a nominal
-    95 % interval would cover about 67 %.
+    A row moves the mean over folds twice: as a test row, and as a training row. Both may cancel: if
+    groups differ more in a sample, so do its labels, and the predictions of its models. Folds alone
+    cannot show this. So the rows are parted into random halves *a* and *b*. *V(a, b)* is the value
+    of the model that is trained on *a* and tested on *b*, and *H(a)* that of the rows of *a* by the
+    models of the other halvings. So *a* says *V(a, b) + H(a) - H(b)*, and *b* the same in turn: two
+    independent numbers. A quarter of their mean squared difference is the variance of the mean over
+    folds, less what is noise of single models, and the interval is Student's.
+
+    With ``n_halvings=0``, the variance is that between the folds of a repeat with Nadeau and
+    Bengio's correction [1]_: times ``1 / k + n_test / n_train``, for `k` folds. Folds vary at least
+    as much as all held-out rows make them (if the auditor has an `interval`). This is cautious: it
+    may be twice as wide as necessary. Repeats show how much folds and seeds matter. They bring no
+    new rows, so the interval does not shrink with their number.
 
     If test folds overlap, as with `ShuffleSplit`, the pooled result has no interval.
-
-    Differences between estimators have the same kind of interval. It is cautious: in a simulation,
-    such 95 % intervals contained the true difference in 95 to 100 % of data sets, and intervals
-    without the correction in 83 to 97 %.
 
     References
     ----------
@@ -185,27 +185,42 @@ def cross_audit(
     rng = check_random_state(random_state)
     cv = list(cv) if isinstance(cv, Iterator) else cv  # for all repeats
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
+    own = check_random_state(copy.deepcopy(rng).randint(2**31 - 1))
+    # If folds test a row twice or never, halves say nothing of their mean.
+    useful = all(are_partition(cut, len(strata)) for cut in splits)
+    halves = cut_in_halves(n_halvings if useful else 0, X, strata, groups, own)
     named = named_auditors(next(iter(models.values())))
     auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
+    auditors += [[seeded_clone(template, own) for template in named.values()] for _ in halves]
     rows = LabelledRows(X, y, attribute, sample_weight)
     how: dict[str, Any] = {"scoring": scoring, "params": params, "n_jobs": n_jobs}
+    cuts = [*splits, *halves]
     with progress("cross-validation of models", len(models)) as step:
-        runs = {}
+        runs, trained = {}, {}
         for name, model in models.items():
             try:
                 same = copy.deepcopy(rng)  # the same draws for all
-                runs[name] = run_folds(model, rows, splits, auditors, same, **how)
+                bare = clone(model).set_params(estimator=without_callbacks(model.estimator))
+                train = partial(run_folds, bare, rows, cuts, auditors, same, **how)
+                run = follow("cross_audit", model.estimator, len(cuts), train)
             except Exception as error:
                 if several:
                     error.add_note(f"This happened to the estimator {name!r}.")
                 raise
+            runs[name], of_halves = run[: len(splits)], run[len(splits) :]
+            trained[name] = Halves(rows, halves, of_halves)
             step.advance()
+        target = getattr(y, "name", None)
+        declared = {"target": target} if isinstance(target, str) else {}
         results: dict[str, Any] = {}
         for name, template in named.items():
             whole = fitted_auditor(template, rng, y, attribute, sample_weight)
-            audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
+            audits = {
+                model: audit_of_folds(name, whole, splits, run, trained[model], declared)
+                for model, run in runs.items()
+            }
             if reference is None:
-                results[name] = audits[""]
+                results[name], _ = audits[""]
                 continue
             held_out = {
                 model: [given for _, given in run[0].held_out] for model, run in runs.items()
@@ -268,63 +283,17 @@ def attribute_of(models: Any, X: Any, sensitive_features: Any) -> Any:
 
 
 _DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
-_MEASURED = ("value", "low", "high", "p_value", "published")
-
-
-def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> CrossAuditResult:
-    """Audit every fold, all folds together, and what folds say of each other."""
-    rows, folds, pooled, lacking = [], [], [], {}
-    for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
-        scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
-        counted = [auditor.count_audited(**given) for _, given in held_out]
-        for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
-            own = model.auditors_[name]
-            at = f"fold {fold}" + f" of repeat {repeat}" * (len(run) > 1)
-            lacking[at] = lacks(own, counted[fold])
-            with collected() as raised:
-                result = None if lacking[at].startswith(TRAINING) else own.audit(**given)
-            if not lacking[at]:
-                # The pooled result says once which pairs are uncertain.
-                raised.issue(UndefinedMetricWarning)
-            measured = None if lacking[at] else result
-            folds.append(result)
-            rows.append(
-                {"repeat": repeat, "fold": fold, "n_train": len(train), "n_test": len(test)}
-                | {key: getattr(measured, key, np.nan) for key in _MEASURED}
-                | {key: values[fold] for key, values in scores.items()}
-            )
-        # Contingencies add: all held-out rows are the sum of those of the folds.
-        pooled.append(of_held_out(auditor, cut).audit(sum(counted)))
-    check_lacks(lacking)
-    table = pd.DataFrame(rows)
-    level = auditor.confidence_level
-    by_rows = _variance_of(pooled[0].judged, level)
-    value, low, high, _ = over_folds(table, "value", level, rows=by_rows)
-    return CrossAuditResult(
-        folds=folds,
-        pooled=pooled[0] if len(pooled) == 1 else mean_of_results(auditor, pooled),
-        value=value,
-        low=low,
-        high=high,
-        published=float(table["published"].mean()),
-        confidence_level=level,
-        table=table,
-        predictions=[np.asarray(given["y_pred"]) for repeat in run for _, given in repeat.held_out],
-    )
-
-
-def _variance_of(judged: tuple[float, float, float], confidence_level: float) -> float:
-    """Return the variance of a number that has an interval, 0 if there is none."""
-    _, low, high = judged
-    error = (high - low) / (2 * float(stats.norm.isf((1 - confidence_level) / 2)))
-    return 0.0 if np.isnan(error) else error**2
 
 
 def _comparison(
-    audits: dict[str, CrossAuditResult], pooled: ComparisonResult, auditor: Any, reference: str
+    audited: dict[str, tuple[CrossAuditResult, Array]],
+    pooled: ComparisonResult,
+    auditor: Any,
+    reference: str,
 ) -> CrossComparisonResult:
     """Compare the folds of every estimator with those of the reference."""
-    before = audits[reference].table["value"]
+    audits = {model: audit for model, (audit, _) in audited.items()}
+    before, halves_before = audits[reference].table["value"], audited[reference][1]
     changed = pooled.table.set_index("model")["changed"]
     rows, folds = [], []
     for model in pooled.table["model"]:
@@ -336,9 +305,9 @@ def _comparison(
         row = {"model": model, "changed": changed[model]}
         row |= {key: getattr(audit, key) for key in ("value", "published", "low", "high")}
         if model != reference:
-            level = audit.confidence_level
-            by_rows = _variance_of(pooled.judged(model), level)
-            differences = over_folds(table, "difference", level, rows=by_rows)
+            halves = audited[model][1] - halves_before
+            level, judged = audit.confidence_level, pooled.judged(model)
+            differences = over_samples(table, "difference", halves, level, judged)
             row |= dict(zip(_DIFFERENCE, differences, strict=True))
         rows.append(row)
     compared = pd.DataFrame(rows, columns=CROSS_COLUMNS)

@@ -18,7 +18,7 @@ from skbiasamp._input.keywords import keywords
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.cells import distinct, labels_of
 from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
@@ -234,6 +234,7 @@ def amplification_curve(
                 y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
             )
             check_class(test)
+        test = distinct(test)
         pairs = auditor.pairs_of(test, warns=True)[1]
         low, high = _limits(levels, limits)
         thresholds = np.append(-np.inf, levels)

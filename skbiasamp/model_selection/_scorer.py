@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
@@ -328,6 +327,8 @@ def _inside(
 
     A calibrated classifier can hold several, each fitted on other folds.
     """
+    from sklearn.calibration import CalibratedClassifierCV  # most audits do not need it
+
     if isinstance(estimator, AuditedClassifier):
         check_is_fitted(estimator)
         yield estimator, before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -96,6 +96,12 @@ def tested_twice(splits: Any) -> bool:
     return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
 
 
+def are_partition(splits: Any, n: int) -> bool:
+    """Return whether each of `n` rows is tested in one fold."""
+    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
+    return bool((times == 1).all())
+
+
 def of_held_out(auditor: Any, splits: Any) -> Any:
     """Return the auditor of all held-out rows.
 
@@ -136,8 +142,12 @@ def run_folds(
     scoring: Any,
     params: dict[str, Any] | None = None,
     n_jobs: int | None = None,
+    done: Callable[[int], None] = lambda n: None,
 ) -> list[Repeat]:
-    """Train a model on every fold of every repeat, and predict the held-out rows."""
+    """Train a model on every fold of every repeat, and predict the held-out rows.
+
+    `done` is called after each repeat.
+    """
     model, rows = rows.for_model(model, scoring)
     model = clone(model)
     if type(model) is AuditedClassifier:
@@ -166,6 +176,7 @@ def run_folds(
                 for (_, test), fitted_model in zip(folds, fitted["estimator"], strict=True)
             ]
             repeats.append(Repeat(fitted, held_out))
+            done(1)
     return repeats
 
 

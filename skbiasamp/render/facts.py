@@ -136,6 +136,21 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Trained:
+    """Models of one way of training: each on the rows of its fold, and `n` in all.
+
+    They are trained on about `n_train` rows. `folds` and `repeats` are standard deviations of the
+    values of folds, and of their means over repeats.
+    """
+
+    models: tuple[Model, ...]
+    n: int
+    n_train: int
+    folds: float | None
+    repeats: float | None
+
+
+@dataclass(frozen=True)
 class Accuracy:
     """The accuracy of a model, and its difference to that of the reference."""
 
@@ -333,6 +348,7 @@ class Facts:
     reason: str | None = None
     models: tuple[Model, ...] = ()
     columns: tuple[Model, ...] = ()
+    trained: Trained | None = None
     changed: float | None = None
     accuracy: Accuracy | None = None
     n: float | None = None

@@ -492,7 +492,8 @@ def parts_of(facts: Facts) -> Parts | None:
 
 def named_terms(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield what statisticians look for, by its name."""
-    for name in ("value", "unknown", "published", "guesses", "gap", "signs", "rows"):
+    names = ("value", "unknown", "published", "guesses", "gap", "trained", "signs", "rows")
+    for name in names:
         text = express("page", f"stat_{name}", facts)
         if text:
             yield express("page", "stat_name", name), text

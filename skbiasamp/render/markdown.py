@@ -20,6 +20,7 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.render.text import table_of_rates
+from skbiasamp.render.words import express
 
 MOST = 50  # rows of a table
 
@@ -36,6 +37,8 @@ def as_markdown(document: Document) -> str:
             parts += [part for item in items for part in _parts(item, 3)]
         else:
             parts += _parts(section, 2 + bool(document.title))
+    if terms := [*document.facts.items()]:
+        parts += _parts(Section(express("page", "measured"), [Terms(terms)]), 3)
     return "\n\n".join(parts) + "\n"
 
 

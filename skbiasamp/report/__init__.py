@@ -133,6 +133,8 @@ def audit(
     --------
     skbiasamp.audit_frame : The same for data frames, files and queries.
     skbiasamp.compare : Audit several models on the same rows.
+    skbiasamp.cross_audit : Audit how models are trained: with the estimator, other training samples
+        count too. The verdict of `audit` is about the fitted model alone.
 
     Examples
     --------
@@ -294,6 +296,7 @@ def _audited(asked: Request) -> AuditReport:
     """Read and measure the rows that were asked for."""
     asked.check_columns()
     check_option("missing", asked.missing, (*MISSING_POLICIES, "bounds"))
+    bounds = asked.missing == "bounds"
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
     how, columns, random_state = asked.how, asked.columns, asked.random_state
     source = RowSource(y_true, asked.of_rows | {"y_pred": asked.y_pred}, columns, how)
@@ -308,8 +311,8 @@ def _audited(asked: Request) -> AuditReport:
         n_weights = len(weights) if isinstance(weights, Sized) else None
         if "weight" in columns and test.whole:  # an engine runs the query again
             n_weights = n_rows(rows)
-    every = everyone_of(source, test) if asked.reads == "labels" else None
-    if every is not None and asked.missing == "bounds":
+    every = everyone_of(source, test, asked=bounds) if asked.reads == "labels" else None
+    if every is not None and bounds:
         test = every.test
     _check_rows(test, train, asked)
     if own is None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import inspect
-import platform
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import scipy
-import sklearn
-
 from skbiasamp._input.errors import InputTypeError
-from skbiasamp._utils.version import __version__
+from skbiasamp._utils.version import made_now
 from skbiasamp.counts.contingency import Contingency
 
 
@@ -44,21 +37,6 @@ def context_of(
         "group_columns": list(getattr(test, "group_columns", None) or ()),
         **made_now(),
         "call": call,
-    }
-
-
-def made_now() -> dict[str, Any]:
-    """Return when a report is made, and with which versions."""
-    return {
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "versions": {
-            "skbiasamp": __version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "pandas": pd.__version__,
-            "Python": platform.python_version(),
-        },
     }
 
 

@@ -27,7 +27,8 @@ from skbiasamp.report.strata import RowSource
 from skbiasamp.results import FOUR_FIFTHS, AuditResult
 
 _MOST_SETS = 8  # groups whose subsets are all looked at
-_MOST_MOVES = 2e6  # numbers that a search looks at together
+_MOST_MOVES = 5e5  # numbers that a search looks at together
+_FEW_CELLS = 2e4  # cells × groups × tasks, whose bounds are there without asking
 # How many steps rows of a kind are divided into, by how many sums there are.
 _STEPS = ((12, 1), (6, 8), (4, 60), (2, np.inf))
 
@@ -231,8 +232,9 @@ class Everyone:
                 weight[cell[order], group[order]] = np.clip(n - ends + own, 0, own)
                 return judge(self._completed(weight))
 
-            first = bisect_left(points, True, key=lambda n: word(n) != verdict)
-            turns += [(float(n), word(n)) for n in points[first : first + 1]]
+            if len(points) and word(points[-1]) != verdict:
+                n = points[bisect_left(points, True, key=lambda n: word(n) != verdict)]
+                turns.append((float(n), word(n)))
         return min(turns, default=None)
 
     def _measures(self, counts: Array) -> Array:
@@ -324,9 +326,13 @@ def _added(best: Array, each: Array) -> Array:
 # --------------------------------------------------------------------------- the report
 
 
-def everyone_of(source: RowSource, test: Contingency) -> Everyone | None:
-    """Return all rows that were passed, if some have no group and it is known what they are."""
-    if test.summed or not test.has("task_pred") or test.indicator:
+def everyone_of(source: RowSource, test: Contingency, *, asked: bool) -> Everyone | None:
+    """Return all rows that were passed, if some have no group and it is known what they are.
+
+    Of many cells only if the user `asked` for bounds.
+    """
+    many = test.n_cells * len(test.groups) * len(test.tasks) > _FEW_CELLS
+    if test.summed or not test.has("task_pred") or test.indicator or (many and not asked):
         return None
     cells = test
     if test.n_dropped and not is_contingency(source.y_true):
@@ -340,7 +346,7 @@ def everyone_of(source: RowSource, test: Contingency) -> Everyone | None:
         known = [name for name, own in zip(test.groups, lost, strict=True) if not own]
         n, test = test.count("group")[lost].sum(), test.select(groups=known)
         test.n_dropped += n
-    return Everyone(cells, test)
+    return Everyone(cells, test) if (test.count("group") > 0).sum() > 1 else None
 
 
 def unknown_of(every: Everyone, auditor: Any, result: AuditResult) -> Unknown:

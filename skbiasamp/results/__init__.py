@@ -18,6 +18,7 @@ from skbiasamp.results._report import columns_alone as columns_alone
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import FOUR_FIFTHS as FOUR_FIFTHS
 from skbiasamp.results._selection_rates import SelectionRates
+from skbiasamp.results.cross_audit import CrossAuditResult as CrossAuditResult
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import find_changed_rows
 from skbiasamp.results.gate import Gate, GateCheck

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from skbiasamp._utils.formatting import NOT_MEASURED, metric_name
+from skbiasamp._utils.formatting import NOT_MEASURED, group_of, level_of, metric_name
 from skbiasamp.render.document import Bullets, Document, Item, Panel, Section, Terms, Text
 from skbiasamp.render.first import (
     actions_of,
@@ -23,6 +23,7 @@ from skbiasamp.render.words import express
 from skbiasamp.results._audit_tables import (
     columns_table,
     curve_table,
+    models_table,
     rates_table,
     strongest_pairs,
     summary_table,
@@ -36,6 +37,8 @@ from skbiasamp.results._selection_rates import selection_tables
 from skbiasamp.results.explanation import explanation_items
 from skbiasamp.results.thresholds import slider_of
 
+_MOST_GROUPS = 30  # whose rows Markdown has
+
 
 def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
@@ -45,6 +48,7 @@ def audit_document(report: AuditReport) -> Document:
         if report.primary is not None
         else None,
         changes_table(facts),
+        models_table(facts),
     ]
     thresholds: list[Item | None] = [slider, Text(express("tables", "thresholds"), quiet=True)]
     thresholds += [curve_table(report, slider)]
@@ -80,6 +84,7 @@ def audit_document(report: AuditReport) -> Document:
         report.context,
         express("page", "audit"),
         sections,
+        _facts_of(report),
         about="",
         results=[
             (name, f"{metric_name(name)}: {result.verdict}", result.value)
@@ -87,6 +92,22 @@ def audit_document(report: AuditReport) -> Document:
             if not math.isnan(result.value)
         ],
     )
+
+
+def _facts_of(report: AuditReport) -> dict[str, str]:
+    """Return what its first screen leaves out, for those who have nothing but Markdown."""
+    groups, known = report.groups, dict[str, str]()
+    if report.context.get("n_train") is None:
+        known["Training rows"] = "none"
+    if "n" in groups and len(groups) <= _MOST_GROUPS:
+        columns = tuple(report.context.get("group_columns") or ())
+        each = zip(groups["group"], groups["n"], strict=True)
+        known["Rows by group"] = "; ".join(f"{group_of(g, columns)}: {n:,.15g}" for g, n in each)
+    if report.primary is not None:
+        level = report[report.primary].confidence_level
+        known["Confidence level"] = "" if level is None else level_of(level)
+    versions = report.context.get("versions", {})
+    return known | {"Made by": f"skbiasamp {versions.get('skbiasamp', '')}".strip()}
 
 
 def _strata(report: AuditReport) -> Panel | None:

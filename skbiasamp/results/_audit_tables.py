@@ -21,6 +21,7 @@ from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
+from skbiasamp.render.facts import Facts
 from skbiasamp.render.slider import against_limit
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
@@ -84,6 +85,21 @@ def columns_table(
         id="columns-table",
         caption=express("tables", "columns"),
         first="Sensitive column",
+    )
+
+
+def models_table(facts: Facts) -> Table | None:
+    """Return the value of each model that was trained, on its held-out rows."""
+    if facts.trained is None:
+        return None
+    rows = [as_json(model) for model in facts.trained.models]
+    return estimates_table(
+        rows,
+        table_columns("Verdict", "Value", "Interval"),
+        lambda row: {"name": row["name"]},
+        id="models-table",
+        caption=express("tables", "trained", len(rows)),
+        first="Model",
     )
 
 

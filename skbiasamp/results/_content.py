@@ -39,6 +39,7 @@ _TITLES = {
     "n_samples": "audited rows",
     "n_train": "training rows",
     "n_dropped": "rows left out",
+    "n_models": "models that were trained",
 }
 # Text of a mark, for screen readers.
 _SAYS = {
@@ -67,14 +68,27 @@ def only_task(tasks: Iterable[Any], of: str = "") -> str:
 
 
 def document_of(
-    context: Mapping[str, Any], title: str, sections: Sequence[Section], **more: Any
+    context: Mapping[str, Any],
+    title: str,
+    sections: Sequence[Section],
+    facts: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Document:
-    """Return a document about the rows and the model of a context."""
+    """Return a document about the rows and the model of a context; `facts` are known besides."""
     context = as_json(context)
-    known = {"Model": context.get("model_name"), "Data": context.get("data_name")}
+    columns = context.get("group_columns") or ()
+    known = {
+        "Model": context.get("model_name"),
+        "Data": context.get("data_name"),
+        "Sensitive feature": ", ".join(map(str, columns)),
+        "Label": context.get("target"),
+        "Training rows": number(context["n_train"], ",.15g") if context.get("n_train") else None,
+        **(facts or {}),
+        "Call": context.get("call"),
+    }
     about = ": ".join(filter(None, (known["Data"], context.get("rows"))))
     title = " of ".join(filter(None, (title, known["Model"])))
-    facts = {name: text for name, text in known.items() if text}
+    facts = {name: str(text) for name, text in known.items() if text}
     version = context.get("versions", {}).get("skbiasamp", "")
     return Document(title, sections, **{"about": about, "facts": facts, "version": version, **more})
 

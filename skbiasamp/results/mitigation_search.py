@@ -22,22 +22,32 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.first import tone_of
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
-from skbiasamp.results._content import (
-    Cells,
-    estimates_table,
-    shown,
-    with_interval,
-)
+from skbiasamp.results._content import Cells, estimates_table, shown, with_interval
 from skbiasamp.results._json import records
 from skbiasamp.results._shown import Paged
 
 BASELINE = "none"  # the name of the model as it is
-STOPPED, FAILED = "stopped early", "failed"
+STOPPED, FAILED, WORSE = "stopped early", "failed", "worse elsewhere"
 _NUMBERS = ("value", "low", "high")
+_CHANGE = {"change": "value", "change_low": "low", "change_high": "high"}
+_SIZES: Cells = {
+    "Amplification": with_interval("value", number, ("low", "high")),
+    "Change of its size": with_interval("change", number),
+}
+_GROUPS: Cells = {
+    "Change of its size": with_interval("value", number, ("low", "high")),
+    "Group": lambda row: Cell(row["group"]),
+    "Before": shown("before"),
+    "After": shown("after"),
+}
+_COSTS: Cells = {
+    "Status": lambda row: Cell(": ".join(filter(None, (row["status"], row["worse_for"])))),
+    "Needs the group": lambda row: Cell("yes" if row["needs_group"] else "no"),
+    "Seconds a fold": shown("seconds", partial(number, form=".1f")),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,15 +66,17 @@ class MitigationSearch(Paged):
         ``change``, ``change_low``, ``change_high``: change of the size of the amplification, with
         an interval that holds for all candidates together; the score; ``loss``, ``loss_low``,
         ``loss_high``: what it loses of the score on the same folds; ``seconds`` to train and audit
-        one fold; ``status``: "within the limit", "inconclusive", "outside the limit" (the interval
-        is outside on either side), "stopped early" or "failed"; ``needs_group``: whether it needs
-        the sensitive feature to predict.
+        one fold; ``worse_for``: the group of other columns that it makes worse, the worst of them;
+        ``status``: "within the limit", "inconclusive", "outside the limit" (the interval is outside
+        on either side), "worse elsewhere", "stopped early" or "failed"; ``needs_group``: whether it
+        needs the sensitive feature to predict. The first row, unless it is "none", is from rows
+        that did not choose it.
     measures : DataFrame
         One row for each candidate and measure. ``mitigation``; ``measure``; ``value``, ``low``,
         ``high``: mean over folds and its confidence interval; ``change``, ``change_low``,
         ``change_high``: difference from "none" on the same folds and its confidence interval;
-        ``rows_changed``: share of held-out rows whose prediction differs from that of "none";
-        ``error``: why it was not trained on all folds, else None.
+        ``rows_changed``: share of held-out rows whose prediction differs from that of "none",
+        missing if it was not trained on all folds; ``error``: why it was not, missing if it was.
     scores, amplifications : list of str
         Names of the measures that are scores, and of those that are amplifications. The first of
         each decides.
@@ -72,16 +84,22 @@ class MitigationSearch(Paged):
         The limit of the amplification.
     confidence_level : float
         Level of the intervals.
-    best : str or None
-        Name of the winner. None: no candidate is within the limit, or there is no limit.
-    best_ : classifier or None
-        The winner, fitted on all rows.
+    models : dict of str to classifier
+        The candidates that were trained on all folds, fitted on all rows: the runners-up, too.
     validated : dict of str to float
-        The numbers of the winner's row on rows that did not choose it: in each fold, the candidate
-        that ranks first on the other folds. Empty if the model stays as it is, or with one fold.
+        The numbers of the first row if they are from rows that did not choose it: in each fold, of
+        the candidate that ranks first on the other folds. Empty if no mitigation ranks first within
+        the limit, or with one fold.
     comparisons : dict of str to ComparisonResult
         The held-out predictions of all candidates on the same rows and resamples, by the auditor's
         name. Empty if nothing but "none" was trained on all folds.
+    also : DataFrame
+        One row for each candidate and group of other columns: ``candidate``; ``columns``, such as
+        "sex × race"; ``group``; ``task``; ``before``, ``after``: how far the rate of predictions is
+        above that of labels, compared with all rows, for the model as it is and for the candidate;
+        ``change``, ``change_low``, ``change_high``: change of its size, with an interval that holds
+        for all groups and candidates together. Rows of the winner are from rows that did not choose
+        it.
 
     Examples
     --------
@@ -105,9 +123,9 @@ class MitigationSearch(Paged):
     >>> changes = result.measures[result.measures["mitigation"] == "balanced"]
     >>> changes[["measure", "change", "change_low", "change_high"]].round(2)
                 measure  change  change_low  change_high
-    3          accuracy   -0.03       -0.07         0.01
-    4                f1   -0.03       -0.07         0.01
-    5  directional A->T   -0.12       -0.18        -0.05
+    3          accuracy   -0.03       -0.08         0.02
+    4                f1   -0.03       -0.08         0.02
+    5  directional A->T   -0.11       -0.16        -0.06
     """
 
     table: pd.DataFrame
@@ -116,10 +134,21 @@ class MitigationSearch(Paged):
     amplifications: list[str]
     limit: float | None
     confidence_level: float
-    best: str | None
-    best_: Any = None
+    models: dict[str, Any] = field(default_factory=dict)
     validated: dict[str, float] = field(default_factory=dict)
     comparisons: dict[str, ComparisonResult] = field(default_factory=dict)
+    also: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def best(self) -> str | None:
+        """Name of the winner. None: no candidate is within the limit, or there is no limit."""
+        first = self.table.iloc[0]
+        return str(first["candidate"]) if first["status"] == words.WITHIN else None
+
+    @property
+    def best_(self) -> Any:
+        """The winner, fitted on all rows; None if there is none."""
+        return None if self.best is None else self.models[self.best]
 
     @property
     def improved(self) -> bool:
@@ -127,15 +156,12 @@ class MitigationSearch(Paged):
 
         Rows say so that did not choose it; of one fold, an interval for all candidates together.
         """
-        row = {} if self.best is None else self.validated or self._row(self.best)
-        return bool(row) and bool(row["change_high"] < 0)
+        return self.best is not None and bool(self.table["change_high"].iloc[0] < 0)
 
     @property
     def sentence(self) -> str:
         """What the search found."""
-        chosen = None if self.best is None else self._row(self.best)
-        unsure = int((self.table["status"] == words.INCONCLUSIVE).sum())
-        return express("search", "sentence", self, self._row(BASELINE), chosen, unsure)
+        return express("search", "sentence", self, records(self.table))
 
     @property
     def _papers(self) -> list[str]:
@@ -149,69 +175,48 @@ class MitigationSearch(Paged):
         document : Document
         """
         rows, score = records(self.table), self.scores[0]
-        verdict = words.AMPLIFIES_LESS if self.improved else words.NO_DIFFERENCE
         card = Card(
-            express("search", "title", self.best),
-            [Chip(verdict.capitalize(), tone_of(verdict))],
+            express("search", "title", self),
+            [Chip(express("search", "badge", self), "down" if self.improved else "unc")],
             self.sentence,
             [],
             self._picture(rows, score),
         )
+        ends = records(self.measures.drop_duplicates("mitigation"))
+        notes = filter(None, (express("search", "note", row) for row in ends))
+        also = self.also.rename(columns=_CHANGE).sort_values("value", ascending=False)
+        also = also[(also["low"] > 0) | (also["candidate"] == self.best)]
+        elsewhere = records(also.drop_duplicates(["candidate", "columns"]))
+        cells = _SIZES | {score: shown(score, partial(number, form=".3f"))} | _COSTS
+        pairs = Section(express("search", "pairs"), [self._pairs()], "pairs", only="page")
+        limits = Bullets.of(express("search", f"limit_{i}") for i in (1, 2, 3, 4))
         return Document(
             express("search", "title_of_page"),
             [
-                Section(express("page", "report"), [card, *map(Text, self._notes(rows))], "first"),
-                Section(
-                    express("search", "candidates"), [self._candidates(rows, score)], "candidates"
-                ),
-                Section(express("search", "pairs"), [self._pairs()], "pairs", only="page"),
-                Section(
-                    express("search", "limits"),
-                    [Bullets.of(express("search", f"limit_{i}") for i in (1, 2, 3))],
-                    "limits",
-                    only="page",
-                    folded=True,
-                ),
+                Section(express("page", "report"), [card, *map(Text, notes)], "first"),
+                self._section("candidates", rows, cells),
+                self._section("also", elsewhere, _GROUPS, only="page"),
+                pairs,
+                Section(express("search", "limits"), [limits], "limits", only="page", folded=True),
             ],
         )
 
-    def _row(self, name: str) -> dict[str, Any]:
-        row: Any = self.table.set_index("candidate").loc[name].to_dict()
-        return dict(row)
-
-    def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        ends = self.measures.drop_duplicates("mitigation").set_index("mitigation")
-        texts = [
-            express("search", "failed", row["candidate"], str(ends.loc[row["candidate"], "error"]))
-            for row in rows
-            if row["status"] == FAILED
-        ]
-        same = ends.index[ends["rows_changed"] == 0].drop(BASELINE, errors="ignore")
-        return texts + [express("search", "changed_nothing", name) for name in same]
-
-    def _candidates(self, rows: list[dict[str, Any]], score: str) -> Table:
-        cells: Cells = {
-            "Amplification": with_interval("value", number, ("low", "high")),
-            "Change of its size": with_interval("change", number),
-            score: shown(score, partial(number, form=".3f")),
-            "Needs the group": lambda row: Cell("yes" if row["needs_group"] else "no"),
-            "Seconds a fold": shown("seconds", partial(number, form=".1f")),
-            "Status": lambda row: Cell(row["status"]),
-        }
+    def _section(self, id: str, rows: list[Any], cells: Cells, only: str = "") -> Section:
         ends = [row[name] for row in rows for name in _NUMBERS]
-        return estimates_table(
+        table = estimates_table(
             rows,
             cells,
             lambda row: {
                 "name": name_of(row["candidate"]),
                 "notes": ("winner",) * (row["candidate"] == self.best),
             },
-            id="candidates-table",
-            caption=express("search", "table", metric_name(self.amplifications[0])),
+            id=f"{id}-table",
+            caption=express("search", f"{id}_table", self),
             first="Candidate",
-            marks="Amplification",
+            marks=next(iter(cells)),
             axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
         )
+        return Section(express("search", id), [table if rows else None], id, only)
 
     def _picture(self, rows: list[dict[str, Any]], score: str) -> Scatter | None:
         points = [
@@ -226,6 +231,6 @@ class MitigationSearch(Paged):
     def _pairs(self) -> Table | None:
         """Return the rates of each pair before and after."""
         compared = self.comparisons.get(self.amplifications[0])
-        if compared is None or self.best is None or self.best == BASELINE or compared.pairs.empty:
+        if compared is None or self.best in (None, BASELINE) or compared.pairs.empty:
             return None
-        return changed_pairs("pairs-table", compared, self.best)
+        return changed_pairs("pairs-table", compared, str(self.best))

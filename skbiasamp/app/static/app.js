@@ -1,11 +1,14 @@
 "use strict";
-// The page of the app. What was chosen stands in the fields and in `sensitive`; the server has files and reports.
+// The page of the app. What was chosen stands in the fields and in `sensitive`; the server has files and reports, and
+// keeps what was chosen for when the page is loaded again.
 const $ = (id) => document.getElementById(id);
 const files = {};  // by role: {id, name, columns, ...}
 let sensitive = [];  // [{column, bins}]
 let job = null;
 const SINGLE = ["target", "prediction", "second", "weight", "cluster", "given"];
 const FORMAT = ["delimiter", "decimal", "encoding"];
+const FIELDS = [...SINGLE, "threshold", "positive", "favourable", "missing", "groups", "limit"];
+const TAB = sessionStorage.tab ??= crypto.randomUUID();  // of this tab of the browser, whose choices are its own
 const GONE = "The app does not answer. Was it ended in its terminal? Start it again.";
 
 function make(tag, properties = {}, ...children) {
@@ -112,16 +115,20 @@ function take(role, list) {
   if (list.length) send(role, list[0]);
 }
 
+function showStatus(role) {
+  const {name, n_rows, columns} = files[role];
+  const button = make("button", {type: "button", textContent: `Remove ${name}`, onclick: () => remove(role)});
+  $(`status-${role}`).replaceChildren(`✓ ${name}: ${count(n_rows)} rows, ${columns.length} columns `, ...role === "test" ? [] : [button]);
+}
+
 async function received(role, file) {
-  const status = $(`status-${role}`);
-  status.textContent = `Reading ${file.name} …`;
+  $(`status-${role}`).textContent = `Reading ${file.name} …`;
   try {
     const described = await post(`files/${file.id}/columns`, role === "test" ? {} : format());
     if (files[role]) forget(files[role]);
     files[role] = {...file, ...described, proposed: described.format};
-    status.replaceChildren(`✓ ${file.name}: ${count(described.n_rows)} rows, ${described.columns.length} columns `);
+    showStatus(role);
     if (role === "test") showFile();
-    else status.append(make("button", {type: "button", textContent: `Remove ${file.name}`, onclick: () => remove(role)}));
     changed();
   } catch (error) {
     forget(file);
@@ -290,7 +297,38 @@ function changed() {
   showStale();
 }
 
-const showStale = () => { $("stale").hidden = $("result").hidden; };
+function showStale() {
+  $("stale").hidden = $("result").hidden;
+  keep();
+}
+
+// ------------------------------------------------------------------ a page that is loaded again
+
+let kept = Promise.resolve();  // one after another, so that the last one stays
+
+function keep() {
+  const values = Object.fromEntries(FIELDS.map((id) => [id, $(id).value]));
+  const state = {files, sensitive, values, numeric: $("numeric").checked, job: job && {...job, stale: !$("stale").hidden}};
+  const body = JSON.stringify(state);
+  kept = kept.then(() => fetch(`tabs/${TAB}`, {method: "PUT", body})).catch(() => null);
+}
+
+async function restore() {
+  const state = await ask(`tabs/${TAB}`);
+  if (!state?.files.test) return;
+  Object.assign(files, state.files);
+  sensitive = state.sensitive;
+  Object.keys(files).forEach(showStatus);
+  showFile();
+  for (let times = 0; times < 2; times++) {  // what some fields offer depends on others
+    for (const id of FIELDS) $(id).value = state.values[id];
+    $("numeric").checked = state.numeric;
+    changed();
+  }
+  const used = [...SINGLE.filter((id) => $(id).value), ...Object.keys(files).map((role) => `file-${role}`)];
+  for (const id of used) $(id).closest("details")?.setAttribute("open", "");
+  if (state.job) follow(job = state.job);
+}
 
 // ------------------------------------------------------------------ step 4: the command, and Python
 
@@ -391,14 +429,15 @@ async function run() {
   } catch (error) {
     return error.field ? fail(error.field, error.message) : explain(error.message);
   }
-  $("result").hidden = $("run").disabled = true;
-  $("progress").hidden = $("cancel").hidden = false;
+  follow(job);
   $("cancel").focus();
   $("seconds").scrollIntoView({block: "nearest"});
-  follow(job);
 }
 
 function follow(mine) {
+  keep();
+  $("result").hidden = $("run").disabled = true;
+  $("progress").hidden = $("cancel").hidden = false;
   const source = new EventSource(`jobs/${mine.id}/events`);
   const end = () => {
     source.close();
@@ -423,7 +462,7 @@ function follow(mine) {
   };
 }
 
-function show({id, command, python, record}) {
+function show({id, command, python, record, stale}) {
   for (const [kind, name] of [["html", "report.html"], ["json", "report.json"], ["markdown", "report.md"]]) {
     $(`save-${kind}`).href = `jobs/${id}/${name}?save`;
   }
@@ -434,7 +473,8 @@ function show({id, command, python, record}) {
   $("copied").textContent = "";
   $("result").hidden = false;
   changed();
-  $("stale").hidden = true;
+  $("stale").hidden = !stale;
+  keep();
   $("title-4").focus();
   $("title-4").scrollIntoView();
 }
@@ -465,7 +505,7 @@ for (const place of document.querySelectorAll(".drop")) {
 // A file that misses its place must not replace the page.
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
 for (const id of FORMAT) $(id).addEventListener("change", reread);
-for (const id of [...SINGLE, "numeric", "threshold", "positive", "favourable", "missing", "groups", "limit"]) $(id).addEventListener("input", changed);
+for (const id of [...FIELDS, "numeric"]) $(id).addEventListener("input", changed);
 $("add-sensitive").addEventListener("change", ({target}) => { use("sensitive", target.value); target.value = ""; changed(); });
 $("use-all").addEventListener("click", useAll);
 $("example").addEventListener("click", async () => {
@@ -475,3 +515,4 @@ $("example").addEventListener("click", async () => {
 $("run").addEventListener("click", run);
 $("cancel").addEventListener("click", () => ask(`jobs/${job.id}`, {method: "DELETE"}));
 for (const id of ["command", "python"]) $(`copy-${id}`).addEventListener("click", () => copy(id));
+restore().catch((error) => fail("test", error.message));
