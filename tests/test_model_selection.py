@@ -823,6 +823,25 @@ def test_intervals_include_the_mean_of_models_of_other_samples(name):
     assert np.mean(reach) < 1.6 * 1.96 * np.std(errors)
 
 
+class SaysTheGroup(BaseEstimator, ClassifierMixin):
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X):
+        return X[:, 0].astype(int)
+
+
+def test_models_that_add_a_difference_to_equal_labels_are_said_to():
+    group, y = np.tile([0, 0, 1, 1], 100), np.tile([0, 1, 0, 1], 100)
+    how = {"sensitive_features": group, "n_halvings": 4, "random_state": 0}
+    added = cross_audit(SaysTheGroup(), group[:, None], y, **how)
+    assert added.facts.verdict == "adds a difference"
+    # Whether a guess differs between groups is chance: that of the fitted models is no more.
+    coin = cross_audit(SaysTheGroup(), np.tile([0, 1, 1, 0, 1, 0, 0], 58)[:400, None], y, **how)
+    assert coin.facts.verdict == "no clear effect"
+
+
 def test_a_cross_audit_is_a_report():
     how = {"sensitive_features": np.where(GROUP, "m", "f"), "random_state": 0, "cv": CV}
     report = cross_audit(tree(), NUMBERS, pd.Series(Y, name="hired"), n_halvings=4, **how)
