@@ -123,7 +123,7 @@ def page(rows, n, draws):
     return f"""# When equally accurate random labels exist
 
 Leakage and DPA compare predictions with labels that got random errors until they are as good as the
-predictions ([definition](../../docs/predictability.md#equally-accurate-random-labels)).
+predictions ([definition](../../docs/metrics.md#equally-accurate-random-labels)).
 Here are {n:,}
 simulated rows of each kind of label. The library chooses the rate of errors. The table has the mean
 score of {draws} draws of labels with errors at this rate; for numbers the rate is the standard

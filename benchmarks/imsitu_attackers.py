@@ -8,7 +8,7 @@ The set-up is that of the code which the authors released, where it says more th
 normalisation of the inputs, four hidden layers, 7,300 training rows of each gender and 3,000 to
 choose the epoch and to judge, drawn anew in each run. A run takes up to two minutes of processor
 time, so finished runs are kept in benchmarks/published/imsitu_attackers.csv, which the replication
-page reads. Needs the imSitu annotations (docs/datasets.md) and torch.
+page reads. Needs the imSitu annotations (docs/recipes.md) and torch.
 """
 
 import csv

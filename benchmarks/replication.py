@@ -6,7 +6,7 @@
 
 All rows are written to benchmarks/results/replication.md, and their summary to docs/replication.md.
 Where a number takes a model or a draw, its code is in benchmarks/papers. Needs the imSitu
-annotations (docs/datasets.md); the slow rows need torch.
+annotations (docs/recipes.md); the slow rows need torch.
 """
 
 import argparse

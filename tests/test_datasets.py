@@ -386,7 +386,7 @@ def test_the_examples_that_need_a_file_are_true():
 
 
 def test_the_page_about_data_sets_is_true():
-    page = Path(__file__).parents[1] / "docs" / "datasets.md"
+    page = Path(__file__).parents[1] / "docs" / "recipes.md"
     done = doctest.testfile(str(page), module_relative=False)
     assert done.attempted > 0
     assert done.failed == 0

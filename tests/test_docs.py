@@ -48,6 +48,32 @@ def test_examples_are_fenced_and_end_with_an_empty_line(page):
     assert all(re.search(r"\n *\n\Z", block) for block in fenced)
 
 
+def without_number(code):
+    """Yield the bounds that a snippet prints without the number that the interval is about."""
+    for name, prefix in re.findall(r"\{(\w+)\.(\w*?)low[:}]", code):
+        number = prefix.rstrip("_") or "value"
+        if not re.search(rf"\{{{name}\.{number}[:}}][^\n]*\{{{name}\.{prefix}low", code):
+            yield f"{name}.{prefix}low"
+    for columns in re.findall(r"columns = \[(.*?)\]", code, re.DOTALL):
+        named = re.findall(r'"(\w+)"', columns)
+        for low in filter(lambda name: name.endswith("low"), named):
+            numbers = {"value", "change", "difference"} if low == "low" else {low[: -len("_low")]}
+            if not numbers & {*named}:
+                yield low
+
+
+@every_page
+def test_an_interval_stands_beside_its_number(page):
+    assert not [low for block in blocks(page) for low in without_number(block)]
+
+
+def test_the_check_of_intervals_finds_one_beside_another_number():
+    wrong = 'print(f"{result.published:.3f} [{result.low:.3f}, {result.high:.3f}]")'
+    assert [*without_number(wrong)] == ["result.low"]
+    assert [*without_number(wrong.replace("published", "value"))] == []
+    assert [*without_number('columns = ["base", "low", "high"]')] == ["low"]
+
+
 def test_doctest_sees_every_page_with_examples(pytestconfig):
     patterns = pytestconfig.getoption("doctestglob")
     with_examples = [page for page in PAGES if ">>> " in page.read_text("utf-8")]

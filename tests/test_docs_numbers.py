@@ -291,7 +291,7 @@ def rows_of_compas():
 
 
 def rates_of_cooks(side="predicted"):
-    cooks = examples_of("docs/concepts.md")
+    cooks = examples_of("docs/metrics.md")
     return 100 * pd.Series(cooks[side]).groupby(cooks["sex"]).mean().loc[["f", "m"]]
 
 
@@ -359,7 +359,7 @@ def of_resumes():
 
 
 def high_scores():
-    rows = examples_of("docs/predictability.md")["rows"]
+    rows = examples_of("docs/metrics.md")["rows"]
     high = rows["decile_score"] >= 5
     counts = high.groupby(rows["race"]).agg(["sum", "size"])
     again = rows.groupby("race")["two_year_recid"].sum()
@@ -417,10 +417,7 @@ CLAIMS = {
     "read-your-page": {
         "the model adds {:.1f} to {:.1f} percentage points": growth_of_the_readme,
     },
-    "concepts": {
-        "data in which {:g} % of the women and {:g} % of the men cook":
-        lambda: rates_of_cooks("cooks"),
-        'predicts "cooks" for {:g} % of the women and {:g} % of the men': rates_of_cooks,
+    "choosing": {
         "differ by {:.0f} to {:.0f} percentage points between groups, and amplification is at most "
         "{:.2f}.": differences_of_errors,
         "between −{:.2f} and {:.2f}; false": lambda: abs(amplification_at_thresholds()),
@@ -429,30 +426,13 @@ CLAIMS = {
         "between equal models: {} % in the worst setting":
         lambda: [of_evidence("Two models on the same rows")[0][3]],
     },
-    "cooccurrence": {
+    "metrics": {
+        "data in which {:g} % of the women and {:g} % of the men cook":
+        lambda: rates_of_cooks("cooks"),
+        'predicts "cooks" for {:g} % of the women and {:g} % of the men': rates_of_cooks,
         "A value of {:+} means": lambda: (3 / 100,),
         "Multi_MALS of {:.1f} for CelebA": lambda: published_multi_mals()[:1],
         "the signed mean is −{:.1f} ": lambda: (-published_multi_mals()[1],),
-    },
-    "datasets": {
-        "one row per defendant | {:,} |": rows_of_compas,
-        "people in images | {:,} + {:,} + {:,} | gender | {} verbs": of_imsitu,
-        "word vectors | {} occupations": lambda: rows_of(datasets.load_occupations().frame),
-        "red or green | {:,} |": lambda: rows_of(datasets.load_colored_digits().target),
-    },
-    "mitigation": {
-        "| {} | {} | {} | {} |": "test_examples.py",
-        "an amplification of {:.3f} and an accuracy of {:.3f}:": one_regression,
-    },
-    "monitoring": {
-        "it is near {:.2f}, and alarms": after_july,
-    },
-    "other-evidence": {
-        "(2004; {:,} résumés), the difference of callback rates within adverts is {:.2f} "
-        "percentage points. Its standard error is {:.2f}, and {:.2f} with the {} first":
-        of_resumes,
-    },
-    "predictability": {
         "| {:+} means | the attacker is right for 3 percentage points more": lambda: (3 / 100,),
         "for example for {:.0f} % instead of 52 %": lambda: (52 + 100 * 0.03,),
         "for example for 55 % instead of {:.0f} %": lambda: (55 - 100 * 0.03,),
@@ -467,11 +447,29 @@ CLAIMS = {
         guesses_by_class,
         # Section 7.2 of the paper (Tokas, Nair and Kerner, 2025).
         "{} of {} men and {} of {} women are hired": lambda: (25, 100, 25, 50),
-    },
-    "related": {
-        "[in simulations] was {} %": lambda: [of_evidence("Numeric tasks")[0][5]],
         "1.659, or +{:.1f} %.": lambda: preferences()[:1],
         "0.341, or −{:.1f} %.": lambda: (-preferences()[1],),
+    },
+    "recipes": {
+        "one row per defendant | {:,} |": rows_of_compas,
+        "people in images | {:,} + {:,} + {:,} | gender | {} verbs": of_imsitu,
+        "word vectors | {} occupations": lambda: rows_of(datasets.load_occupations().frame),
+        "red or green | {:,} |": lambda: rows_of(datasets.load_colored_digits().target),
+    },
+    "mitigation": {
+        "| {} | {} | {} | {} |": "test_examples.py",
+        "an amplification of {:.3f} and an accuracy of {:.3f}:": one_regression,
+    },
+    "monitoring": {
+        "it is near {:.2f}, and alarms": after_july,
+    },
+    "matched-pairs": {
+        "(2004; {:,} résumés), the difference of callback rates within adverts is {:.2f} "
+        "percentage points. Its standard error is {:.2f}, and {:.2f} with the {} first":
+        of_resumes,
+    },
+    "numbers": {
+        "[in simulations] was {} %": lambda: [of_evidence("Numeric tasks")[0][5]],
     },
     "scale": {
         # test_ten_times_the_rows_are_by_arithmetic

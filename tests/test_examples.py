@@ -22,7 +22,7 @@ def load(name):
 @pytest.mark.torch
 def test_a_network_of_skorch_attacks_as_documented():
     pytest.importorskip("skorch")
-    page = (FOLDER.parent / "docs" / "predictability.md").read_text()
+    page = (FOLDER.parent / "docs" / "recipes.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (block,) = (block for block in blocks if "NeuralNetClassifier" in block)
     names = {}

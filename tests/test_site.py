@@ -112,7 +112,7 @@ def test_pictures_are_described(site):
 
 
 def test_formulas_are_drawn_by_the_browser(site):
-    assert site[SITE / "cooccurrence.html"].formulas >= 4
+    assert site[SITE / "metrics.html"].formulas >= 4
     for path in site:
         text = path.read_text("utf-8")
         assert not re.search(r"<script[^>]*mathjax", text, re.IGNORECASE), path.name

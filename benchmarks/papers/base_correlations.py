@@ -11,7 +11,7 @@ must be downloaded. Here the model is a small one: word vectors of 31 occupation
 **Result:** the same outputs amplify compared with equal shares, and weaken the association compared
 with labour statistics, as in the paper. The size depends on the temperature of the model, and so
 does the sign compared with labour statistics. Statistics cannot say which base rate is right: see
-docs/concepts.md.
+docs/choosing.md.
 """
 
 # %%

@@ -186,8 +186,11 @@ def mitigations():
 
 def attackers():
     """The DPA of "Leakage": what an attacker that knows the group guesses."""
-    names = examples_of("predictability.md")
-    row = DPAAuditor("A->T", random_state=0).audit(**names["labels"]).table.iloc[0]
+    cells = load_compas().frame.groupby(["race", "two_year_recid"])
+    rows = cells.sample(cells.size().min(), random_state=0)
+    high = (rows["decile_score"] >= 5).astype(int)
+    labels = {"y_true": rows["two_year_recid"], "y_pred": high, "sensitive_features": rows["race"]}
+    row = DPAAuditor("A->T", random_state=0).audit(**labels).table.iloc[0]
     figure, (axes,) = sheet(2.2)
     bars = {"the predictions": "quality_model", "equally accurate\nrandom labels": "quality_data"}
     for place, column in enumerate(bars.values()):
@@ -209,10 +212,10 @@ def verdicts():
     """What an interval says, without and with a limit."""
     figure, (axes,) = sheet(2.6)
     cases = [
-        ("amplifies", 0.05, 0.02, "above\nthe limit"),
+        ("amplifies", 0.05, 0.02, "outside\nthe limit"),
         ("no clear\neffect", 0.01, 0.03, "inconclusive"),
         ("no clear\neffect", -0.005, 0.012, "within\nthe limit"),
-        ("reduces", -0.05, 0.02, "above\nthe limit"),
+        ("reduces", -0.05, 0.02, "outside\nthe limit"),
     ]
     for place, (verdict, value, reach, limit) in enumerate(cases):
         colour = {"reduces": BELOW, "amplifies": ABOVE}.get(verdict, UNCLEAR)
@@ -233,7 +236,7 @@ def verdicts():
 def numbers():
     """The waiting times of "Numeric tasks"."""
     figure, (axes,) = sheet(1.9)
-    table = examples_of("related.md")["result"].table
+    table = examples_of("numbers.md")["result"].table
     for place, row in enumerate(table.to_dict("records")):
         colour = {"f": WOMEN, "m": MEN}[row["group"]]
         _arrow(axes, (row["base"], place), (row["observed"], place), colour)

@@ -12,7 +12,7 @@ are small here too, at most 0.06, but they are clearly not 0: the verdict is *am
 thresholds 1 to 6, and *reduces* at 0, 9 and 10. At thresholds 1 to 7, the false positive rate of
 African-American defendants is 9 to 21 percentage points above that of Caucasian defendants. In risk
 prediction, a value near 0 would mean that the decisions agree with the records, not that they are
-fair: see :doc:`/concepts`.
+fair: see :doc:`/choosing`.
 """
 
 # %%

@@ -17,7 +17,7 @@ directional amplification on both data sets, and increase multi-attribute amplif
 # --------
 # COMPAS has two labels per row here: whether a defendant was charged again within two years, and
 # whether the present charge is a felony. Race is the sensitive feature and not an input of the
-# model. (Do not use a model of these labels in practice; see :doc:`/concepts`.)
+# model. (Do not use a model of these labels in practice; see :doc:`/choosing`.)
 
 from typing import Any
 
