@@ -351,8 +351,9 @@ Fisher's the shares of changed rows; data sets of the two columns differ.
 
 ## Settings that miss a target
 
-Chance explains some. Two runs hardly show how much runs vary, and folds share training rows. The
-largest of nearly equal ratios may be another one in the population (differential fairness).
+Chance explains some. Two runs hardly show how much runs vary. Models of halves vary more than those
+of folds (`cross_audit`). The largest of nearly equal ratios may be another one in the population
+(differential fairness).
 
 {missed}
 

@@ -564,7 +564,7 @@ def folds():
     ):
         share = {-1.0: "30 %", -3.0: "8 %"}[base]
         setting = f"{name}, 500 rows, {groups} groups, {share} positive"
-        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=200)
+        yield Row(FOLDS, setting, of_folds(name, n, groups, base), most=100)
     for name in ("logistic", "tree", "boosting"):
         yield Row(SAMPLES, f"{name}, 600 rows, 2 groups", of_samples(name, 600), SIGN, most=200)
 

@@ -25,7 +25,7 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     search,
 )
-from skbiasamp.mitigation._search import auto_candidates
+from skbiasamp.mitigation._search import _changes, _Fold, auto_candidates
 
 
 def people(n, seed):
@@ -239,6 +239,26 @@ def test_a_candidate_that_makes_another_group_worse_is_out():
     text = "2 candidates make a group of the other columns clearly worse."
     assert f"It makes no group of the other columns clearly worse. {text}" in result.sentence
     assert "worse elsewhere: race = a" in result.to_markdown()
+
+
+@pytest.mark.parametrize("spread", [0, 0.2], ids=["rows", "seeds"])
+def test_a_candidate_is_rarely_out_if_nobody_is_worse(spread):
+    """False alarms: errors are independent of groups, or folds move a group by chance."""
+    rng, n_folds, alarms, worlds = np.random.default_rng(0), 5, 0, 300
+    for _ in range(worlds):
+        group = rng.choice(5, 2000, p=[0.4, 0.3, 0.2, 0.08, 0.02])
+        rows = np.array_split(rng.permutation(2000), n_folds)
+        folds = [_Fold(own, {"n_train": 1600}, {}, "") for own in rows]
+        before, after = (rng.choice([-1.0, 0, 1], 2000, p=[0.1, 0.8, 0.1]) for _ in range(2))
+        for own in rows:
+            moved = (group[own] == 0) & (rng.random(len(own)) < abs(rng.normal(0, spread)))
+            after[own[moved]] = rng.choice([-1, 1])
+        order = np.concatenate(rows)
+        tail = 0.025 / 5
+        groups = pd.Categorical.from_codes(group, [*"abcde"])
+        table = _changes(before[order], after[order], groups, folds, tail)
+        alarms += (table["change_low"] > 0).any()
+    assert alarms <= 0.05 * worlds
 
 
 def test_sizes_are_compared_not_values(people_and_predictions):

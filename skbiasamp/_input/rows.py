@@ -10,13 +10,6 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import MISSING, MOST_PAIRS, Array, NamedMissing
-from skbiasamp._input.class_readers import (
-    Classes,
-    DistinctTexts,
-    Groups,
-    MarginalGroups,
-    are_many_numbers,
-)
 from skbiasamp._input.classes import check_one_kind, united
 from skbiasamp._input.coding import (
     Column,
@@ -40,8 +33,18 @@ from skbiasamp._input.containers import (
 )
 from skbiasamp._input.errors import InputError, Name, of_the_model, role_of_model, speaking
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
-from skbiasamp._input.parameters import How, Parameter
-from skbiasamp._input.readers import Indicators, Numbers, Reader
+from skbiasamp._input.readers import (
+    Classes,
+    DistinctTexts,
+    Groups,
+    How,
+    Indicators,
+    MarginalGroups,
+    Numbers,
+    Parameter,
+    Reader,
+    are_many_numbers,
+)
 
 
 def read_rows(

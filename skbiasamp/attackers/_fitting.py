@@ -17,7 +17,7 @@ from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.compat import has_method
 from skbiasamp._utils.jobs import one_blas_thread, side_by_side
 from skbiasamp._utils.progress import Step, progress
-from skbiasamp.attackers._exact import ExactAttacker
+from skbiasamp.attackers.attack import ExactAttacker
 from skbiasamp.attackers.networks import MLPAttacker, draw_rows, seeded
 
 NAMES = ("auto", "exact", "mlp")

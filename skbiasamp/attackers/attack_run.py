@@ -15,12 +15,12 @@ from skbiasamp._input.errors import InputError, quote, rows_of
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
 from skbiasamp.attackers._trained import TrainedPair, train_attackers
 from skbiasamp.attackers.attack import (
     MOST_BITS,
     Attack,
+    ExactAttacker,
     InputAndTarget,
     Inputs,
     Settings,

@@ -11,12 +11,41 @@ from typing import Any
 
 import skbiasamp
 from skbiasamp._input.errors import InputError
-from skbiasamp.cli._app import add_app
 from skbiasamp.cli._demo import add_demo
+from skbiasamp.cli._options import add_command
 from skbiasamp.cli._over import add_over
 from skbiasamp.cli._reports import add_audit, add_compare
 from skbiasamp.cli._terminal import complain, say
 from skbiasamp.report.auditors import reading
+
+
+def add_app(commands: Any) -> None:
+    """Add the command to the parser."""
+    add_command(commands, "app", _app, "--port --no-browser --max-size")
+
+
+def _app(options: argparse.Namespace) -> int:
+    """Audit files in a browser, without Python.
+
+    Open a page on this machine. Drop a CSV or Parquet file into it, say what its
+    columns are, and get the report of skbiasamp audit or compare, with the command
+    that makes it again. Only programs of this machine can reach the page, with an
+    address that is new each time. Ctrl-C ends the app and deletes its files.
+
+    for example:
+      skbiasamp app
+      skbiasamp app --no-browser --port 8000
+    """
+    try:
+        from skbiasamp.app.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        needs = "skbiasamp app needs starlette and uvicorn: pip install 'skbiasamp[app]'"
+        raise ImportError(needs) from error
+    serve(options.port, browser=not options.no_browser, max_size=options.max_size << 20)
+    return 0
+
 
 _EXAMPLES = """\
 examples:

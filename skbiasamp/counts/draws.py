@@ -27,7 +27,7 @@ from skbiasamp.counts.cells import (
     with_weight,
 )
 from skbiasamp.counts.clusters import of_single_rows
-from skbiasamp.counts.poststrata import times_too_light
+from skbiasamp.counts.weights import times_too_light
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],

@@ -9,7 +9,7 @@ from scipy import sparse, special
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import Cells
-from skbiasamp.counts.poststrata import within_poststrata
+from skbiasamp.counts.weights import within_poststrata
 
 
 def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:

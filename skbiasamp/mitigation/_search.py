@@ -604,18 +604,15 @@ class _Ranking(NamedTuple):
 
     def _measures(self, folds: Mapping[str, list[_Fold]]) -> pd.DataFrame:
         """Return a row for each candidate and measure."""
-        rows, columns = [], list(folds[BASELINE][0].values)
-        tables = {
-            name: pd.DataFrame([fold.values for fold in own], columns=columns, dtype=float)
-            for name, own in folds.items()
-        }
-        for name, table in tables.items():
+        rows: list[Any] = []
+        first = pd.DataFrame([fold.values for fold in folds[BASELINE]])
+        for name, own in folds.items():
+            table = pd.DataFrame([fold.values for fold in own], columns=first.columns, dtype=float)
             for measure in [*self.scores, *self.metrics]:
                 row: dict[str, Any] = {"mitigation": name, "measure": measure}
-                change = table[measure] - tables[BASELINE][measure]
+                change = table[measure] - first[measure]
                 for keys, numbers in ((_VALUE, table[measure]), (_CHANGE, change)):
-                    single = table.assign(repeat=0, number=numbers)
-                    over = over_folds(single, "number", self.confidence_level)
+                    over = over_folds(table.assign(repeat=0, x=numbers), "x", self.confidence_level)
                     row |= dict(zip(keys, over, strict=False))
                 rows.append(row)
         return pd.DataFrame(rows)
@@ -651,8 +648,8 @@ class _Ranking(NamedTuple):
         tail, tables = (1 - self.confidence_level) / 2 / n_tests, [pd.DataFrame(columns=names)]
         for columns, groups in self.crossings.items():
             for name, task in product(candidates, shifts[BASELINE].columns.tolist()):
-                moved = {"before": shifts[BASELINE][task], "after": shifts[name][task]}
-                table = _changes(pd.DataFrame(moved), groups, first, tail)
+                before, after = (shifts[key][task].to_numpy() for key in (BASELINE, name))
+                table = _changes(before, after, groups, first, tail)
                 tables.append(
                     table.assign(candidate=name, columns=columns, task=[task] * len(table))
                 )
@@ -672,28 +669,33 @@ def _shifts(folds: list[_Fold]) -> pd.DataFrame:
     return pd.DataFrame({task: (predicted == task) * 1.0 - (y == task) for task in tasks})
 
 
-def _changes(moved: pd.DataFrame, groups: Any, folds: list[_Fold], tail: float) -> pd.DataFrame:
+def _changes(before: Any, after: Any, groups: Any, folds: list[_Fold], tail: float) -> pd.DataFrame:
     """Return how far each group is from its labels, compared with all rows, before and after.
 
     And how the size of that changes. Its variance is that of rows, with one more that changed, and
     what folds vary beyond that: each has other training rows and another seed.
     """
-    group = groups[np.concatenate([fold.rows for fold in folds])]
-    fold = np.repeat(range(len(folds)), [len(fold.rows) for fold in folds])
-    by_fold = moved.groupby([fold, group], observed=True).mean()
-    by_fold = by_fold.sub(moved.groupby(fold).mean(), level=0)
-    table = moved.groupby(group, observed=True).mean() - moved.mean()
-    signs = 1 - 2 * (table < 0)
-    sizes: Any = moved * signs.loc[group].to_numpy()
-    by_group = (sizes["after"] - sizes["before"]).groupby(group, observed=True)
-    n, size = by_group.size(), table.abs()
-    variance = (1 - n / len(moved)) * (by_group.var() + 1 / (n - 1)) / n
-    changed = by_fold.mul(signs, level=1)
-    spread = (changed["after"] - changed["before"]).groupby(level=1, observed=True).var()
-    more = (spread - len(folds) * variance).clip(lower=0).fillna(0)
-    # Folds share training rows (Nadeau and Bengio).
-    variance += more * (1 / len(folds) + len(moved) / len(folds) / folds[0].values["n_train"])
-    reach = stats.t.isf(tail, n - 1) * np.sqrt(variance)
-    change = size["after"] - size["before"]
-    table[_CHANGE] = pd.concat([change, change - reach, change + reach], axis=1)
-    return table.rename_axis("group").reset_index()
+    rows: Any = np.concatenate([fold.rows for fold in folds])
+    group, n_groups, k = groups.codes[rows].astype(int), len(groups.categories), len(folds)
+    fold: Any = np.repeat(range(k), [len(fold.rows) for fold in folds])
+
+    def means(values: Any, of: Any, most: int) -> Any:
+        return np.bincount(of, values, most) / np.bincount(of, minlength=most)
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # of groups without rows
+        shifts = [means(own, group, n_groups) - own.mean() for own in (before, after)]
+        sides = [np.where(own < 0, -1, 1) for own in shifts]
+        before, after = (own - means(own, fold, k)[fold] for own in (before, after))
+        sizes = sides[1][group] * after - sides[0][group] * before
+        n, mean = np.bincount(group, minlength=n_groups), means(sizes, group, n_groups)
+        within = (n * (means(sizes**2, group, n_groups) - mean**2) + 1) / (n - 1)
+        variance = (1 - n / len(rows)) * within / n
+        by_fold = means(sizes, fold * n_groups + group, k * n_groups).reshape(k, n_groups)
+        more = pd.DataFrame(by_fold).var().sub(k * variance).clip(lower=0).fillna(0).to_numpy()
+        # Folds share training rows (Nadeau and Bengio).
+        variance += more * (1 / k + len(rows) / k / folds[0].values["n_train"])
+        reach = stats.t.isf(tail, n - 1) * np.sqrt(variance)
+    table = pd.DataFrame({"group": groups.categories, "before": shifts[0], "after": shifts[1]})
+    change = np.abs(shifts[1]) - np.abs(shifts[0])
+    table[_CHANGE] = np.column_stack([change, change - reach, change + reach])
+    return table[n > 0]

@@ -69,8 +69,8 @@ class CrossComparisonResult(Exported):
     >>> result
     directional A->T over 5 folds, compared with 'tree'
      model   value     low   high  difference  difference_low  difference_high  p_value  changed
-      tree -0.0227 -0.0646 0.0192           -               -                -        -        -
-    linear  0.0411  0.0105 0.0718      0.0638         -0.0009           0.1285   0.0525   0.2417
+      tree -0.0227 -0.0748 0.0294           -               -                -        -        -
+    linear  0.0411  0.0108 0.0714      0.0638         -0.0049           0.1325   0.0654   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
     ...
     “linear” amplifies more than “tree”. The gap goes from 11.5 to 24.2 percentage points. Allowing

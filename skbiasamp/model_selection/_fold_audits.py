@@ -166,8 +166,11 @@ def _procedure(auditor: Any, mean: AuditResult, spread: Spread, judged: Mean) ->
 
 
 def _with_verdict(result: AuditResult, verdict: str) -> AuditResult:
-    """Return the result with what its interval says; a difference that is added is tested too."""
-    if verdict == ADDS and result.low <= 0 <= result.high:
+    """Return the result with what its interval says; a difference that is added is tested too.
+
+    Equal labels of all rows make folds differ from the rest: their values are then above 0.
+    """
+    if verdict == ADDS:
         low, high = result.table["low_simultaneous"], result.table["high_simultaneous"]
         verdict = ADDS if ((low > 0) | (high < 0)).any() else NO_EFFECT
     # Without one, it is read from the interval.

@@ -120,20 +120,9 @@ def _without_interval(auditor: Any) -> Any:
 def spread_of(numbers: Array) -> Spread:
     """Return the variances of numbers of the whole sample, by those of its halves.
 
-    Splits that are not measured are left out. Means of both halves have the same rows in each
-    split: they differ only by noise of single models, of which means over folds have less. It
-    counts in full if it is little, and by half if it is all there is (measured for linear models,
-    trees and boosting: benchmarks/evidence.py).
+    Splits that are not measured are left out.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        known: Array = np.asarray(~np.isnan(numbers).any(axis=1))
-        n = known.sum(axis=0)
-        apart, middle = numbers[:, 0] - numbers[:, 1], numbers.mean(axis=1)
-        variance = _mean(apart**2, known) / 4
-        noise = _mean((middle - _mean(middle, known)) ** 2, known) * n / (n - 1)
-        share = np.divide(noise, variance, out=np.zeros(n.shape), where=variance > 0)
-    return Spread(variance * (1 - np.clip(share, 0, 1) ** 2 / 2), np.maximum(n - 1.0, 0.0))
-
-
-def _mean(values: Array, known: Array) -> Array:
-    return np.asarray(np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0))
+    each = (numbers[:, 0] - numbers[:, 1]) ** 2 / 4
+    n = (~np.isnan(each)).sum(axis=0).astype(float)
+    variance = np.divide(np.nansum(each, axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    return Spread(variance, n)

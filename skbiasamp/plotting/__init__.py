@@ -2,10 +2,9 @@
 
 from skbiasamp.plotting._comparison import ComparisonDisplay
 from skbiasamp.plotting._curve import AmplificationCurveDisplay
-from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
+from skbiasamp.plotting._rows import AmplificationDisplay, WaterfallDisplay
 from skbiasamp.plotting._timeline import TimelineDisplay
-from skbiasamp.plotting._waterfall import WaterfallDisplay
 
 __all__ = [
     "AmplificationCurveDisplay",

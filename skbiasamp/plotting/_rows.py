@@ -1,15 +1,29 @@
-"""RowsDisplay: what Displays with a row for each number share."""
+"""Displays with a row for each number: values with intervals, and the parts of a value."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_option
 from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
-from skbiasamp.plotting._common import Display, fitting, name_sides, space_of, tidy
+from skbiasamp.plotting._common import (
+    Display,
+    PairsDisplay,
+    TableDisplay,
+    check_kind,
+    fitting,
+    literal,
+    name_sides,
+    space_of,
+    tidy,
+)
+from skbiasamp.results import Explanation
+from skbiasamp.results.explanation import SUMS, part_name
+from skbiasamp.results.kinds import Kind
 
 POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 
@@ -80,3 +94,251 @@ class RowsDisplay(Display):
         size = fitting(0.85 * space_of(ax, 1, n)[1])
         for text in (*ax.get_yticklabels(), *self.undefined_):
             text.set_fontsize(size)
+
+
+class AmplificationDisplay(RowsDisplay, PairsDisplay):
+    """Forest plot of pairs of group and task, with confidence intervals.
+
+    One row for each pair, in the order of the table; 0 is marked. Pairs that are not significant
+    are hollow and pale.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a pair, as ``AuditResult.table`` has them: ``group``, ``task``,
+        ``amplification``, and if available ``low``, ``high`` and ``p_adjusted``.
+    title : str, default=None
+        A title.
+    confidence_level : float, default=0.95
+        A pair is significant if ``p_adjusted`` is below one minus this or, without a p-value, if
+        its interval excludes 0.
+    group_columns : sequence of str, default=()
+        Names of the sensitive columns that make the groups, for labels such as
+        "sex = Female, race = Black".
+    kind : {"signed", "size", "attack"}, default="signed"
+        Kind of the metric: what the sides of 0 mean.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The pairs.
+    points_ : PathCollection or None
+        The amplifications.
+    intervals_ : LineCollection or None
+        Their intervals.
+    zero_line_ : Line2D
+        Where nothing is amplified.
+    undefined_ : list of Text
+        What stands in the place of undefined pairs.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    AmplificationHeatmapDisplay : The same pairs as a table of groups and tasks.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> from skbiasamp.plotting import AmplificationDisplay
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
+    >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
+    >>> display = AmplificationDisplay(result.table, title="hired")
+    >>> display.table[["group", "task", "change", "low", "high"]].round(4)
+      group  task  change     low    high
+    0     f     1 -0.1125 -0.1365 -0.0885
+    1     m     1  0.1125  0.0885  0.1365
+
+    Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
+    """
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_pairs: int | None = 20,
+    ) -> Self:
+        """Draw the pairs.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure as high as it needs.
+        max_pairs : int, default=20
+            How many pairs at most, the strongest; below the axes stands how many there are. None
+            draws all.
+
+        Returns
+        -------
+        display : AmplificationDisplay
+            This Display.
+        """
+        drawn = self._strongest("amplification", max_pairs)
+        every_label, heading, common = self._labels()
+        labels = [every_label[at] for at in drawn]
+        self._rows(ax, labels, max(len(drawn), 1))
+        value, low, high = (numbers[drawn] for numbers in self._along)
+        tested = self._tested
+        sure: Array = np.ones(len(drawn), bool) if tested is None else tested[drawn]
+        self._draw_intervals(value, low, high, colours_of(value), clear=sure, filled=sure)
+        hollow = [f"hollow: {self._unclear}"] * bool((~sure & ~np.isnan(value)).any())
+        notes = [*common, *hollow]
+        notes += self._left_out("amplification", drawn, "strongest of {n} pairs")
+        sides = self.kind.sides
+        self._label_rows(labels, notes, heading=heading, title=self.title, sides=sides)
+        return self
+
+    def _labels(self) -> tuple[list[str], str, list[str]]:
+        """Return a label for each pair, their heading, and what all of them have in common."""
+        parts = {}
+        for role in ("group", "task"):
+            labels = self._names(role, self.table[role])
+            if set(labels) != {"(all)"}:
+                parts[role] = [labels[name] for name in self.table[role]]
+        common = []
+        if len(self.table) > 1 and len(parts) == 2:
+            shared = [role for role, labels in parts.items() if len(set(labels)) == 1]
+            common = [f"{self._axis_names[role]}: {parts.pop(role)[0]}" for role in shared]
+        if not parts:
+            return ["(all)"] * len(self.table), "", common
+        return (
+            [": ".join(pair) for pair in zip(*parts.values(), strict=True)],
+            ": ".join(self._axis_names[role] for role in parts),
+            common,
+        )
+
+
+@dataclass(eq=False, repr=False)
+class WaterfallDisplay(RowsDisplay, TableDisplay):
+    """Waterfall of the parts of a value: where the amplification comes from.
+
+    One bar for each part, which begins where the one above it ends. The last bar is the value.
+    Parts whose interval includes 0 are pale.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a part, as the tables of `Explanation` have them: ``part``, ``value``, ``low`` and
+        ``high``.
+    title : str, default=None
+        A title.
+    part_columns : sequence of str, default=()
+        Names of the columns that make strata, for labels such as "dept = A".
+    total : str, default="value"
+        What the parts sum to.
+
+    Attributes
+    ----------
+    bars_ : BarContainer
+        The parts, and the value.
+    zero_line_ : Line2D
+        Where nothing is amplified.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    skbiasamp.explain : Makes the tables.
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> from skbiasamp.plotting import WaterfallDisplay
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 150 + [0] * 250 + [1] * 250 + [0] * 150
+    >>> predicted = [1] * 120 + [0] * 280 + [1] * 280 + [0] * 120
+    >>> explanation = skbiasamp.explain(hired, predicted, sensitive_features=sex)
+    >>> display = WaterfallDisplay(explanation.change)
+    >>> display.table["part"].tolist()
+    ['change', 'shift', 'selection']
+
+    Where matplotlib is installed, ``WaterfallDisplay.from_explanation(explanation)`` draws them.
+    """
+
+    _needs = ("part", "value", "low", "high")
+    _made_by = "Explanation.change"
+    _drawn_by = "from_explanation(explanation)"
+
+    _: KW_ONLY
+    title: str | None = None
+    part_columns: Sequence[Any] = ()
+    total: str = "value"
+
+    @classmethod
+    def from_explanation(
+        cls, explanation: Explanation, *, table: str | None = None, ax: Any = None, **how: Any
+    ) -> Self:
+        """Draw a table of an explanation.
+
+        Parameters
+        ----------
+        explanation : Explanation
+            What `skbiasamp.explain` returned.
+        table : {"change", "decision", "strata", "conditional", "features", "predictors"}, \
+                default=None
+            Which table. None: the decision, the strata, the features or the change, whichever comes
+            first of those that are there.
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **how : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : WaterfallDisplay
+        """
+        check_kind(explanation, Explanation, "{explanation} must be what skbiasamp.explain returns")
+        known = [
+            name for name in (*_ORDER, "conditional", "predictors") if name in explanation.tables
+        ]
+        chosen = known[0] if table is None else table
+        check_option("table", chosen, known)
+        columns = explanation.context["given"] if chosen == "strata" else ()
+        of: dict[str, Any] = {
+            "title": chosen,
+            "part_columns": columns,
+            "total": SUMS.get(chosen, "value"),
+        }
+        display = cls(explanation.tables[chosen], **of)
+        return display.plot(ax, **how)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the parts.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure as high as it needs.
+
+        Returns
+        -------
+        display : WaterfallDisplay
+            This Display.
+        """
+        value, low, high = map(self._numbers, ("value", "low", "high"))
+        value = np.nan_to_num(value)
+        ends = np.cumsum(value)
+        total = ends[-1] if len(ends) else 0.0
+        size, start = np.append(value, total), np.append(ends - value, 0.0)
+        labels = [literal(part_name(part, self.part_columns)) for part in self.table["part"]]
+        ax = self._rows(ax, labels, len(size))
+        pale = np.append((low <= 0) & (high >= 0), False)
+        colour = colours_of(size)
+        colour[pale, 3] = 0.4
+        look = {"left": start, "color": colour, "height": 0.6, "zorder": 2}
+        ax.use_sticky_edges = False  # no bar ends at the frame, as if it were cut off
+        self.bars_ = ax.barh(np.arange(len(size)), size, **look)
+        note = "pale: the interval includes 0" if pale.any() else ""
+        sides = Kind.SIGNED.sides
+        self._label_rows([*labels, self.total], [note], title=self.title, sides=sides)
+        return self
+
+
+_ORDER = ("decision", "strata", "features", "change")

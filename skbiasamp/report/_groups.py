@@ -19,7 +19,7 @@ from skbiasamp.counts.task_sums import of_one_task
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
-from skbiasamp.report._row_sets import RowSets, Shares
+from skbiasamp.report._subgroups import RowSets, Shares
 from skbiasamp.report.auditors import readied
 from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
 from skbiasamp.results import adjusted_verdict

@@ -30,9 +30,10 @@ from skbiasamp.metrics import DirectionalAuditor, MALSAuditor
 from skbiasamp.metrics.inputs import count_labels, require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.report._subgroups import assess_subgroups, subgroups_of
-from skbiasamp.report._value_parts import StrataRows, StrataSums
-from skbiasamp.report._value_tables import (
+from skbiasamp.report._value_parts import (
     LEVEL,
+    StrataRows,
+    StrataSums,
     Whole,
     of_change,
     of_decision,

@@ -463,7 +463,8 @@ def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
 def _reason(result: Any) -> str | None:
     """Return why there is no verdict: a word that templates know."""
     if result.verdict != NOT_MEASURED:
-        return "chance" if result.verdict == NO_EFFECT and result.low > 0 else None
+        unclear = result.verdict == NO_EFFECT and result.low > 0
+        return "chance" if unclear and result.kind.has_attacker else None
     if result.statistics.get("n_groups") == 1:
         return "one group"
     if math.isinf(result.value) or any(
