@@ -243,7 +243,7 @@ def numbers():
         axes.plot(row["base"], place, "o", color="white", markeredgecolor=INK, markersize=9)
     axes.set_yticks(range(len(table)), table["group"])
     axes.set(xlim=(24, 46), ylim=(len(table) - 0.5, -0.5))
-    axes.set_xlabel("mean days:\nlabels (circle), predictions (arrow)")
+    axes.set_xlabel("mean minutes:\nlabels (circle), predictions (arrow)")
     return figure
 
 
