@@ -13,13 +13,18 @@ import skbiasamp
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-SUBMODULES = [name for name in skbiasamp.__all__ if inspect.ismodule(getattr(skbiasamp, name))]
-NAMES = sorted(
-    f"{module.__name__}.{name}"
-    for module in (skbiasamp, *(getattr(skbiasamp, name) for name in SUBMODULES))
-    for name in module.__all__
-    if name not in SUBMODULES
-)
+
+
+def public_names(module):
+    """Yield the public names of a module, and of the public modules in it."""
+    for name in module.__all__:
+        if inspect.ismodule(thing := getattr(module, name)):
+            yield from public_names(thing)
+        else:
+            yield f"{module.__name__}.{name}"
+
+
+NAMES = sorted(public_names(skbiasamp))
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 

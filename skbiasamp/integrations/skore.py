@@ -16,6 +16,8 @@ from skbiasamp.compose.sensitive import SensitiveColumns
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.report import audit
 
+__all__ = ["AmplificationCheck"]
+
 
 class AmplificationCheck(SensitiveColumns):
     """Check whether a model amplifies bias, in a report of skore.

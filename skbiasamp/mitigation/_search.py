@@ -382,11 +382,11 @@ def auto_candidates(
             score_of(scoring, np.unique(labels))(np.ones(4))
         except (AttributeError, TypeError, ValueError):  # it scores no labels with weights
             scoring = "accuracy"
-        one = AmplificationThresholdClassifier(
+        for_all = AmplificationThresholdClassifier(
             model, limit=min(limit / 2, 0.5), scoring=scoring, cv=_FOLDS
         )
-        mitigations["AmplificationThreshold"] = one
-        by_group = clone(one).set_params(by_group=True)
+        mitigations["AmplificationThreshold"] = for_all
+        by_group = clone(for_all).set_params(by_group=True)
         mitigations["AmplificationThreshold, by_group=True"] = by_group
     if kind in ("binary", "multilabel-indicator"):
         mitigations["BaseRateThreshold"] = BaseRateThresholdClassifier(model, cv=_FOLDS)

@@ -26,10 +26,10 @@ from skbiasamp.monitoring._periods import (
     periods_of_counts,
     periods_of_rows,
 )
-from skbiasamp.monitoring._watch import pairs_table, period_table, rates_table, varies, watched
-from skbiasamp.report._groups import outcome_names, outcomes_of
+from skbiasamp.monitoring._watch import pairs_table, period_table, rates_over, varies, watched
 from skbiasamp.report.auditors import allowed
 from skbiasamp.report.evidence import context_of
+from skbiasamp.report.outcomes import outcome_names, outcomes_of
 from skbiasamp.report.request import Request
 from skbiasamp.results import Timeline
 from skbiasamp.results.timeline import BEFORE, EMPTY, REFERENCE, WATCHED
@@ -259,7 +259,7 @@ def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
         direction=learned.direction,
         periods=periods,
         pairs=pairs,
-        rates=rates_table(whole, results, later),
+        rates=rates_over(whole, results, later),
         reference={
             "name": span or "the rows passed as the reference",
             "periods": inside,

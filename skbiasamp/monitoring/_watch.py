@@ -141,7 +141,7 @@ def varies(
 # --------------------------------------------------------------------------- tables
 
 
-def rates_table(
+def rates_over(
     whole: AuditResult, results: Mapping[str, AuditResult], later: Sequence[str]
 ) -> pd.DataFrame:
     """Return how often each group has each task: in the reference (no period), and later."""
