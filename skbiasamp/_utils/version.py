@@ -7,7 +7,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _CORE = ("scikit-learn", "numpy", "scipy", "pandas", "joblib", "narwhals", "tqdm")
 _EXTRAS = (

@@ -26,7 +26,7 @@ class AmplificationCheck(SensitiveColumns):
     directional amplification (`DirectionalAuditor`). An issue is found if the model amplifies,
     adds or reverses a difference. With `limit`, it is found unless the effect is clearly within it.
 
-    .. versionadded:: 0.2
+    .. versionadded:: 0.3
 
     Parameters
     ----------
