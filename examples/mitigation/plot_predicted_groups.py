@@ -19,9 +19,12 @@ None of the six models has much amplification task → group. The page needs tor
 # One classifier predicts three tasks, and another one the group. To treat the second, the roles
 # change: the group is the label, and the set of tasks of a row is its sensitive feature.
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.multioutput import MultiOutputClassifier
@@ -43,7 +46,7 @@ X, X_test, Y, Y_test, group, group_test = train_test_split(
 tasks, groups = MultiOutputClassifier(LogisticRegression()), LogisticRegression()
 
 
-def sets(labels):
+def sets(labels: Any) -> NDArray[Any]:
     """Return the set of tasks of each row as a text, such as "011"."""
     return np.array(["".join(map(str, row)) for row in labels])
 
@@ -54,14 +57,14 @@ def sets(labels):
 # Samplers change the rows that both classifiers learn from. The other three are trained twice.
 
 
-def sampled(sampler):
+def sampled(sampler: Any) -> list[Any]:
     """Return predictions of classifiers that learn from chosen rows."""
     rows = sampler.fit(X, Y, sensitive_features=group).sample_indices_
     labels = (tasks, Y), (groups, group)
     return [classifier.fit(X[rows], own[rows]).predict(X_test) for classifier, own in labels]
 
 
-def trained(of_tasks, of_groups, *, given=False):
+def trained(of_tasks: Any, of_groups: Any, *, given: bool = False) -> tuple[Any, Any]:
     """Return predictions of two mitigated classifiers; `given`: they need the other label."""
     predicted = of_tasks.fit(X, Y, sensitive_features=group).predict(
         X_test, **({"sensitive_features": group_test} if given else {})
@@ -73,8 +76,13 @@ def trained(of_tasks, of_groups, *, given=False):
 
 
 constrained = [CorpusConstraintClassifier(each, margin=0.0) for each in (tasks, groups)]
-epochs = {"pretrain_epochs": 10, "adversary_epochs": 5, "max_epochs": 10, "random_state": 0}
-predictions = {
+epochs: dict[str, Any] = {
+    "pretrain_epochs": 10,
+    "adversary_epochs": 5,
+    "max_epochs": 10,
+    "random_state": 0,
+}
+predictions: dict[str, Any] = {
     "none": (tasks.fit(X, Y).predict(X_test), groups.fit(X, group).predict(X_test)),
     "oversampling": sampled(GroupOverSampler(random_state=0)),
     "RBA": trained(*constrained, given=True),
@@ -98,7 +106,8 @@ auditors = {
     "A→T": DirectionalAuditor("A->T"),
     "Multi A→T": MultiAttributeAuditor("A->T", min_size=2),
 }
-values, cells = {}, {}
+values: dict[str, dict[str, float]] = {}
+cells: dict[str, dict[str, str]] = {}
 for name, (predicted, seen) in predictions.items():
     values[name] = {"accuracy": 100 * (predicted == Y_test).mean()}
     cells[name] = {"accuracy": f"{values[name]['accuracy']:.1f}"}
@@ -109,7 +118,7 @@ for name, (predicted, seen) in predictions.items():
         half = 50 * (result.published_high - result.published_low)
         values[name][column] = 100 * result.published
         cells[name][column] = f"{100 * result.published:.1f} ± {half:.1f}"
-values = pd.DataFrame(values).T
+changes = pd.DataFrame(values).T
 print(pd.DataFrame(cells).T.to_string())
 
 # %%
@@ -120,8 +129,8 @@ print(pd.DataFrame(cells).T.to_string())
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for ax, column in zip(axes, ("MALS", "T→A", "A→T"), strict=True):
     ax.axvline(0, color="0.6", linewidth=1)
-    ax.plot(values[column], values[f"Multi {column}"], "o", color="#aa3377")
-    for number, (name, row) in enumerate(values.iterrows()):
+    ax.plot(changes[column], changes[f"Multi {column}"], "o", color="#aa3377")
+    for number, (name, row) in enumerate(changes.iterrows()):
         at = row[column], row[f"Multi {column}"]
         above = {"xytext": (0, 5 - 14 * (number % 2)), "textcoords": "offset points"}
         ax.annotate(name, at, fontsize=7, ha="center", **above)

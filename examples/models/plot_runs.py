@@ -18,6 +18,8 @@ for the network.
 # ----------------------------
 # All models predict the same rows. A training varies by its seed alone.
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -58,8 +60,8 @@ predictions = {name: [(score > 0.5).astype(int) for score in of] for name, of in
 # it includes how other trainings, and other rows, would differ.
 
 
-def fpr_difference(y_true, y_pred, group):
-    rates = [y_pred[(y_true == 0) & (group == name)].mean() for name in ("red", "green")]
+def fpr_difference(y_true: Any, y_pred: Any, group: Any) -> float:
+    rates = [float(y_pred[(y_true == 0) & (group == name)].mean()) for name in ("red", "green")]
     return rates[0] - rates[1]
 
 

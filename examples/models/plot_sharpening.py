@@ -19,18 +19,26 @@ is found in 37 %.
 # An item has two women and two men, and twelve votes a round. Each round sharpens: the shares of
 # the votes are raised to a power. The second chain also shifts votes to women.
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.results import AuditResult
+
+Array = NDArray[Any]
 
 VOTES = 12
 POWERS = (1, 1.5, 2.5, 4)
 
 
-def chain(n_items, seed, push=0.0, start=0.0):
+def chain(
+    n_items: int, seed: int, push: float = 0.0, start: float = 0.0
+) -> tuple[Array, list[Array]]:
     """Return which people are women (items × people), and the votes of each round."""
     rng = np.random.default_rng(seed)
     women = rng.permuted(np.tile([1, 1, 0, 0], (n_items, 1)), axis=1)
@@ -50,17 +58,20 @@ def chain(n_items, seed, push=0.0, start=0.0):
 # gets all. Items are independent, so the mean over items has Student's interval.
 
 
-def gini(votes):
+def gini(votes: Array) -> Array:
     """Return the Gini coefficient of the votes of each item."""
     ranks = np.arange(1, votes.shape[1] + 1)
     weights = 2 * ranks - votes.shape[1] - 1
-    return np.sort(votes, axis=1) @ weights / (votes.shape[1] * votes.sum(axis=1))
+    sums = votes.shape[1] * votes.sum(axis=1)
+    return np.asarray(np.sort(votes, axis=1) @ weights / sums)
 
 
-def concentration(first, later):
+def concentration(first: Array, later: Array) -> tuple[float, float, float]:
     """Return by how much the coefficient rises, with its 95 % interval."""
     rise = gini(later) - gini(first)
-    return rise.mean(), *stats.t.interval(0.95, len(rise) - 1, rise.mean(), stats.sem(rise))
+    mean = float(rise.mean())
+    low, high = stats.t.interval(0.95, len(rise) - 1, mean, stats.sem(rise))
+    return mean, float(low), float(high)
 
 
 # %%
@@ -73,14 +84,14 @@ def concentration(first, later):
 # audited. Votes on one item depend on each other: the items are clusters.
 
 
-def ballots(women, votes):
+def ballots(women: Array, votes: Array) -> tuple[Array, Array, Array]:
     """Return a row for each person and vote: the item, the group, and whether it is a yes."""
     item = np.repeat(np.arange(len(women)), women.shape[1] * VOTES)
     group = np.repeat(np.where(women, "women", "men").ravel(), VOTES)
     return item, group, (np.arange(VOTES) < votes[..., None]).astype(int).ravel()
 
 
-def preference(women, first, later):
+def preference(women: Array, first: Array, later: Array) -> AuditResult:
     """Return the audit of a later round, with the direction of other items."""
     item, group, before = ballots(women, first)
     _, _, after = ballots(women, later)
@@ -105,13 +116,13 @@ print(table.round(3).to_string(index=False))
 # intervals of the preference include 0.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-for ax, number in zip(axes, ("concentration", "preference"), strict=True):
-    for shift, (name, own) in enumerate(table[table["number"] == number].groupby("chain")):
+for ax, title in zip(axes, ("concentration", "preference"), strict=True):
+    for shift, (which, own) in enumerate(table[table["number"] == title].groupby("chain")):
         place = own["round"] + 0.08 * (2 * shift - 1)
         ends = [own["value"] - own["low"], own["high"] - own["value"]]
-        ax.errorbar(place, own["value"], ends, fmt="o", label=name)
+        ax.errorbar(place, own["value"], ends, fmt="o", label=which)
     ax.axhline(0, color="0.6", linewidth=1)
-    ax.set(title=number, xlabel="round", xticks=[2, 3, 4])
+    ax.set(title=title, xlabel="round", xticks=[2, 3, 4])
 axes[0].set_ylabel("change from round 1")
 axes[0].legend()
 plt.show()
@@ -122,7 +133,7 @@ plt.show()
 # 200 chains of 60 items sharpen, and no group is preferred in any round.
 
 
-def same_votes(women, first, later):
+def same_votes(women: Array, first: Array, later: Array) -> AuditResult:
     """Return the audit with signs of the same votes, the paper's formula, and no clusters."""
     _, group, before = ballots(women, first)
     _, _, after = ballots(women, later)
