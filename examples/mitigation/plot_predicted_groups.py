@@ -130,10 +130,10 @@ figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for ax, column in zip(axes, ("MALS", "T→A", "A→T"), strict=True):
     ax.axvline(0, color="0.6", linewidth=1)
     ax.plot(changes[column], changes[f"Multi {column}"], "o", color="#aa3377")
-    for number, (name, row) in enumerate(changes.iterrows()):
+    for number, (title, row) in enumerate(changes.iterrows()):
         at = row[column], row[f"Multi {column}"]
         above = {"xytext": (0, 5 - 14 * (number % 2)), "textcoords": "offset points"}
-        ax.annotate(name, at, fontsize=7, ha="center", **above)
+        ax.annotate(str(title), at, fontsize=7, ha="center", **above)
     ax.margins(x=0.3, y=0.15)
     ax.set(title=column, xlabel="single tasks, in %", ylabel="sets of two and more, in %")
 plt.show()

@@ -41,7 +41,7 @@ X, X_test, y, y_test, color, color_test = train_test_split(
     X, even, color, train_size=0.5, random_state=0
 )
 
-models = {
+models: dict[str, Any] = {
     "linear model": lambda seed: SGDClassifier("log_loss", alpha=0.01, random_state=seed),
     "random forest": lambda seed: RandomForestClassifier(random_state=seed),
     "network": lambda seed: MLPClassifier((64,), tol=1e-3, max_iter=500, random_state=seed),
