@@ -20,7 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import DirectionalAuditor
-from skbiasamp.mitigation import search
+from skbiasamp.mitigation import (
+    AmplificationThresholdClassifier,
+    DomainIndependentClassifier,
+    MixedClassifier,
+    search,
+)
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -177,12 +182,20 @@ def shown(data, model, seeds):
         rows = np.random.default_rng(seed).permutation(len(y))
         train, test = rows[:n], rows[n:]
         given = {"sensitive_features": people.loc[train, first], "limit": limit}
-        given |= {"scoring": "balanced_accuracy", "random_state": seed}
-        searches = {
-            "without `also`, with the group": {"uses_group": True},
-            "without `also`": {},
-            "with `also`": {"also": people.loc[train, others]},
+        given |= {"scoring": "balanced_accuracy", "random_state": seed, "uses_group": True}
+        given["candidates"] = {
+            "threshold of each group": AmplificationThresholdClassifier(
+                model, limit=limit / 2, by_group=True, scoring="balanced_accuracy", cv=3
+            ),
+            "one threshold": AmplificationThresholdClassifier(
+                model, limit=limit / 2, scoring="balanced_accuracy", cv=3
+            ),
+            "mixed with RatioBalancer": MixedClassifier(model, cv=3),
+            "mixed with DomainIndependent": MixedClassifier(
+                model, DomainIndependentClassifier(model, calibration=None), cv=3
+            ),
         }
+        searches = {"without `also`": {}, "with `also`": {"also": people.loc[train, others]}}
         plain = model.fit(X.iloc[train], y.iloc[train]).predict(X.iloc[test])
         for how, more in searches.items():
             result = search(model, X.iloc[train], y.iloc[train], **given, **more)
