@@ -218,26 +218,25 @@ def shown(data, model, seeds):
                 line[3:] = [f"{before:+.3f}", f"{result.table['value'].iloc[0]:+.3f}"]
                 line += [f"{after:+.3f}", _worst(plain, predicted, y.iloc[test], people.loc[test])]
             lines.append("| " + " | ".join(map(str, line)) + " |")
-    print("| split | search | winner | model | promised | held out | worst group |")
+    print("| split | search | winner | model | promised | held out | worst other column |")
     print("|" + "---|" * 7)
     print("\n".join(lines))
 
 
-def _worst(before, after, y, people, least=100):
-    """Return the group of other columns and crossings whose change grows most."""
+def _worst(before, after, y, people):
+    """Return the other column or crossing that changes most for the worse, with its interval."""
     moved = pd.DataFrame({"before": before - y.to_numpy(), "after": after - y.to_numpy()})
-    found = []
+    moved -= moved.mean()
+    changes = []
     names = list(people)
     for columns in (names[1:2], names[2:], names[:2], names[::2], names[1:], names):
         groups = people[columns].agg(" ".join, axis=1).to_numpy()
-        by = moved.groupby(groups)
-        shift = (by.mean() - moved.mean())[by.size() >= least]
-        change = shift["after"].abs() - shift["before"].abs()
-        group = change.idxmax()
-        error = (moved["after"] - moved["before"])[groups == group].sem()
-        found.append((change[group], error, group))
-    change, error, group = max(found)
-    return f"{group}: {change:+.3f} ± {1.96 * error:.3f}"
+        sides = np.where(moved.groupby(groups).transform("mean") < 0, -1, 1)
+        sizes = moved * sides
+        change = sizes["after"] - sizes["before"]
+        changes.append((change.mean(), 1.96 * change.sem(), " × ".join(columns)))
+    change, reach, name = max(changes)
+    return f"{name}: {change:+.4f} ± {reach:.4f}"
 
 
 if __name__ == "__main__":
