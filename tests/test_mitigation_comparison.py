@@ -447,7 +447,6 @@ def test_a_search_is_read_as_a_table(people):
             "text",
             "group",
             "rows",
-            "no groups",
             "many",
             "limit",
             "functions",
