@@ -4,7 +4,7 @@ python benchmarks/search_harm.py null --worlds 200
 python benchmarks/search_harm.py compas --file compas-scores-two-years.csv
 python benchmarks/search_harm.py acs --file ACSIncome.test.parquet
 
-Each prints a part of benchmarks/results/search_harm.md. The first file is that of
+Each prints a part of benchmarks/results/search.md. The first file is that of
 propublica/compas-analysis, the second of dssg/aequitas (datasets/FolkTables).
 """
 
