@@ -126,6 +126,7 @@ def searched(kind, name, X, y, group, seed):
         sensitive_features=group_train,
         limit=limit,
         scoring=["balanced_accuracy" if "balanced" in kind else "accuracy"],
+        uses_group=True,
         random_state=seed,
     )
     row = {"table": name, "model": kind, "seed": seed, "rows": len(X_train)}

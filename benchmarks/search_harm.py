@@ -4,7 +4,7 @@ python benchmarks/search_harm.py null --worlds 200
 python benchmarks/search_harm.py compas --file compas-scores-two-years.csv
 python benchmarks/search_harm.py acs --file ACSIncome.test.parquet
 
-Each prints a part of benchmarks/results/search_harm.md. The first file is that of
+Each prints a part of benchmarks/results/search.md. The first file is that of
 propublica/compas-analysis, the second of dssg/aequitas (datasets/FolkTables).
 """
 
@@ -20,7 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import DirectionalAuditor
-from skbiasamp.mitigation import search
+from skbiasamp.mitigation import (
+    AmplificationThresholdClassifier,
+    DomainIndependentClassifier,
+    MixedClassifier,
+    search,
+)
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -177,12 +182,20 @@ def shown(data, model, seeds):
         rows = np.random.default_rng(seed).permutation(len(y))
         train, test = rows[:n], rows[n:]
         given = {"sensitive_features": people.loc[train, first], "limit": limit}
-        given |= {"scoring": "balanced_accuracy", "random_state": seed}
-        searches = {
-            "without `also`, with the group": {"uses_group": True},
-            "without `also`": {},
-            "with `also`": {"also": people.loc[train, others]},
+        given |= {"scoring": "balanced_accuracy", "random_state": seed, "uses_group": True}
+        given["candidates"] = {
+            "threshold of each group": AmplificationThresholdClassifier(
+                model, limit=limit / 2, by_group=True, scoring="balanced_accuracy", cv=3
+            ),
+            "one threshold": AmplificationThresholdClassifier(
+                model, limit=limit / 2, scoring="balanced_accuracy", cv=3
+            ),
+            "mixed with RatioBalancer": MixedClassifier(model, cv=3),
+            "mixed with DomainIndependent": MixedClassifier(
+                model, DomainIndependentClassifier(model, calibration=None), cv=3
+            ),
         }
+        searches = {"without `also`": {}, "with `also`": {"also": people.loc[train, others]}}
         plain = model.fit(X.iloc[train], y.iloc[train]).predict(X.iloc[test])
         for how, more in searches.items():
             result = search(model, X.iloc[train], y.iloc[train], **given, **more)
@@ -205,26 +218,25 @@ def shown(data, model, seeds):
                 line[3:] = [f"{before:+.3f}", f"{result.table['value'].iloc[0]:+.3f}"]
                 line += [f"{after:+.3f}", _worst(plain, predicted, y.iloc[test], people.loc[test])]
             lines.append("| " + " | ".join(map(str, line)) + " |")
-    print("| split | search | winner | model | promised | held out | worst group |")
+    print("| split | search | winner | model | promised | held out | worst other column |")
     print("|" + "---|" * 7)
     print("\n".join(lines))
 
 
-def _worst(before, after, y, people, least=100):
-    """Return the group of other columns and crossings whose change grows most."""
+def _worst(before, after, y, people):
+    """Return the other column or crossing that changes most for the worse, with its interval."""
     moved = pd.DataFrame({"before": before - y.to_numpy(), "after": after - y.to_numpy()})
-    found = []
+    moved -= moved.mean()
+    changes = []
     names = list(people)
     for columns in (names[1:2], names[2:], names[:2], names[::2], names[1:], names):
         groups = people[columns].agg(" ".join, axis=1).to_numpy()
-        by = moved.groupby(groups)
-        shift = (by.mean() - moved.mean())[by.size() >= least]
-        change = shift["after"].abs() - shift["before"].abs()
-        group = change.idxmax()
-        error = (moved["after"] - moved["before"])[groups == group].sem()
-        found.append((change[group], error, group))
-    change, error, group = max(found)
-    return f"{group}: {change:+.3f} ± {1.96 * error:.3f}"
+        sides = np.where(moved.groupby(groups).transform("mean") < 0, -1, 1)
+        sizes = moved * sides
+        change = sizes["after"] - sizes["before"]
+        changes.append((change.mean(), 1.96 * change.sem(), " × ".join(columns)))
+    change, reach, name = max(changes)
+    return f"{name}: {change:+.4f} ± {reach:.4f}"
 
 
 if __name__ == "__main__":

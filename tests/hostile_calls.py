@@ -171,6 +171,7 @@ def own_of(of):
         "GateCheck.against": {"limit": [0.02]},
         "AuditReport.gate": {"limit": [0.02], "on": [None, "all"]},
         "ComparisonReport.gate": {"limit": [0.02], "on": [None, "all"]},
+        "CrossAuditResult.gate": {"limit": [0.02], "on": [None]},
         "MLPAttacker.preset": {"name": ["dpa", "leakage"]},
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
         "Contingency.with_positive": {"pos_label": [1, 0]},

@@ -36,6 +36,7 @@ FIRST_YEAR = {
     "metrics",
     "attackers",
     "inference",
+    "integrations",
     "mitigation",
     "datasets",
     "model_selection",

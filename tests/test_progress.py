@@ -253,7 +253,7 @@ def test_callbacks_of_scikit_learn_follow_all_trainings_as_one():
     follower.events.clear()
     candidates = {"other": LogisticRegression(C=0.1)}
     mitigation.search(model, x, y, candidates=candidates, cv=3, limit=None, **how)
-    assert follower.events == ["search, 6 tasks", *["task"] * 6, "all", "over"]
+    assert follower.events == ["search, 2 tasks", *["task"] * 2, "all", "over"]
     follower.events.clear()
     with pytest.raises(ValueError, match="scoring"):
         skbiasamp.cross_audit(model, x, y, scoring="none such", **how)

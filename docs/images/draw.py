@@ -120,7 +120,7 @@ MARK = """(place, number) => {
   const mark = document.createElement("span");
   mark.textContent = number;
   mark.style = "display: inline-block; min-width: 1.5em; margin-right: .4em; border-radius: 4px; " +
-    "background: #6a2a8c; color: #fff; font: bold 15px/1.5 sans-serif; text-align: center;";
+    "background: #aa3377; color: #fff; font: bold 15px/1.5 sans-serif; text-align: center;";
   place.matches(".chip") ? place.before(mark) : place.prepend(mark);
 }"""
 

@@ -116,7 +116,7 @@ figure, axes = plt.subplots(1, 3, figsize=(11, 3), layout="constrained", sharey=
 for ax, measure in zip(axes, measures, strict=True):
     for method, width in (("t", 1.5), ("runs", 5)):
         own = table[(table["measure"] == measure) & (table["method"] == method)]
-        ax.hlines(own["model"], own["low"], own["high"], color="#4477aa", linewidth=width)
+        ax.hlines(own["model"], own["low"], own["high"], color="#228833", linewidth=width)
     ax.plot(own["value"], own["model"], "o", color="black", markersize=4)
     if measure != "average precision":
         ax.axvline(0, color="0.6", linewidth=1)

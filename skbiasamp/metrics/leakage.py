@@ -114,7 +114,15 @@ class LeakageAuditor(AttackAuditor):
     _of_epochs = cast("Contingency | None", None)
 
     @rest_by_name
-    def fit(self, y_train: Any, *, validation: Contingency | None = None, **labels: Any) -> Self:
+    def fit(
+        self,
+        y_train: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        validation: Contingency | None = None,
+        **columns: Any,
+    ) -> Self:
         """Learn the training rows, and on which rows networks choose their epoch.
 
         Parameters
@@ -126,9 +134,8 @@ class LeakageAuditor(AttackAuditor):
             Labels, predictions and groups of validation rows. An `MLPAttacker` with
             `early_stopping` keeps the epoch that is best on them, as in the paper. None: it holds
             out a share of the rows that it learns from.
-        **labels
-            `sensitive_features`, `sample_weight` and names of columns, as for
-            `DirectionalAuditor.fit`.
+        sensitive_features, sample_weight, **columns
+            As for `DirectionalAuditor.fit`.
 
         Returns
         -------
@@ -140,7 +147,8 @@ class LeakageAuditor(AttackAuditor):
             text = "{validation} must be a Contingency of labels and predictions; got {kind}."
             kind = "labels alone" if counted else type(validation).__name__
             raise InputTypeError(text, kind=kind)
-        super().fit(y_train, **labels)
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        super().fit(y_train, **labels, **columns)
         self._of_epochs = validation
         return self
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skbiasamp._input.errors import InputError
 from skbiasamp.render.document import Dumbbell
 
 # Colours of pages; each has one meaning.
@@ -20,6 +21,8 @@ def draw_dumbbell(picture: Dumbbell, ax: Any = None) -> Any:
     if ax is None:
         height = 1.2 + 0.45 * len(picture.marks)
         _, ax = plt.subplots(figsize=(7, height), layout="constrained")
+    elif not hasattr(ax, "set_yticks"):
+        raise InputError("{ax} must be axes of matplotlib, or None; got {seen!r}.", seen=ax)
     marks = [mark for mark in picture.marks if mark.before is not None and mark.after is not None]
     for y, mark in enumerate(marks):
         ends = [float(mark.before or 0.0), float(mark.after or 0.0)]

@@ -38,8 +38,8 @@ _SIZES: Cells = {
     "Change of its size": with_interval("change", number),
 }
 _GROUPS: Cells = {
-    "Change of its size": with_interval("value", number, ("low", "high")),
-    "Group": lambda row: Cell(row["group"]),
+    "Change": with_interval("value", number, ("low", "high")),
+    "Column": lambda row: Cell(row["columns"]),
     "Before": shown("before"),
     "After": shown("after"),
 }
@@ -66,7 +66,7 @@ class MitigationSearch(Paged):
         ``change``, ``change_low``, ``change_high``: change of the size of the amplification, with
         an interval that holds for all candidates together; the score; ``loss``, ``loss_low``,
         ``loss_high``: what it loses of the score on the same folds; ``seconds`` to train and audit
-        one fold; ``worse_for``: the group of other columns that it makes worse, the worst of them;
+        one fold; ``worse_for``: the other column or crossing that it makes worse, by most;
         ``status``: "within the limit", "inconclusive", "outside the limit" (the interval is outside
         on either side), "worse elsewhere", "stopped early" or "failed"; ``needs_group``: whether it
         needs the sensitive feature to predict. The first row, unless it is "none", is from rows
@@ -94,12 +94,12 @@ class MitigationSearch(Paged):
         The held-out predictions of all candidates on the same rows and resamples, by the auditor's
         name. Empty if nothing but "none" was trained on all folds.
     also : DataFrame
-        One row for each candidate and group of other columns: ``candidate``; ``columns``, such as
-        "sex × race"; ``group``; ``task``; ``before``, ``after``: how far the rate of predictions is
-        above that of labels, compared with all rows, for the model as it is and for the candidate;
-        ``change``, ``change_low``, ``change_high``: change of its size, with an interval that holds
-        for all groups and candidates together. Rows of the winner are from rows that did not choose
-        it.
+        One row for each candidate, other column or crossing, and task: ``candidate``; ``columns``,
+        such as "sex × race"; ``task``; ``before``, ``after``: how far rates of predictions are from
+        those of labels, compared with all rows, in the mean over groups, for the model as it is and
+        for the candidate; ``change``, ``change_low``, ``change_high``: with an interval that holds
+        for all columns and candidates together. Rows of the winner are from rows that did not
+        choose it.
 
     Examples
     --------
