@@ -104,7 +104,7 @@ Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).
 
 {meanings}
 
-## Where the published value was not reached
+## Where the reason is not known in full
 
 Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
 task shifts the predicted group. λ_D is the share of people whose gender an attacker predicts
