@@ -111,7 +111,7 @@ def test_mals_and_directional_amplification_have_other_signs_for_one_model(run):
 def test_mitigations_of_both_predictors_do_what_the_page_says(run):
     pytest.importorskip("torch")
     page = run("predicted_groups")
-    predictions, values = page["predictions"], page["values"]
+    predictions, values = page["predictions"], page["changes"]
     assert values.shape == (6, 7)
     _, none = predictions.pop("none")
     assert all((seen != none).any() for _, seen in predictions.values())  # groups change too
