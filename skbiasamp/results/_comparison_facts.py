@@ -194,7 +194,7 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
     if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
         yield _found("SBA508")
     if n := report.context.get("n_dropped"):
-        yield _found("SBA509", n=n)
+        yield _found("SBA509", n=n, bounded=True)  # a comparison has no bounds
 
 
 def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:

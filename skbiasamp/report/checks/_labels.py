@@ -195,7 +195,7 @@ def sums(audited: Audited) -> Seen:
 def missing_values(audited: Audited) -> Seen:
     """Rows without a sensitive feature were left out."""
     if audited.test.n_dropped:
-        yield {"n": float(audited.test.n_dropped)}
+        yield {"n": float(audited.test.n_dropped), "bounded": audited.report.unknown is not None}
 
 
 @check("SBA113", "labels as truth", rank=67, owner="data", reads=PAIRS)
