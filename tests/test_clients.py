@@ -351,7 +351,7 @@ def test_a_search_tries_fairlearn(scaled):
     results = [
         search(
             model, X, Y, sensitive_features=X["sex"], cv=2, limit=None,
-            scoring="accuracy", random_state=0,
+            scoring="accuracy", uses_group=True, random_state=0,
         )
         for _ in range(2)
     ]  # fmt: skip
