@@ -138,6 +138,13 @@ def clear() -> None:
         step.clear()
 
 
+def end() -> None:
+    """Take all bars away for good, also those that an interrupt has left."""
+    for step in reversed(_steps):
+        step.close()
+    _steps.clear()
+
+
 def _is_wanted(*, verbose: bool) -> bool:
     """Return whether a person looks at this process's output, or asked for it."""
     return (

@@ -27,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run_command(arguments)
     except KeyboardInterrupt:
+        # A bar that the interrupt left would be wiped after the last line.
+        end = getattr(sys.modules.get("skbiasamp._utils.progress"), "end", None)
+        if end is not None:
+            end()
         if sys.stderr is not None:
             print("skbiasamp: interrupted", file=sys.stderr)
         return 130  # what a shell says of a command that SIGINT ended
